@@ -1,0 +1,114 @@
+// The import table of the house, enforced: which folder of src/ may know which. It decides nothing at run time; a fault
+// here fails `npm run check`. The table and its exceptions are explained in docs/decisions/boundaries.md.
+//
+// INVARIANT: a folder that is not listed may not exist; nothing is allowed by being forgotten.
+const STAGE = "wire|validate|config|session|policy|approval|flow|budget|dedupe|sandbox|redact|cas|ledger|knowledge";
+const PORT = "^src/(?:session|approval|budget|dedupe|cas|ledger|knowledge|sandbox)/[^/]+-store\\.ts$";
+const TEST = "\\.test\\.ts$"; // tests beside the code may reach anything
+const AUTHORITY =
+  "^(node:)?(child_process|fs|fs/promises|net|tls|http|https|http2|dgram|dns|dns/promises|worker_threads|cluster|vm|module|inspector|inspector/promises|os|process|repl|sqlite|wasi|v8)$";
+
+/** Folder (or alternatives that share a row): the folders that it may import besides itself. */
+const MAY = {
+  base: [],
+  gen: [],
+  model: ["base"],
+  "wire|validate": ["base", "model", "gen"],
+  ledger: ["base", "model", "gen"],
+  "config|session|policy|approval|flow|budget|dedupe|sandbox|redact|cas|knowledge": ["base", "model"],
+  kernel: ["base", "model", STAGE],
+  tools: ["base", "model"],
+  stores: ["base", "model", PORT],
+  transports: ["base", "model", "gen", "wire", "kernel"],
+  server: ["base", "model", "kernel", STAGE, "tools", "stores", "transports"],
+  cli: ["base", "model", "server"],
+};
+
+const layers = Object.entries(MAY).map(([from, to]) => ({
+  name: `layer:${from}`,
+  severity: "error",
+  from: { path: `^src/(${from})/`, pathNot: TEST },
+  to: { path: "^src/", pathNot: ["^src/$1/", ...to.map((folder) => (folder === PORT ? PORT : `^src/(?:${folder})/`))] },
+}));
+
+export default {
+  forbidden: [
+    ...layers,
+    {
+      name: "unlisted-folder",
+      comment: "a folder of src/ that the table does not name",
+      severity: "error",
+      from: {},
+      to: { path: "^src/", pathNot: [`^src/(${Object.keys(MAY).join("|")})/`, "^src/index\\.ts$"] },
+    },
+    {
+      name: "unlisted-folder-source",
+      comment: "a folder of src/ that the table does not name, and that imports something",
+      severity: "error",
+      from: { path: "^src/", pathNot: [`^src/(${Object.keys(MAY).join("|")})/`, "^src/index\\.ts$"] },
+      to: {},
+    },
+    {
+      name: "ports-are-types",
+      comment: "a store knows a port's shape, never its code",
+      severity: "error",
+      from: { path: "^src/stores/", pathNot: TEST },
+      to: { path: PORT, dependencyTypesNot: ["type-only"] },
+    },
+    { name: "no-cycles", severity: "error", from: {}, to: { circular: true } },
+    {
+      name: "plugins-are-islands",
+      comment: "no tool, store or transport imports its sibling",
+      severity: "error",
+      from: { path: "^src/(tools|stores|transports)/([^/]+)/", pathNot: TEST },
+      to: { path: "^src/$1/", pathNot: "^src/$1/$2/" },
+    },
+    {
+      name: "kernel-by-its-door",
+      severity: "error",
+      from: { pathNot: ["^src/kernel/", TEST, "^test/"] },
+      to: { path: "^src/kernel/", pathNot: "^src/kernel/index\\.ts$" },
+    },
+    {
+      name: "ambient-authority",
+      comment: "files, processes and networks are reached through handles; only these folders open them",
+      severity: "error",
+      from: { path: "^src/", pathNot: ["^src/(sandbox|stores|transports|server|cli)/", TEST] },
+      to: { dependencyTypes: ["core"], path: AUTHORITY },
+    },
+    {
+      name: "native-calls",
+      comment: "koffi calls any function of any library: raw authority, kept where the machine is touched",
+      severity: "error",
+      from: { path: "^src/", pathNot: ["^src/(sandbox|stores)/", TEST] },
+      to: { path: "(^|node_modules/)koffi(/|$)" },
+    },
+    {
+      name: "tests-are-not-imported",
+      comment: "code never depends on its tests",
+      severity: "error",
+      from: { path: "^src/", pathNot: TEST },
+      to: { path: [TEST, "^(test|bench|scripts|examples)/"] },
+    },
+    {
+      name: "unresolvable",
+      comment: "an import that cannot be followed cannot be checked",
+      severity: "error",
+      from: { path: "^src/" },
+      to: { couldNotResolve: true },
+    },
+    {
+      name: "dev-dependency-in-product",
+      comment: "what ships may import only what is installed with it",
+      severity: "error",
+      from: { path: "^src/", pathNot: TEST },
+      to: { dependencyTypes: ["npm-dev", "npm-no-pkg", "npm-unknown"], dependencyTypesNot: ["type-only"] },
+    },
+  ],
+  options: {
+    tsPreCompilationDeps: true, // type-only imports count: knowing a type is knowing
+    tsConfig: { fileName: "tsconfig.json" },
+    doNotFollow: { path: "node_modules" },
+    enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["import", "node", "default"], mainFields: ["module", "main"] },
+  },
+};

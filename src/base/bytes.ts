@@ -1,0 +1,29 @@
+/** Bytes and text: strict UTF-8, hex, and comparison in constant time. */
+import { timingSafeEqual } from "node:crypto";
+
+const strictUtf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+const encoder = new TextEncoder();
+
+/** UTF-8 bytes of `text`. */
+export function utf8(text: string): Uint8Array {
+  return encoder.encode(text);
+}
+
+/** Text of UTF-8 bytes, byte order mark kept, or `undefined` when the bytes are not valid UTF-8. */
+export function textOf(bytes: Uint8Array): string | undefined {
+  try {
+    return strictUtf8.decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Lower-case hexadecimal form. */
+export function hex(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("hex");
+}
+
+/** Whether both are equal, in time that depends on the length alone. */
+export function equalInConstantTime(left: Uint8Array, right: Uint8Array): boolean {
+  return left.byteLength === right.byteLength && timingSafeEqual(left, right);
+}

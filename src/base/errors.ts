@@ -1,0 +1,38 @@
+/**
+ * The two kinds of failure that are not a decision.
+ *
+ * `KernelError` is an operational failure with a frozen code and a message that is safe to show to any peer; its cause
+ * is for logs alone. `assert` guards against bugs: a failed assertion also refuses the request that met it.
+ * Expected outcomes (denied, expired, needs approval) are values, never exceptions.
+ */
+
+/** Frozen codes of operational failures inside the kernel. */
+export type KernelErrorCode =
+  | "INTERNAL"
+  | "CONFIG_INVALID"
+  | "POLICY_INVALID"
+  | "STORE_UNAVAILABLE"
+  | "STORE_CORRUPT"
+  | "LEDGER_UNAVAILABLE"
+  | "WIRE_INVALID"
+  | "USAGE";
+
+/** An operational failure: `message` is safe for any peer, `cause` stays in the kernel's logs. */
+export class KernelError extends Error {
+  readonly code: KernelErrorCode;
+  constructor(code: KernelErrorCode, message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = "KernelError";
+    this.code = code;
+  }
+}
+
+/** Throws `KernelError(INTERNAL)` when `condition` does not hold: a bug, which refuses the request. */
+export function assert(condition: unknown, message: string): asserts condition {
+  if (!condition) throw new KernelError("INTERNAL", message);
+}
+
+/** Marks the impossible branch of an exhaustive `switch`. */
+export function unreachable(value: never): never {
+  throw new KernelError("INTERNAL", `unreachable value ${JSON.stringify(value)}`);
+}

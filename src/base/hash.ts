@@ -1,0 +1,17 @@
+/** BLAKE3-256, the digest of content, evidence and policy. */
+import { Blake3Hasher, blake3 } from "@napi-rs/blake-hash";
+
+/** BLAKE3-256 of `bytes`: 32 bytes. */
+export function blake3Digest(bytes: Uint8Array | string): Uint8Array {
+  return blake3(bytes);
+}
+
+/** BLAKE3-256 of `bytes` as 64 hexadecimal digits. */
+export function blake3Hex(bytes: Uint8Array | string): string {
+  return blake3(bytes).toString("hex");
+}
+
+/** BLAKE3-256 keyed with 32 bytes: a digest that cannot be recomputed from a guess without the key. */
+export function blake3Keyed(key: Uint8Array, bytes: Uint8Array | string): Uint8Array {
+  return Blake3Hasher.newKeyed(Buffer.from(key)).update(bytes).digestBuffer();
+}

@@ -1,0 +1,52 @@
+/**
+ * JSON values, and their canonical form (RFC 8785): members sorted by UTF-16 code units, numbers as ECMAScript prints
+ * them, no white space. Equal values have equal bytes, so digests of them can be compared.
+ */
+import { KernelError } from "./errors.ts";
+import { NESTING_DEPTH_MAX } from "./limits.ts";
+
+/** Any JSON value. */
+export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject;
+/** A JSON object. A member that is `undefined` is absent. */
+export interface JsonObject {
+  readonly [name: string]: JsonValue | undefined;
+}
+
+/** Whether `value` is a plain JSON object (no array, no null). */
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/**
+ * The canonical text of `value` (RFC 8785).
+ * @throws KernelError INTERNAL for a lone surrogate, a number that is not finite, or nesting beyond the limit
+ */
+export function canonicalJson(value: JsonValue, depth = 0): string {
+  if (depth > NESTING_DEPTH_MAX) throw new KernelError("INTERNAL", "value is nested too deeply to canonicalise");
+  if (value === null || typeof value === "boolean") return String(value);
+  if (typeof value === "number") return canonicalNumber(value);
+  if (typeof value === "string") return canonicalString(value);
+  if (Array.isArray(value)) return `[${value.map((item: JsonValue) => canonicalJson(item, depth + 1)).join(",")}]`;
+  return canonicalObject(value as JsonObject, depth);
+}
+
+function canonicalObject(value: JsonObject, depth: number): string {
+  let text = "{";
+  for (const name of Object.keys(value).sort()) {
+    const member = value[name];
+    if (member === undefined) continue;
+    if (text.length > 1) text += ",";
+    text += `${canonicalString(name)}:${canonicalJson(member, depth + 1)}`;
+  }
+  return `${text}}`;
+}
+
+function canonicalNumber(value: number): string {
+  if (!Number.isFinite(value)) throw new KernelError("INTERNAL", "a number that is not finite has no canonical form");
+  return JSON.stringify(value);
+}
+
+function canonicalString(value: string): string {
+  if (!value.isWellFormed()) throw new KernelError("INTERNAL", "text with a lone surrogate has no canonical form");
+  return JSON.stringify(value);
+}

@@ -1,0 +1,102 @@
+/**
+ * Every limit of the kernel in one place: loops, queues, buffers, waits and inputs are bounded by a constant from here.
+ *
+ * Each constant names its unit last (`Bytes`, `Ms`, `Max` for counts) and says why it has its value. The first group
+ * keeps the names of the APM2 tool protocol, because that protocol's table of validation constants is normative.
+ */
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+const GIB = 1024 * MIB;
+
+/** Characters (code points) in an identifier (INV-0001, 0002, 0003, 0025, 0026, 0030, 0032). */
+export const MAX_ID_LEN = 256;
+/** Characters (code points) in a path (INV-0005, 0009, 0013, 0017, 0024). */
+export const MAX_PATH_LEN = 4096;
+/** Bytes that one read may ask for (INV-0008). */
+export const MAX_READ_LIMIT = GIB;
+/** Bytes of content in one write (INV-0011). */
+export const MAX_WRITE_SIZE = 100 * MIB;
+/** Bytes of the old or the new content of one edit (INV-0014, 0015). */
+export const MAX_EDIT_SIZE = 10 * MIB;
+/** Characters of a shell command (INV-0016). */
+export const MAX_COMMAND_LEN = MIB;
+/** Milliseconds a command may ask to run (INV-0018). */
+export const MAX_TIMEOUT_MS = 3_600_000;
+/** Characters of one `env`, `args` or `metadata` entry (INV-0020, 0023, 0034). */
+export const MAX_ARG_LEN = 32 * KIB;
+/** Tokens one inference call may ask for (INV-0028). */
+export const MAX_TOKENS = 1_000_000;
+/** Bytes of a BLAKE3-256 hash (INV-0027, 0029, 0031). */
+export const HASH_SIZE = 32;
+/** Entries of a repeated field (INV-0019, 0022, 0033). */
+export const MAX_REPEATED_ITEMS = 1000;
+
+/** Bytes of one frame or message: the largest write plus room for its envelope. */
+export const FRAME_BYTES_MAX = MAX_WRITE_SIZE + 64 * KIB;
+/** Nested messages or JSON containers: deeper input is an attack on the parser, no tool needs it. */
+export const NESTING_DEPTH_MAX = 64;
+/** Milliseconds that a peer may take between the first and the last byte of a frame. */
+export const FRAME_STALL_MS = 30_000;
+/** Connections that one framed socket serves at once. */
+export const FRAMED_CONNECTIONS_MAX = 256;
+/** Calls in flight on one connection or one stdio client; later ones wait unread. */
+export const CALLS_IN_FLIGHT_MAX = 256;
+/** Bytes of one JSON-RPC line: the largest write, escaped, plus room for its envelope. */
+export const LINE_BYTES_MAX = 2 * MAX_WRITE_SIZE;
+
+/** Bytes returned inline; a larger result is stored by hash (CTR-0024). */
+export const INLINE_RESULT_BYTES_MAX = MIB;
+/** Bytes of text shown to a model, and the default of `max_bytes`. */
+export const SHOWN_BYTES_MAX = 100 * 1000;
+/** Bytes of a file that the edit engine loads. */
+export const EDIT_FILE_BYTES_MAX = 64 * MIB;
+/** Edits in one call of `edit_file`. */
+export const EDITS_MAX = 256;
+/** Entries that one listing returns at most, and by default. */
+export const LIST_ENTRIES_MAX = 10_000;
+/** Entries that one listing returns when the call does not say. */
+export const LIST_ENTRIES_DEFAULT = 1000;
+/** Directory levels that a recursive listing enters at most. */
+export const LIST_DEPTH_MAX = 32;
+/** Lines of a unified diff in an answer; the rest is counted. */
+export const DIFF_LINES_MAX = 400;
+
+/** Milliseconds to wait for the lock of a file before `RESOURCE_BUSY` (Flow: 5 s). */
+export const FILE_LOCK_WAIT_MS = 5_000;
+/** Milliseconds after which a file lock counts as abandoned (Flow: 30 s). */
+export const FILE_LOCK_STALE_MS = 30_000;
+
+/** Milliseconds a new session lives when the operator says nothing: one working day. */
+export const SESSION_LIFETIME_MS = 12 * 3_600_000;
+/** Milliseconds a session or lease may live at most: thirty days. */
+export const SESSION_LIFETIME_MAX_MS = 30 * 24 * 3_600_000;
+/** Random bytes of a session token: 256 bits. */
+export const TOKEN_BYTES = 32;
+/** Depth of lease derivation; deeper chains mean a loop. */
+export const LEASE_DEPTH_MAX = 16;
+
+/** Decisions kept by the policy memo; the oldest go first. */
+export const POLICY_MEMO_ENTRIES_MAX = 4096;
+/** Bytes of one policy or configuration file. */
+export const CONFIG_FILE_BYTES_MAX = MIB;
+/** Policy files in one directory. */
+export const POLICY_FILES_MAX = 256;
+
+/** Ledger events in one write transaction. */
+export const LEDGER_BATCH_MAX = 1024;
+/** Ledger events waiting for the writer; beyond it calls are refused, so that memory stays bounded. */
+export const LEDGER_QUEUE_MAX = 65_536;
+/** Milliseconds within which an entry that was acknowledged without fsync is fsynced. */
+export const LEDGER_SYNC_MS = 50;
+/** Milliseconds to wait for another process's write transaction. */
+export const STORE_BUSY_MS = 10_000;
+/** Bytes of one ledger payload; larger facts are recorded by digest and size. */
+export const LEDGER_PAYLOAD_BYTES_MAX = 256 * KIB;
+/** Refused (invalid or unauthenticated) requests recorded one by one in a second; the rest are counted in one entry. */
+export const REFUSALS_RECORDED_PER_SECOND = 20;
+
+/** Violations in a minute that raise the alarm when the operator says nothing (Flow §7.2). */
+export const ALERT_VIOLATIONS_PER_MINUTE = 5;
+/** Milliseconds a running call has to end after its cancellation before it is abandoned. */
+export const CANCEL_GRACE_MS = 5_000;

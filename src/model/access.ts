@@ -1,0 +1,33 @@
+/**
+ * What a call will touch, as data. A tool's `analyse` names every access; scope, policy, prompts and evidence see only
+ * that list.
+ */
+import type { EffectClass } from "./effect.ts";
+
+/** A thing that a call touches. File paths stand as the agent wrote them; the kernel resolves them. */
+export type Resource =
+  | { readonly kind: "file"; readonly path: string }
+  | { readonly kind: "tool"; readonly name: string }
+  | { readonly kind: "host"; readonly host: string; readonly port: number }
+  | { readonly kind: "command"; readonly binary: string; readonly line: string }
+  | { readonly kind: "git_ref"; readonly remote?: string; readonly ref: string }
+  | { readonly kind: "model"; readonly provider: string; readonly model: string }
+  | { readonly kind: "artifact"; readonly id: string };
+
+/** One resource and what happens to it. */
+export interface Access {
+  readonly resource: Resource;
+  readonly effect: EffectClass;
+}
+
+/** Which directory a workspace path is relative to. */
+export type WorkspaceRoot = "service" | "project";
+
+/**
+ * A file inside the workspace: `path` is relative to `root`, normalised, with `/`, without `.` or `..`; the root itself
+ * is `.`.
+ */
+export interface WorkspacePath {
+  readonly root: WorkspaceRoot;
+  readonly path: string;
+}

@@ -1,0 +1,34 @@
+/** What a tool declares about itself, in meao's shape with the additions of the tool kernel. */
+import type { EffectClass } from "./effect.ts";
+import type { DataClass, TrustLevel } from "./label.ts";
+import type { Role } from "./role.ts";
+
+/** A tool's declaration: approval level, sandbox, network rules, labels, audit rules, required role. */
+export interface ToolCapability {
+  readonly effect: EffectClass;
+  readonly risk: "low" | "medium" | "high";
+  readonly approval: {
+    readonly level: "auto" | "ask" | "always_deny";
+    readonly dangerPatterns?: readonly RegExp[];
+    readonly conditions?: {
+      readonly methodRequiresApproval?: readonly string[];
+      readonly unknownHostRequiresApproval?: boolean;
+    };
+  };
+  readonly requiresArming?: boolean;
+  readonly requiredRole?: Role;
+  readonly execution?: { readonly sandbox: "none" | "process" | "container"; readonly networkDefault?: "none" | "proxy" };
+  readonly network?: {
+    readonly mode: "none" | "allowlist" | "any";
+    readonly allowedHosts?: readonly string[];
+    readonly blockedPorts?: readonly number[];
+    readonly blockPrivateIPs?: boolean;
+    readonly blockMetadataEndpoints?: boolean;
+  };
+  readonly labels?: {
+    readonly outputTrust?: Exclude<TrustLevel, "system">;
+    readonly outputDataClass?: DataClass;
+    readonly acceptsUntrusted?: boolean;
+  };
+  readonly audit?: { readonly logArgs?: boolean; readonly logOutput?: false };
+}

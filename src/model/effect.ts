@@ -1,0 +1,6 @@
+/** What a tool does to the world: the coarsest fact that policy, durability and approval look at. */
+
+/** Effect classes, from harmless to far-reaching. */
+export const EFFECT_CLASSES = ["read", "write", "exec", "network", "system", "control"] as const;
+/** One effect class. Every class but `read` has a durable intent before its effect. */
+export type EffectClass = (typeof EFFECT_CLASSES)[number];

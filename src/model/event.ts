@@ -1,0 +1,49 @@
+/** Events of the ledger. Payloads carry hashes and sizes of arguments, never output. */
+import type { JsonObject } from "../base/json.ts";
+
+/** Event types; the names are part of the ledger format. */
+export const EVENT_TYPES = [
+  "kernel_started",
+  "kernel_stopped",
+  "tool_selected",
+  "tool_executed",
+  "tool_execution_denied",
+  "tool_approval_required",
+  "tool_outcome_unknown",
+  "workspace_violation",
+  "requests_refused",
+  "session_created",
+  "session_revoked",
+  "session_expired",
+  "lease_created",
+  "lease_derived",
+  "lease_renewed",
+  "lease_released",
+  "policy_loaded",
+  "file_lock_broken",
+  "secret_redacted",
+] as const;
+/** One event type. */
+export type EventType = (typeof EVENT_TYPES)[number];
+
+/** `durable`: fsynced before it is acknowledged. `buffered`: survives a killed process, fsynced within 50 ms. */
+export type Durability = "durable" | "buffered";
+
+/** An event to record. */
+export interface LedgerEvent {
+  readonly type: EventType;
+  readonly sessionId: string;
+  readonly actor: string;
+  readonly requestId: string;
+  readonly timeMs: number;
+  readonly payload: JsonObject;
+  /** The event opens an intent: a later outcome names its sequence in `closes`. */
+  readonly intent?: boolean;
+  /** Sequence of the intent that this event closes. */
+  readonly closes?: number;
+}
+
+/** Where events go. Resolves with the entry's sequence once the promised durability holds. */
+export interface EventSink {
+  readonly record: (event: LedgerEvent, durability: Durability) => Promise<number>;
+}

@@ -1,0 +1,65 @@
+/**
+ * The file handle that tools get: contained in the workspace, judged again on what was really opened.
+ *
+ * Paths are what the agent wrote. Methods throw `ToolFailure` (not found, too large, busy …) or `Refusal` (a link led
+ * out of the scope, a hard link, a device …) and never touch anything outside the workspace.
+ */
+
+/** Bytes of a file, or of a part of it. */
+export interface FileContent {
+  readonly bytes: Uint8Array;
+  /** First byte that was read. */
+  readonly offset: number;
+  /** Size of the whole file in bytes. */
+  readonly sizeBytes: number;
+}
+
+/** What to read: `limit` absent reads to the end, and is refused beyond `bytesMax`. */
+export interface ReadOptions {
+  readonly offset?: number;
+  readonly limit?: number;
+  readonly bytesMax: number;
+}
+
+/** One entry of a listing; `path` is relative to the listed directory. */
+export interface ListEntry {
+  readonly path: string;
+  readonly kind: "file" | "directory" | "symlink" | "other";
+  readonly sizeBytes?: number;
+}
+
+/** A listing in stable order, and how many entries did not fit. */
+export interface Listing {
+  readonly entries: readonly ListEntry[];
+  readonly truncated: boolean;
+}
+
+/** How deep and how much to list. */
+export interface ListOptions {
+  readonly depthMax: number;
+  readonly entriesMax: number;
+}
+
+/** What a write did. Hashes are BLAKE3-256, hexadecimal, of the whole file. */
+export interface WriteReceipt {
+  readonly path: string;
+  readonly created: boolean;
+  readonly sizeBytes: number;
+}
+
+/** How to write. */
+export interface WriteOptions {
+  readonly mode: "overwrite" | "append" | "create_only";
+}
+
+/** Contained access to the files of one workspace, for one call. */
+export interface FileAccess {
+  readonly read: (path: string, options: ReadOptions) => FileContent | Promise<FileContent>;
+  readonly list: (path: string, options: ListOptions) => Promise<Listing>;
+  readonly write: (path: string, content: Uint8Array, options: WriteOptions) => Promise<WriteReceipt>;
+  /**
+   * Replaces an existing file by what `transform` makes of it, under the file's cross-process lock: nobody else's
+   * change is lost, and nothing changes when `transform` throws.
+   */
+  readonly transform: (path: string, bytesMax: number, transform: (original: Uint8Array) => Uint8Array) => Promise<WriteReceipt>;
+}

@@ -1,0 +1,62 @@
+/**
+ * What a tool is: a name, a schema, a capability, a pure analysis of what a call will touch, and the code that does it
+ * with the handles of its context. Tools have no ambient authority.
+ */
+import type { ZodType } from "zod";
+import type { JsonObject } from "../base/json.ts";
+import type { Access } from "./access.ts";
+import type { ToolCapability } from "./capability.ts";
+import type { FileAccess } from "./files.ts";
+import type { Role } from "./role.ts";
+import type { IsolationLevel } from "./workspace.ts";
+
+/** Records an event in the ledger on behalf of a running tool; never with output. */
+export interface ToolAudit {
+  readonly log: (category: string, event: string, fields: JsonObject) => Promise<void>;
+}
+
+/** What a running tool gets: who asks, where, and the handles it may use. */
+export interface ToolContext {
+  readonly requestId: string;
+  readonly sessionId: string;
+  readonly userId: string;
+  readonly agentId: string;
+  readonly role: Role;
+  /** The workspace root of the active service; also `workDir`'s default. */
+  readonly serviceRoot: string;
+  readonly projectRoot: string;
+  readonly workDir: string;
+  readonly isolationLevel: IsolationLevel;
+  readonly allowedCommands: readonly string[];
+  /** Ephemeral, of this call alone; never leaves the kernel. */
+  readonly accessToken: string;
+  /** Device number of the workspace root. */
+  readonly volumeId: string;
+  /** Ids of the approvals that this call consumed. */
+  readonly approvals: readonly string[];
+  readonly files: FileAccess;
+  readonly audit: ToolAudit;
+  readonly signal: AbortSignal;
+  /** `bytes`: the caller takes raw bytes (APM2's `FileRead`); `result`: a structured result. */
+  readonly reply: ReplyForm;
+}
+
+/** Which form the caller takes. */
+export type ReplyForm = "bytes" | "result";
+
+/** What a tool returns: structured data, or raw bytes when the context asks for them. */
+export type ToolOutput = { readonly kind: "data"; readonly data: JsonObject; readonly truncated?: boolean } | { readonly kind: "bytes"; readonly bytes: Uint8Array };
+
+/** A tool of the registry. `parameters` refuses unknown properties. */
+export interface Tool<Arguments = unknown> {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly parameters: ZodType<Arguments>;
+  /** JSON Schema (2020-12) of `data` on success. */
+  readonly outputSchema?: JsonObject;
+  readonly capability: ToolCapability;
+  /** Pure: every resource the call will touch, and how. */
+  analyse(args: Arguments): readonly Access[];
+  execute(args: Arguments, context: ToolContext): ToolOutput | Promise<ToolOutput>;
+}

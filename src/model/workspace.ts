@@ -1,0 +1,76 @@
+/**
+ * A workspace: the directories a session works in, and how the path an agent writes becomes a path inside them.
+ *
+ * Resolution is lexical and pure: it decides which root a path belongs to and refuses what leaves it. That the file
+ * system agrees is the contained file access's business. A denial never says whether something exists outside.
+ */
+import { type WorkspacePath } from "./access.ts";
+import { type Verdict, allow, deny } from "./decision.ts";
+import type { ZoneMap } from "./zone.ts";
+
+/** The name under which agents may address the workspace root by an absolute path. */
+export const WORKSPACE_ALIAS = "/workspace";
+
+/** Whether shared zones take part in searches without being named. */
+export type IsolationLevel = "STRICT" | "SHARED";
+
+/** Directories and zones of a workspace. Both roots are absolute real paths; the service root lies in the project root. */
+export interface Workspace {
+  readonly serviceRoot: string;
+  readonly projectRoot: string;
+  /** Shared directories, relative to the project root. */
+  readonly sharedPaths: readonly string[];
+  readonly zones: ZoneMap;
+}
+
+/**
+ * The place in `workspace` that `requested` names (CTR-0006: relative paths start at the service root).
+ * Refuses `..` components (`workspace_path_traversal`) and absolute paths outside (`workspace_path_escape`).
+ */
+export function resolveWorkspacePath(workspace: Workspace, requested: string): Verdict<WorkspacePath> {
+  if (requested.includes("\0")) return escape("contains a null byte");
+  if (requested.split(/[/\\]/).includes("..")) return traversal();
+  if (!requested.startsWith("/")) return allow({ root: "service", path: normalise(requested) });
+  for (const base of [workspace.serviceRoot, WORKSPACE_ALIAS]) {
+    const inside = below(base, requested);
+    if (inside !== undefined) return allow({ root: "service", path: inside });
+  }
+  const inProject = below(workspace.projectRoot, requested);
+  if (inProject !== undefined && workspace.sharedPaths.some((shared) => below(`/${shared}`, `/${inProject}`) !== undefined)) {
+    return allow({ root: "project", path: inProject });
+  }
+  return escape("is outside the workspace");
+}
+
+/** `path` without empty and `.` components; `.` when nothing is left. */
+function normalise(path: string): string {
+  const parts = path.split("/").filter((part) => part !== "" && part !== ".");
+  return parts.length === 0 ? "." : parts.join("/");
+}
+
+function below(base: string, absolute: string): string | undefined {
+  const path = `/${normalise(absolute)}`.replace(/^\/\.$/, "/");
+  const root = base === "/" ? "" : base.replace(/\/+$/, "");
+  if (path === root || (root === "" && path === "/")) return ".";
+  return path.startsWith(`${root}/`) ? path.slice(root.length + 1) : undefined;
+}
+
+function traversal(): Verdict<never> {
+  return deny({
+    layer: "workspace",
+    reason: "workspace_path_traversal",
+    ruleId: "INV-0007",
+    message: "the path has a `..` component; name the file from the workspace root",
+    fix: "use a path relative to the workspace root without `..`",
+  });
+}
+
+function escape(why: string): Verdict<never> {
+  return deny({
+    layer: "workspace",
+    reason: "workspace_path_escape",
+    ruleId: "WORKSPACE:scope",
+    message: `the path ${why}; only files of the workspace can be used`,
+    fix: "use a path inside the workspace",
+  });
+}

@@ -1,0 +1,111 @@
+/**
+ * Zones of a workspace: which kind of place a path is. One compiled `ZoneMap` serves the kernel's check, the opened
+ * descriptor's check, listings and searches, so that they cannot disagree.
+ *
+ * Secret zones are judged without regard to case (`.ENV` is as secret as `.env`), templates of secrets are not secret.
+ * INVARIANT: secret beats managed beats shared beats protected beats own.
+ */
+import picomatch from "picomatch";
+import type { WorkspacePath } from "./access.ts";
+
+/** `own`: read and write. `protected`: writing asks. `shared`: read only. `managed`, `secret`: refused by file tools. */
+export type Zone = "own" | "protected" | "shared" | "managed" | "secret";
+
+/** Patterns of a workspace, as configuration and the built-in rules give them. A pattern without `/` matches at any depth. */
+export interface ZoneRules {
+  readonly secret: readonly string[];
+  readonly secretTemplates: readonly string[];
+  readonly managed: readonly string[];
+  /** Directories relative to the project root. */
+  readonly shared: readonly string[];
+  readonly protected: readonly string[];
+  /** Paths that are read only in this workspace, by the operator's or the workspace's own rule. */
+  readonly readOnly: readonly string[];
+}
+
+/** The built-in rules; configuration adds to them and never takes away. */
+export const BUILT_IN_ZONE_RULES: ZoneRules = {
+  secret: [".env*", "secrets", ".handrail"],
+  secretTemplates: [".env.example", ".env.sample", ".env.template", ".env.dist", ".env.defaults"],
+  managed: [".git", "node_modules"],
+  shared: ["shared", "contracts", "shared_contracts"],
+  protected: [
+    ".claude",
+    ".mcp.json",
+    ".cursor",
+    ".codex",
+    ".vscode",
+    ".husky",
+    ".envrc",
+    "AGENTS.md",
+    "CLAUDE.md",
+    ".github/workflows",
+    ".gitlab-ci.yml",
+    ".circleci",
+    "Jenkinsfile",
+    "azure-pipelines.yml",
+    ".buildkite",
+    ".ci",
+  ],
+  readOnly: [],
+};
+
+/** A compiled set of zone rules. */
+export interface ZoneMap {
+  /** The zone of `target`; a directory's zone holds for all below it. */
+  readonly classify: (target: WorkspacePath) => Zone;
+}
+
+type Matcher = (path: string) => boolean;
+
+/**
+ * Compiles `rules`.
+ * @param servicePrefix path of the service root below the project root, `""` when they are the same directory
+ */
+export function compileZones(rules: ZoneRules, servicePrefix: string): ZoneMap {
+  const secret = compileDeep(rules.secret, true);
+  const template = compileDeep(rules.secretTemplates, true);
+  const managed = compileDeep(rules.managed, true);
+  const shared = compileAnchored(rules.shared);
+  const protectedFiles = compileDeep(rules.protected, true);
+  const readOnly = compileDeep(rules.readOnly, false);
+  const isSecret = (path: string) =>
+    anyPrefix(path, (prefix, last) => secret(prefix) && !(last && template(prefix)));
+  return {
+    classify(target) {
+      const { path } = target;
+      if (isSecret(path)) return "secret";
+      if (anyPrefix(path, managed)) return "managed";
+      const fromProject = target.root === "project" || servicePrefix === "" ? path : `${servicePrefix}/${path}`;
+      if (target.root === "project" || anyPrefix(fromProject, shared) || anyPrefix(path, readOnly)) return "shared";
+      return anyPrefix(path, protectedFiles) ? "protected" : "own";
+    },
+  };
+}
+
+/** Whether the path, or a directory above it, satisfies `test`. */
+function anyPrefix(path: string, test: (prefix: string, last: boolean) => boolean): boolean {
+  for (let end = path.indexOf("/"); end !== -1; end = path.indexOf("/", end + 1)) {
+    if (test(path.slice(0, end), false)) return true;
+  }
+  return test(path, true);
+}
+
+function compileAnchored(patterns: readonly string[]): Matcher {
+  const cleaned = patterns.map((pattern) => pattern.replace(/\/+$/, ""));
+  return cleaned.length === 0 ? () => false : picomatch(cleaned, { dot: true });
+}
+
+function compileDeep(patterns: readonly string[], nocase: boolean): Matcher {
+  if (patterns.length === 0) return () => false;
+  const names: string[] = [];
+  const paths: string[] = [];
+  for (const pattern of patterns) {
+    const cleaned = pattern.replace(/\/+$/, "").replace(/^\/+/, "");
+    (pattern.replace(/\/+$/, "").includes("/") ? paths : names).push(cleaned);
+  }
+  const name = names.length === 0 ? undefined : picomatch(names, { dot: true, nocase });
+  const path = paths.length === 0 ? undefined : picomatch(paths, { dot: true, nocase });
+  return (candidate) =>
+    (name?.(candidate.slice(candidate.lastIndexOf("/") + 1)) ?? false) || (path?.(candidate) ?? false);
+}

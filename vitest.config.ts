@@ -1,0 +1,19 @@
+// Which tests run, and how: tests beside the code and under test/, in forked processes, two at a time (a test may spawn
+// real sandboxes; more at once measure the machine instead of the code). test/full/ holds the long ones: HANDRAIL_FULL=1 adds them.
+import { defineConfig } from "vitest/config";
+
+const full = process.env.HANDRAIL_FULL === "1";
+
+export default defineConfig({
+  test: {
+    include: ["src/**/*.test.ts", "test/**/*.test.ts"],
+    exclude: ["**/node_modules/**", ...(full ? [] : ["test/full/**"])],
+    pool: "forks",
+    maxWorkers: 2,
+    testTimeout: 30_000,
+    hookTimeout: 30_000,
+    allowOnly: false,
+    passWithNoTests: false,
+    watch: false,
+  },
+});
