@@ -33,7 +33,9 @@ for (const [path, entry] of Object.entries(lock.packages)) {
 }
 for (const entry of Object.values(lock.packages)) delete entry.resolved;
 const root = lock.packages[""];
-const sorted = Object.keys(lock.packages).filter((path) => path !== "").sort();
+const sorted = Object.keys(lock.packages)
+  .filter((path) => path !== "")
+  .sort();
 lock.packages = { "": root, ...Object.fromEntries(sorted.map((path) => [path, lock.packages[path]])) };
 writeFileSync("package-lock.json", `${JSON.stringify(lock, null, 2)}\n`);
 console.log(`package-lock.json: ${added} optional entries added`);

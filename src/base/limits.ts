@@ -19,11 +19,11 @@ export const MAX_READ_LIMIT = GIB;
 export const MAX_WRITE_SIZE = 100 * MIB;
 /** Bytes of the old or the new content of one edit (INV-0014, 0015). */
 export const MAX_EDIT_SIZE = 10 * MIB;
-/** Characters of a shell command (INV-0016). */
+/** Bytes of a shell command (INV-0016). */
 export const MAX_COMMAND_LEN = MIB;
 /** Milliseconds a command may ask to run (INV-0018). */
 export const MAX_TIMEOUT_MS = 3_600_000;
-/** Characters of one `env`, `args` or `metadata` entry (INV-0020, 0023, 0034). */
+/** Bytes of one `env`, `args` or `metadata` entry (INV-0020, 0023, 0034). */
 export const MAX_ARG_LEN = 32 * KIB;
 /** Tokens one inference call may ask for (INV-0028). */
 export const MAX_TOKENS = 1_000_000;
@@ -40,6 +40,12 @@ export const NESTING_DEPTH_MAX = 64;
 export const FRAME_STALL_MS = 30_000;
 /** Connections that one framed socket serves at once. */
 export const FRAMED_CONNECTIONS_MAX = 256;
+/** Bytes of answers that a peer may leave unread before its next calls wait. */
+export const FRAMED_OUTPUT_BYTES_MAX = 4 * MIB;
+/** Bytes of requests, whole or in part, that one framed socket holds for all its peers: four of the largest. */
+export const FRAMED_HELD_BYTES_MAX = 4 * FRAME_BYTES_MAX;
+/** Calls that one framed client keeps waiting for answers; more are a loop in its caller. */
+export const FRAMED_CLIENT_CALLS_MAX = 16_384;
 /** Calls in flight on one connection or one stdio client; later ones wait unread. */
 export const CALLS_IN_FLIGHT_MAX = 256;
 /** Bytes of one JSON-RPC line: the largest write, escaped, plus room for its envelope. */
@@ -66,6 +72,30 @@ export const DIFF_LINES_MAX = 400;
 export const FILE_LOCK_WAIT_MS = 5_000;
 /** Milliseconds after which a file lock counts as abandoned (Flow: 30 s). */
 export const FILE_LOCK_STALE_MS = 30_000;
+/** Calls of one process that wait for the same file's lock; more than that is a runaway client. */
+export const FILE_LOCK_WAITERS_MAX = 1024;
+/** Milliseconds between two looks at a lock that another process holds: the first pause … */
+export const FILE_LOCK_POLL_MIN_MS = 2;
+/** … and the longest one that the back-off reaches. */
+export const FILE_LOCK_POLL_MAX_MS = 50;
+/** Bytes that one file read takes without leaving the thread: below it the hand-over costs more than the read. */
+export const SMALL_READ_BYTES_MAX = 256 * KIB;
+/** Bytes of one step of a large read or write, between two looks at the cancellation signal. */
+export const FILE_CHUNK_BYTES = MIB;
+/** Attempts to open a path that others keep renaming or replacing; each lost race costs one. */
+export const FILE_OPEN_ATTEMPTS_MAX = 128;
+/** Symbolic links followed on one path; the operating system's own limit. */
+export const LINKS_FOLLOWED_MAX = 40;
+/** Path components looked at while explaining where a path leads. */
+export const LINK_STEPS_MAX = 10_000;
+/** Directory entries looked at for one listing, shown or not. */
+export const LIST_ENTRIES_SCANNED_MAX = 1_000_000;
+/** Matches that the edits of one call replace together. */
+export const EDIT_MATCHES_MAX = 100_000;
+/** Bytes that one edit call searches: file size times number of edits, about three seconds of work. */
+export const EDIT_SCAN_BYTES_MAX = GIB;
+/** Characters of one line in a diff; the rest of the line is counted. */
+export const DIFF_LINE_CHARACTERS_MAX = 500;
 
 /** Milliseconds a new session lives when the operator says nothing: one working day. */
 export const SESSION_LIFETIME_MS = 12 * 3_600_000;
@@ -100,3 +130,16 @@ export const REFUSALS_RECORDED_PER_SECOND = 20;
 export const ALERT_VIOLATIONS_PER_MINUTE = 5;
 /** Milliseconds a running call has to end after its cancellation before it is abandoned. */
 export const CANCEL_GRACE_MS = 5_000;
+
+/** Ledger rows that one read returns: 256 payloads of the largest size are 64 MiB. */
+export const LEDGER_READ_ROWS_MAX = 256;
+/** Problems that one verification lists; a ledger with more is lost, and the list must not fill the memory. */
+export const LEDGER_PROBLEMS_MAX = 10_000;
+/** Open intents that one verification or one closing of orphans follows. */
+export const LEDGER_OPEN_INTENTS_MAX = 65_536;
+/** Rows that one listing of sessions or leases returns. */
+export const STORE_LIST_MAX = 10_000;
+/** Sessions and leases kept in memory between two changes of the store; the oldest go first. */
+export const STORE_CACHE_ENTRIES_MAX = 4096;
+/** Lock files of dead instances that one start removes. */
+export const INSTANCE_SWEEP_MAX = 1024;

@@ -22,6 +22,8 @@ export const EVENT_TYPES = [
   "policy_loaded",
   "file_lock_broken",
   "secret_redacted",
+  "tool_audit",
+  "alert_mode",
 ] as const;
 /** One event type. */
 export type EventType = (typeof EVENT_TYPES)[number];

@@ -26,6 +26,8 @@ export interface ListEntry {
   readonly path: string;
   readonly kind: "file" | "directory" | "symlink" | "other";
   readonly sizeBytes?: number;
+  /** The name is not valid UTF-8: its odd bytes stand as `\xNN`, and no path of a call can name it. */
+  readonly escaped?: true;
 }
 
 /** A listing in stable order, and how many entries did not fit. */

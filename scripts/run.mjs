@@ -1,0 +1,42 @@
+// What `npm start`, `npm test` and the other npm scripts run: the set-up first, then the command with the right Node.
+// Arguments after `--` reach the command as they are. It runs on Node 18 and needs no package.
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import { SetupError, say } from "./setup/say.mjs";
+import { ensureReady, environmentFor, projectRoot } from "./setup.mjs";
+
+const VITEST = "node_modules/vitest/vitest.mjs";
+
+/** npm script: what the chosen Node is given, and what is added to the environment. */
+const COMMANDS = {
+  start: { args: ["src/cli/main.ts", "serve"], env: {} },
+  test: { args: [VITEST, "run"], env: {} },
+  "test:full": { args: [VITEST, "run"], env: { HANDRAIL_FULL: "1" } },
+  check: { args: ["scripts/check.mjs"], env: {} },
+  bench: { args: ["bench/main.ts"], env: {} },
+};
+
+const [name = "", ...rest] = process.argv.slice(2);
+if (!Object.hasOwn(COMMANDS, name)) {
+  say(`unknown command \`${name}\`; known are ${Object.keys(COMMANDS).join(", ")}`);
+  process.exit(2);
+}
+try {
+  const node = await ensureReady();
+  const { args, env } = COMMANDS[/** @type {keyof typeof COMMANDS} */ (name)];
+  const environment = { NODE_COMPILE_CACHE: join(projectRoot, ".toolchain/compile-cache"), ...environmentFor(node), ...env };
+  const child = spawn(node, ["--disable-warning=ExperimentalWarning", ...args, ...rest], {
+    cwd: projectRoot,
+    env: environment,
+    stdio: "inherit",
+  });
+  // The terminal sends its signals to the child as well; only a signal meant for this process alone has to be passed on.
+  process.on("SIGINT", () => undefined);
+  for (const signal of /** @type {const} */ (["SIGTERM", "SIGHUP"])) process.on(signal, () => child.kill(signal));
+  child.on("exit", (code, signal) => {
+    process.exitCode = code ?? (signal === "SIGINT" ? 130 : 143);
+  });
+} catch (error) {
+  say(error instanceof SetupError ? error.message : `set-up failed: ${error instanceof Error ? error.stack : String(error)}`);
+  process.exitCode = 1;
+}

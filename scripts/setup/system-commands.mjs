@@ -1,0 +1,90 @@
+// Which programs of the operating system Handrail needs, and how they come onto the machine.
+//
+// It installs through apt-get when it may (root, or sudo without a password) and otherwise prints the exact line to run.
+// INVARIANT: it never asks for a password and never installs anything that is not in the table.
+import { accessSync, constants } from "node:fs";
+import { delimiter, join } from "node:path";
+import { lastLines, runCommand } from "./run-command.mjs";
+import { SetupError, say } from "./say.mjs";
+
+/** @typedef {{command: string, aptPackage: string, why: string}} SystemCommand */
+
+/** @type {readonly SystemCommand[]} */
+export const SYSTEM_COMMANDS = [
+  { command: "git", aptPackage: "git", why: "the git tools run it" },
+  { command: "unshare", aptPackage: "util-linux", why: "the sandbox makes its namespaces with it" },
+  { command: "flock", aptPackage: "util-linux", why: "two set-ups at once take turns with it" },
+];
+
+/**
+ * @param {string} command name of a program
+ * @param {NodeJS.ProcessEnv} env
+ * @returns {boolean} whether a directory of PATH holds it as an executable file
+ */
+export function isOnPath(command, env) {
+  return (env.PATH ?? "").split(delimiter).some((directory) => {
+    try {
+      accessSync(join(directory, command), constants.X_OK);
+      return directory !== "";
+    } catch {
+      return false;
+    }
+  });
+}
+
+/**
+ * Makes sure that every program of the table is there.
+ *
+ * @param {NodeJS.ProcessEnv} env
+ * @throws {SetupError} when one is missing and may not be installed, or its installation fails
+ */
+export async function ensureSystemCommands(env) {
+  const missing = SYSTEM_COMMANDS.filter(({ command }) => !isOnPath(command, env));
+  if (missing.length === 0) return;
+  const packages = [...new Set(missing.map(({ aptPackage }) => aptPackage))];
+  const reasons = missing.map(({ command, why }) => `  ${command}: ${why}`).join("\n");
+  const prefix = await permittedPrefix(env);
+  if (prefix === undefined || !isOnPath("apt-get", env)) {
+    throw new SetupError(
+      `these programs are missing:\n${reasons}\nrun this, then try again:\n  sudo apt-get install -y ${packages.join(" ")}\n` +
+        "(on a system without apt-get, install the same programs with its own package manager)",
+    );
+  }
+  await install(prefix, packages, env);
+  const still = missing.filter(({ command }) => !isOnPath(command, env));
+  if (still.length > 0) throw new SetupError(`apt-get installed ${packages.join(" ")}, but \`${still[0]?.command}\` is still not on PATH`);
+}
+
+/**
+ * @param {NodeJS.ProcessEnv} env
+ * @returns {Promise<string[] | undefined>} the words to put before apt-get, or nothing when it may not be run
+ */
+async function permittedPrefix(env) {
+  const user = await runCommand("id", ["-u"], { env });
+  if (user.code === 0 && user.output.trim() === "0") return [];
+  const sudo = await runCommand("sudo", ["-n", "true"], { env, timeLimitMs: 10_000 });
+  return sudo.code === 0 ? ["sudo", "-n"] : undefined;
+}
+
+/**
+ * @param {string[]} prefix
+ * @param {string[]} packages
+ * @param {NodeJS.ProcessEnv} env
+ */
+async function install(prefix, packages, env) {
+  const apt = async (/** @type {string[]} */ args) => {
+    const words = [...prefix, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-o", "DPkg::Lock::Timeout=300", ...args];
+    return runCommand(/** @type {string} */ (words[0]), words.slice(1), { env });
+  };
+  const installing = ["install", "-y", "--no-install-recommends", ...packages];
+  say(`installing system packages: ${packages.join(" ")}`);
+  if ((await apt(installing)).code === 0) return;
+  say("refreshing the package lists (apt-get update)");
+  await apt(["update"]);
+  const second = await apt(installing);
+  if (second.code !== 0) {
+    throw new SetupError(
+      `\`apt-get ${installing.join(" ")}\` failed, also after \`apt-get update\`:\n${lastLines(second.output)}\ninstall these packages, then try again`,
+    );
+  }
+}

@@ -1,0 +1,74 @@
+/**
+ * Analyse: which tool, with arguments that fit its schema, touching what. Pure but for the registry.
+ */
+import type { ZodError } from "zod";
+import { allow, deny, type Verdict, type Violation } from "../model/decision.ts";
+import type { Access } from "../model/access.ts";
+import type { ToolCall } from "../model/call.ts";
+import type { Tool } from "../model/tool.ts";
+import type { ToolRegistry } from "./registry.ts";
+
+/** A tool, its parsed arguments, and every access it will make. */
+export interface Analysis {
+  readonly tool: Tool;
+  readonly args: unknown;
+  readonly accesses: readonly Access[];
+}
+
+/** Finds the tool, parses the arguments with its schema, and asks it what it will touch. */
+export function analyse(registry: ToolRegistry, call: ToolCall): Verdict<Analysis> {
+  const tool = registry.get(call.tool);
+  if (!tool) {
+    return deny({
+      layer: "gates",
+      reason: "tool_spec_missing",
+      ruleId: "TOOL:unknown",
+      message: `no tool is named \`${call.tool.slice(0, 64)}\`; list the tools and use one of them`,
+    });
+  }
+  const parsed = tool.parameters.safeParse(call.arguments);
+  if (!parsed.success) return invalidInput(tool.name, parsed.error);
+  return allow({ tool, args: parsed.data, accesses: tool.analyse(parsed.data) });
+}
+
+function invalidInput(tool: string, error: ZodError): Verdict<never> {
+  const violations = error.issues.flatMap(violationsOf);
+  const summary = violations.map((violation) => `\`${violation.field}\`: ${violation.message}`).join("; ");
+  return deny({
+    layer: "call",
+    reason: "tool_input_invalid",
+    ruleId: `SCHEMA:${tool}`,
+    message: `the arguments do not fit \`${tool}\`: ${summary}`,
+    fix: `arguments as the input schema of \`${tool}\` describes them`,
+    violations,
+  });
+}
+
+function violationsOf(issue: ZodError["issues"][number]): Violation[] {
+  const at = fieldName(issue.path);
+  if (issue.code === "unrecognized_keys") {
+    return issue.keys.map((key) => ({ field: fieldName([...issue.path, key]), rule: "unknown_property", message: "unknown property" }));
+  }
+  return [{ field: at, rule: ruleOf(issue), message: issue.message.charAt(0).toLowerCase() + issue.message.slice(1) }];
+}
+
+function ruleOf(issue: ZodError["issues"][number]): string {
+  switch (issue.code) {
+    case "invalid_type":
+      return issue.message.includes("undefined") ? "required" : "type";
+    case "too_small":
+      return issue.origin === "string" && issue.minimum === 1 ? "required" : "min_value";
+    case "too_big":
+      return issue.origin === "string" ? "max_length" : issue.origin === "array" ? "max_items" : "max_value";
+    case "custom":
+      return typeof issue.params?.["rule"] === "string" ? issue.params["rule"] : "format";
+    default:
+      return "format";
+  }
+}
+
+function fieldName(path: readonly PropertyKey[]): string {
+  let name = "";
+  for (const part of path) name += typeof part === "number" ? `[${part}]` : `${name === "" ? "" : "."}${String(part)}`;
+  return name;
+}

@@ -1,0 +1,197 @@
+/**
+ * Evidence: what is recorded about a call, and when.
+ *
+ * Effects: a durable intent before, a durable outcome after. Reads: one buffered outcome. Denials: durable. Requests
+ * that fail validation or authentication are recorded one by one up to a rate, then counted, so that garbage can
+ * neither fill nor stall the ledger. Payloads never hold output, and arguments only of tools that say so.
+ */
+import { blake3Keyed } from "../base/hash.ts";
+import { hex } from "../base/bytes.ts";
+import { canonicalJson, type JsonObject, type JsonValue } from "../base/json.ts";
+import { REFUSALS_RECORDED_PER_SECOND } from "../base/limits.ts";
+import type { Denial } from "../model/decision.ts";
+import type { Durability, EventType, LedgerEvent } from "../model/event.ts";
+import type { ToolFailure } from "../model/failure.ts";
+import type { KernelParts } from "./parts.ts";
+import type { CleanResult } from "./result.ts";
+import type { Trail } from "./trail.ts";
+
+/** Records what happens to calls; one per kernel. */
+export class Evidence {
+  readonly #parts: KernelParts;
+  #windowStartMs = 0;
+  #recordedInWindow = 0;
+  #suppressed = 0;
+  readonly #violations = new Map<string, number[]>();
+
+  constructor(parts: KernelParts) {
+    this.#parts = parts;
+  }
+
+  /** Records the durable intent of a call with an effect. Resolves with its sequence. */
+  async intent(trail: Trail): Promise<number> {
+    return this.#record("tool_selected", trail, this.#callFacts(trail), "durable", { intent: true });
+  }
+
+  /** Records that the call succeeded: durable if it had an intent, buffered if it only read. */
+  async executed(trail: Trail, clean: CleanResult): Promise<number> {
+    const facts = {
+      ...this.#callFacts(trail),
+      success: true,
+      truncated: clean.outcome.truncated,
+      secretsFound: clean.secretsFound,
+      outputBytes: clean.outputBytes,
+      label: { trustLevel: clean.outcome.label.trustLevel, dataClass: clean.outcome.label.dataClass },
+      executionTime: this.#elapsedMs(trail),
+    };
+    return this.#outcome("tool_executed", trail, facts);
+  }
+
+  /** Records that the tool ran and failed. */
+  async failed(trail: Trail, failure: Pick<ToolFailure, "code">): Promise<number> {
+    const facts = { ...this.#callFacts(trail), success: false, errorCode: failure.code, executionTime: this.#elapsedMs(trail) };
+    return this.#outcome("tool_executed", trail, facts);
+  }
+
+  /** Records a refusal; `undefined` when it was only counted. */
+  async denied(trail: Trail, denial: Denial): Promise<number | undefined> {
+    if ((denial.layer === "validate" || denial.layer === "authenticate") && !this.#admitRefusal(trail)) return undefined;
+    const facts = { ...this.#callFacts(trail), ...denialFacts(denial), severity: "warning" };
+    const entry = this.#record("tool_execution_denied", trail, facts, "durable", trail.intent === undefined ? {} : { closes: trail.intent });
+    const others: Promise<number>[] = [];
+    if (denial.layer === "workspace") others.push(this.#violation(trail, denial));
+    if (denial.reason === "tool_approval_required") others.push(this.#record("tool_approval_required", trail, facts, "durable", {}));
+    await Promise.all(others);
+    return entry;
+  }
+
+  /** Records what a running tool wants recorded. */
+  async note(trail: Trail, category: string, event: string, fields: JsonObject): Promise<void> {
+    await this.#record("tool_audit", trail, { tool: trail.call?.tool ?? "", category, event, fields }, "buffered", {});
+  }
+
+  /** Records that an abandoned file lock was broken. */
+  async lockBroken(trail: Trail, path: string, owner: string): Promise<void> {
+    await this.#record("file_lock_broken", trail, { tool: trail.call?.tool ?? "", path, owner, severity: "warning" }, "buffered", {});
+  }
+
+  /** Writes the count of refusals that were not recorded one by one. */
+  async flush(): Promise<void> {
+    if (this.#suppressed === 0) return;
+    const count = this.#suppressed;
+    this.#suppressed = 0;
+    const timeMs = this.#parts.clock.nowMs();
+    const event: LedgerEvent = { type: "requests_refused", sessionId: "", actor: "", requestId: "", timeMs, payload: { count } };
+    await this.#parts.ledger.record(event, "durable");
+  }
+
+  #outcome(type: EventType, trail: Trail, facts: JsonObject): Promise<number> {
+    if (trail.intent === undefined) return this.#record(type, trail, facts, "buffered", {});
+    return this.#record(type, trail, facts, "durable", { closes: trail.intent });
+  }
+
+  /** The security audit record of a workspace violation (Flow §7.2), and the alarm when there are too many. */
+  async #violation(trail: Trail, denial: Denial): Promise<number> {
+    const session = trail.caller?.session;
+    const facts = {
+      timestamp: new Date(trail.receivedAtMs).toISOString(),
+      agent_id: session?.agentId ?? "",
+      violation_type: denial.reason,
+      target_path: denial.targetPath ?? "outside the workspace",
+      command_args: [],
+    };
+    const recorded = this.#record("workspace_violation", trail, facts, "durable", {});
+    const principal = `${session?.userId}\0${session?.agentId}\0${session?.serviceRoot}`;
+    if (this.#countViolation(principal)) {
+      const limit = this.#parts.settings.violationsPerMinute;
+      await this.#record("alert_mode", trail, { violations_per_minute: limit, severity: "critical", review: "required" }, "durable", {});
+    }
+    return recorded;
+  }
+
+  /** Counts a violation; true exactly when it is the first beyond the limit within a minute. */
+  #countViolation(principal: string): boolean {
+    const now = this.#parts.clock.nowMs();
+    const limit = this.#parts.settings.violationsPerMinute;
+    const recent = (this.#violations.get(principal) ?? []).filter((at) => now - at < 60_000);
+    recent.push(now);
+    this.#violations.set(principal, recent.slice(-(limit + 2)));
+    return recent.length === limit + 1;
+  }
+
+  #admitRefusal(trail: Trail): boolean {
+    if (trail.receivedAtMs - this.#windowStartMs >= 1000 || trail.receivedAtMs < this.#windowStartMs) {
+      this.#windowStartMs = trail.receivedAtMs;
+      this.#recordedInWindow = 0;
+      this.flush().catch(this.#parts.onInternalError);
+    }
+    this.#recordedInWindow += 1;
+    if (this.#recordedInWindow <= REFUSALS_RECORDED_PER_SECOND) return true;
+    this.#suppressed += 1;
+    return false;
+  }
+
+  #record(type: EventType, trail: Trail, payload: JsonObject, durability: Durability, link: Pick<LedgerEvent, "intent" | "closes">): Promise<number> {
+    const session = trail.caller?.session;
+    const event: LedgerEvent = {
+      type,
+      sessionId: session?.id ?? "",
+      actor: session ? `${session.userId}/${session.agentId}` : "",
+      requestId: trail.requestId,
+      timeMs: this.#parts.clock.nowMs(),
+      payload,
+      ...link,
+    };
+    return this.#parts.ledger.record(event, durability);
+  }
+
+  #callFacts(trail: Trail): JsonObject {
+    const { call, caller } = trail;
+    if (!call) return {};
+    return {
+      tool: call.tool,
+      ...(caller && { role: caller.session.role, preset: caller.session.preset }),
+      ...(trail.accesses.length > 0 && { accesses: trail.accesses.map(accessFact) }),
+      ...(trail.rules.length > 0 && { rules: trail.rules }),
+      ...(trail.policyHash !== undefined && { policy: trail.policyHash }),
+      ...this.#argumentFacts(trail),
+    };
+  }
+
+  #argumentFacts(trail: Trail): JsonObject {
+    if (!trail.call || trail.tool === undefined) return {};
+    const args = plainArguments(trail.call.arguments);
+    if (trail.tool.capability.audit?.logArgs === true) return { args };
+    const text = canonicalJson(args);
+    return { argsDigest: hex(blake3Keyed(this.#parts.argumentsKey, text)), argsBytes: Buffer.byteLength(text) };
+  }
+
+  #elapsedMs(trail: Trail): number {
+    return Math.round((this.#parts.clock.monotonicMs() - trail.startedMs) * 1000) / 1000;
+  }
+}
+
+function accessFact(access: Trail["accesses"][number]): JsonObject {
+  const { resource, effect } = access;
+  if (resource.kind === "file") return { kind: "file", effect, path: access.target?.place.path ?? resource.path };
+  return { ...resource, effect };
+}
+
+function denialFacts(denial: Denial): JsonObject {
+  return {
+    decision: "deny",
+    layer: denial.layer,
+    reason: denial.reason,
+    ruleId: denial.ruleId,
+    ...(denial.violations && { violations: denial.violations.slice(0, 32).map(({ field, rule }) => ({ field: field.slice(0, 128), rule })) }),
+  };
+}
+
+/** Arguments as JSON: byte contents stand by their length and keyed position only, as base64 text would be output. */
+function plainArguments(args: Readonly<Record<string, unknown>>): JsonObject {
+  const plain: Record<string, JsonValue> = {};
+  for (const [name, value] of Object.entries(args)) {
+    plain[name] = value instanceof Uint8Array ? { bytes: Buffer.from(value).toString("base64") } : (value as JsonValue);
+  }
+  return plain;
+}

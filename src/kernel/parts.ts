@@ -1,0 +1,55 @@
+/**
+ * What a kernel is made of. Everything with an effect comes in through here, so that the order in `pipeline.ts` is the
+ * only thing the kernel owns.
+ */
+import type { Clock } from "../base/clock.ts";
+import type { RandomBytes } from "../base/ids.ts";
+import type { EventSink } from "../model/event.ts";
+import type { Session } from "../model/session.ts";
+import type { Workspace } from "../model/workspace.ts";
+import type { PolicyEngine } from "../policy/policy.ts";
+import type { WorkspaceRoots } from "../sandbox/files/files.ts";
+import type { LockStore } from "../sandbox/lock-store.ts";
+import type { SessionStore } from "../session/session-store.ts";
+import type { ToolRegistry } from "./registry.ts";
+
+/** The operator's switches that the pipeline consults. */
+export interface KernelSettings {
+  readonly toolsEnabled: boolean;
+  readonly disabledTools: ReadonlySet<string>;
+  readonly violationsPerMinute: number;
+}
+
+/** An opened workspace: its zones, its root handles, and tools that its own rules switched off. */
+export interface OpenWorkspace {
+  readonly workspace: Workspace;
+  readonly roots: WorkspaceRoots;
+  readonly disabledTools: ReadonlySet<string>;
+  /** Device number of the service root. */
+  readonly volumeId: string;
+}
+
+/** Where opened workspaces come from; the same session gets the same one. */
+export interface WorkspaceCatalog {
+  readonly open: (session: Session) => OpenWorkspace;
+}
+
+/** The parts of one kernel instance. */
+export interface KernelParts {
+  readonly clock: Clock;
+  readonly random: RandomBytes;
+  /** Names this instance in intents; its lock is held while it lives. */
+  readonly instanceId: string;
+  readonly settings: KernelSettings;
+  readonly registry: ToolRegistry;
+  /** The engine of a preset; rejects while its policies are invalid, and then every call is refused. */
+  readonly policy: (preset: string) => Promise<PolicyEngine>;
+  readonly sessions: SessionStore;
+  readonly locks: LockStore;
+  readonly workspaces: WorkspaceCatalog;
+  readonly ledger: EventSink;
+  /** Keys the digests of arguments in evidence, so that short secrets cannot be guessed from them. */
+  readonly argumentsKey: Uint8Array;
+  /** Told about bugs and background failures; never shown to a peer. */
+  readonly onInternalError: (error: unknown) => void;
+}

@@ -1,0 +1,110 @@
+/**
+ * The only place where a tool is executed (choke point). It builds the tool's handles from what scope and policy
+ * decided, and ends the call when it is cancelled.
+ */
+import { CANCEL_GRACE_MS } from "../base/limits.ts";
+import type { WorkspacePath } from "../model/access.ts";
+import type { Denial } from "../model/decision.ts";
+import { Refusal, ToolFailure } from "../model/failure.ts";
+import type { FileAccess } from "../model/files.ts";
+import type { ToolContext, ToolOutput } from "../model/tool.ts";
+import { assert } from "../base/errors.ts";
+import { createFileAccess } from "../sandbox/files/files.ts";
+import type { Evidence } from "./evidence.ts";
+import type { KernelParts } from "./parts.ts";
+import { judgePlace } from "./scope.ts";
+import type { Trail } from "./trail.ts";
+
+/** Judges, by policy, a file that turned out to be another one than the path said. */
+export type PolicyJudge = (place: WorkspacePath, effect: "read" | "write") => Denial | undefined;
+
+/** What came of running the tool: its output, its failure, or a refusal that only the machine could show. */
+export type Ran = { readonly kind: "output"; readonly output: ToolOutput } | { readonly kind: "failure"; readonly failure: ToolFailure } | { readonly kind: "refusal"; readonly denial: Denial };
+
+/** Runs the tool of `trail` with contained handles. Only bugs throw. */
+export async function runTool(parts: KernelParts, evidence: Evidence, trail: Trail, judge: PolicyJudge, signal: AbortSignal): Promise<Ran> {
+  assert(trail.tool && trail.call && trail.caller, "a tool runs only after every stage before it");
+  if (signal.aborted) return cancelled();
+  const context = contextOf(parts, evidence, trail, judge, signal);
+  try {
+    const running = trail.tool.execute(trail.args, context);
+    const output = running instanceof Promise ? await untilCancelled(running, signal) : running;
+    return { kind: "output", output };
+  } catch (error) {
+    if (error instanceof ToolFailure) return { kind: "failure", failure: error };
+    if (error instanceof Refusal) return { kind: "refusal", denial: error.denial };
+    throw error;
+  }
+}
+
+/** The running tool's result; after a cancellation it has a grace period to end by itself. */
+async function untilCancelled<T>(running: Promise<T>, signal: AbortSignal): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  let onAbort: (() => void) | undefined;
+  const abandoned = new Promise<never>((_, reject) => {
+    onAbort = () => {
+      timer = setTimeout(() => reject(new ToolFailure("OUTCOME_UNKNOWN", "the tool did not stop after it was cancelled", "check the state of the workspace before trying again")), CANCEL_GRACE_MS);
+    };
+    signal.addEventListener("abort", onAbort, { once: true });
+  });
+  try {
+    return await Promise.race([running, abandoned]);
+  } finally {
+    clearTimeout(timer);
+    if (onAbort) signal.removeEventListener("abort", onAbort);
+  }
+}
+
+function cancelled(): Ran {
+  return { kind: "failure", failure: new ToolFailure("CANCELLED", "the call was cancelled before it ran", "send it again if it is still wanted") };
+}
+
+function contextOf(parts: KernelParts, evidence: Evidence, trail: Trail, judge: PolicyJudge, signal: AbortSignal): ToolContext {
+  const { session, place } = trail.caller as NonNullable<Trail["caller"]>;
+  let accessToken: string | undefined;
+  let files: FileAccess | undefined;
+  return {
+    requestId: trail.requestId,
+    sessionId: session.id,
+    userId: session.userId,
+    agentId: session.agentId,
+    role: session.role,
+    serviceRoot: session.serviceRoot,
+    projectRoot: session.projectRoot,
+    workDir: session.serviceRoot,
+    isolationLevel: session.isolationLevel,
+    allowedCommands: [],
+    get accessToken() {
+      accessToken ??= Buffer.from(parts.random(32)).toString("base64url");
+      return accessToken;
+    },
+    volumeId: place.volumeId,
+    approvals: [],
+    get files() {
+      files ??= filesOf(parts, evidence, trail, judge, signal);
+      return files;
+    },
+    audit: { log: (category, event, fields) => evidence.note(trail, category, event, fields) },
+    signal,
+    reply: trail.call?.reply ?? "result",
+  };
+}
+
+/** File access that judges again whatever was really opened: zones, lease and policy. */
+function filesOf(parts: KernelParts, evidence: Evidence, trail: Trail, judge: PolicyJudge, signal: AbortSignal): FileAccess {
+  const { caller, tool } = trail;
+  assert(caller && tool, "files are handed out only to an authenticated call");
+  const { workspace, roots } = caller.place;
+  return createFileAccess({
+    workspace,
+    roots,
+    judge: (target, effect) => judgePlace(caller, tool, target, workspace.zones.classify(target), effect) ?? judge(target, effect),
+    visible: (target) => workspace.zones.classify(target) !== "secret",
+    locks: parts.locks,
+    lockOwner: parts.instanceId,
+    clock: parts.clock,
+    random: parts.random,
+    signal,
+    onLockBroken: (path, owner) => evidence.lockBroken(trail, path, owner).catch(parts.onInternalError),
+  });
+}

@@ -1,0 +1,102 @@
+/**
+ * Scope: lease ∧ role ∧ mode ∧ skill ∧ workspace. Each can only narrow; the first that refuses names itself.
+ *
+ * `judgePlace` is the one judgement of a file, used before the call for the path that was asked for, and during the
+ * call for the path that was really opened.
+ */
+import type { Access, WorkspacePath } from "../model/access.ts";
+import { allow, type Denial, deny, type Verdict } from "../model/decision.ts";
+import type { Lease } from "../model/lease.ts";
+import type { Session } from "../model/session.ts";
+import type { Tool } from "../model/tool.ts";
+import { resolveWorkspacePath } from "../model/workspace.ts";
+import type { Zone } from "../model/zone.ts";
+import { admits } from "../policy/lease-scope.ts";
+import type { KernelSettings } from "./parts.ts";
+import type { Caller, ResolvedAccess } from "./trail.ts";
+
+/** The master gate: whether any tool may run, and this one in particular (serverd). */
+export function checkMasterGate(settings: KernelSettings, tool: string): Verdict<undefined> {
+  if (!settings.toolsEnabled) {
+    return refuse("gates", "tools_disabled", "GATE:master", "tools are switched off by the operator (TOOLS_ENABLE or tools.enabled)");
+  }
+  if (!settings.disabledTools.has(tool)) return allow(undefined);
+  return refuse("gates", "tool_not_allowed", `GATE:${tool}`, `\`${tool}\` is switched off by the operator`);
+}
+
+/** Role, lease, mode, skill and workspace for every access; the accesses come back resolved. */
+export function checkScope(caller: Caller, tool: Tool, accesses: readonly Access[], nowMs: number): Verdict<readonly ResolvedAccess[]> {
+  const denial = checkRole(caller.session, tool) ?? checkLease(caller.lease, tool, nowMs) ?? checkMode(caller, tool);
+  if (denial) return deny(denial);
+  const resolved: ResolvedAccess[] = [];
+  for (const access of accesses) {
+    const one = resolveAccess(caller, tool, access);
+    if (!one.ok) return one;
+    resolved.push(one.value);
+  }
+  return allow(resolved);
+}
+
+function checkRole(session: Session, tool: Tool): Denial | undefined {
+  const required = tool.capability.requiredRole;
+  if (required === undefined || required === session.role) return undefined;
+  return {
+    layer: "scope",
+    reason: "permission_denied",
+    ruleId: `RBAC:${tool.name}`,
+    message: `\`${tool.name}\` is for the role \`${required}\`; this session has the role \`${session.role}\``,
+    fix: `a session with the role \`${required}\``,
+  };
+}
+
+function checkLease(lease: Lease, tool: Tool, nowMs: number): Denial | undefined {
+  const ruleId = `LEASE:${lease.id}`;
+  if (lease.releasedAtMs !== undefined || nowMs >= lease.expiresAtMs) {
+    return { layer: "scope", reason: "lease_expired", ruleId, message: "the session's lease has ended; ask the operator to renew it" };
+  }
+  if (admits(lease.scope, "tools", tool.name)) return undefined;
+  return { layer: "scope", reason: "lease_scope", ruleId, message: `the lease does not cover \`${tool.name}\``, fix: `a lease whose tools include \`${tool.name}\`` };
+}
+
+function checkMode(caller: Caller, tool: Tool): Denial | undefined {
+  const { session, place } = caller;
+  if (session.mode !== "default") {
+    return { layer: "scope", reason: "tool_not_allowed", ruleId: `MODE:${session.mode}`, message: `the mode \`${session.mode}\` is not defined, so it allows no tool` };
+  }
+  if (session.skill !== undefined) {
+    return { layer: "scope", reason: "skill_tool_not_allowed", ruleId: `SKILL:${session.skill}`, message: `the skill \`${session.skill}\` is not defined, so it allows no tool` };
+  }
+  if (!place.disabledTools.has(tool.name)) return undefined;
+  return { layer: "scope", reason: "tool_not_allowed", ruleId: `WORKSPACE:${tool.name}`, message: `\`${tool.name}\` is switched off in this workspace` };
+}
+
+function resolveAccess(caller: Caller, tool: Tool, access: Access): Verdict<ResolvedAccess> {
+  if (access.resource.kind !== "file") return allow(access);
+  const resolved = resolveWorkspacePath(caller.place.workspace, access.resource.path);
+  if (!resolved.ok) return resolved;
+  const zone = caller.place.workspace.zones.classify(resolved.value);
+  const denial = judgePlace(caller, tool, resolved.value, zone, access.effect === "read" ? "read" : "write");
+  return denial ? deny(denial) : allow({ ...access, target: { place: resolved.value, zone } });
+}
+
+/** Zone and lease judgement of one file; the same before the call and on what was really opened. */
+export function judgePlace(caller: Caller, tool: Tool, place: WorkspacePath, zone: Zone, effect: "read" | "write"): Denial | undefined {
+  const targetPath = place.path;
+  if (zone === "secret" || zone === "managed") {
+    const what = zone === "secret" ? "a secret zone" : "a managed directory (`.git`, `node_modules`)";
+    const message = `\`${targetPath}\` lies in ${what}, which \`${tool.name}\` must not touch; work on another file`;
+    return { layer: "workspace", reason: "workspace_blocked_zone", ruleId: `ZONE:${zone}`, message, targetPath };
+  }
+  if (zone === "shared" && effect === "write") {
+    const message = `\`${targetPath}\` is shared and read only here; change it in the project that owns it`;
+    return { layer: "workspace", reason: "workspace_read_only", ruleId: "ZONE:shared", message, targetPath };
+  }
+  const dimension = effect === "read" ? "readPaths" : "writePaths";
+  if (admits(caller.lease.scope, dimension, targetPath)) return undefined;
+  const ruleId = `LEASE:${caller.lease.id}`;
+  return { layer: "scope", reason: "lease_scope", ruleId, message: `the lease does not cover ${effect} access to \`${targetPath}\``, fix: `a lease whose ${dimension} include \`${targetPath}\``, targetPath };
+}
+
+function refuse(layer: Denial["layer"], reason: string, ruleId: string, message: string): Verdict<never> {
+  return deny({ layer, reason, ruleId, message });
+}

@@ -1,0 +1,39 @@
+/**
+ * What is known about one call so far. Stages add to it as they learn; recording and answering read it, so that a
+ * refusal at any point is recorded with exactly what was known then.
+ */
+import type { Access, WorkspacePath } from "../model/access.ts";
+import type { ToolCall } from "../model/call.ts";
+import type { Lease } from "../model/lease.ts";
+import type { Session } from "../model/session.ts";
+import type { Tool } from "../model/tool.ts";
+import type { Zone } from "../model/zone.ts";
+import type { OpenWorkspace } from "./parts.ts";
+
+/** An access with the place it resolved to, when it is a file. */
+export interface ResolvedAccess extends Access {
+  readonly target?: { readonly place: WorkspacePath; readonly zone: Zone };
+}
+
+/** Who calls, under which lease, in which workspace. */
+export interface Caller {
+  readonly session: Session;
+  readonly lease: Lease;
+  readonly place: OpenWorkspace;
+}
+
+/** The record of one call while it walks the pipeline. */
+export interface Trail {
+  requestId: string;
+  readonly startedMs: number;
+  readonly receivedAtMs: number;
+  call?: ToolCall;
+  caller?: Caller;
+  tool?: Tool;
+  args?: unknown;
+  accesses: readonly ResolvedAccess[];
+  policyHash?: string;
+  rules: readonly string[];
+  /** Sequence of the durable intent, once it stands. */
+  intent?: number;
+}

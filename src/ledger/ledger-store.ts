@@ -1,0 +1,76 @@
+/**
+ * Port: where ledger rows are kept. A store orders appends and keeps bytes; it knows neither the encoding of an entry
+ * nor its hash. The chain is built by the caller inside the store's write transaction.
+ *
+ * INVARIANT: an append is atomic, and `build` sees the head that its entries will follow, whatever other processes do.
+ */
+import type { Durability } from "../model/event.ts";
+
+/** The last entry: sequence 0 and 32 zero bytes when the ledger is empty. */
+export interface Head {
+  readonly sequence: number;
+  readonly hash: Uint8Array;
+}
+
+/** An entry as it is written. */
+export interface StoredEntry {
+  readonly sequence: number;
+  readonly entry: Uint8Array;
+  readonly hash: Uint8Array;
+  readonly salt: Uint8Array;
+  readonly payload: Uint8Array;
+  /** The instance whose intent this entry opens. */
+  readonly opensFor?: string;
+  /** Sequence of the intent that this entry closes. */
+  readonly closes?: number;
+}
+
+/** An entry as it is read, untrusted: `sequence` is the row's place, not the entry's claim. */
+export interface LedgerRow {
+  readonly sequence: number;
+  readonly entry: Uint8Array;
+  readonly hash: Uint8Array;
+  /** Absent once the payload was pruned. */
+  readonly salt?: Uint8Array;
+  readonly payload?: Uint8Array;
+}
+
+/** An intent that no entry has closed. */
+export interface OpenIntentRow {
+  readonly sequence: number;
+  readonly instanceId: string;
+}
+
+/** What the write transaction sees. */
+export interface AppendView {
+  readonly head: Head;
+  /** Whether the intent is open; only sequences announced in `closes` may be asked for. */
+  readonly isOpen: (sequence: number) => boolean;
+}
+
+/** One append. */
+export interface AppendRequest {
+  readonly durability: Durability;
+  /** Sequences of the intents that the entries may close. */
+  readonly closes: readonly number[];
+  /** Builds the entries, contiguous after the head; runs once, inside the write transaction; may return none. */
+  readonly build: (view: AppendView) => readonly StoredEntry[];
+}
+
+/** A store of ledger rows. Failures are `KernelError`s: `LEDGER_UNAVAILABLE` or `STORE_CORRUPT`. */
+export interface LedgerStore {
+  /** Appends and returns the new head once the promised durability holds; on failure nothing was appended. */
+  readonly append: (request: AppendRequest) => Promise<Head>;
+  /** Makes everything appended before durable. */
+  readonly sync: () => Promise<void>;
+  readonly head: () => Promise<Head>;
+  /** At most `limit` rows with a sequence of at least `from`, ascending. */
+  readonly read: (from: number, limit: number) => Promise<readonly LedgerRow[]>;
+  /** At most `limit` open intents, ascending. */
+  readonly openIntents: (limit: number) => Promise<readonly OpenIntentRow[]>;
+  /** Removes payloads and salts up to and including a sequence; the chain stays verifiable. Returns how many. */
+  readonly prunePayloads: (throughSequence: number) => Promise<number>;
+  /** What the storage engine itself finds broken, in its own words; empty when sound. */
+  readonly integrity: () => Promise<readonly string[]>;
+  readonly close: () => Promise<void>;
+}

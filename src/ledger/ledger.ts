@@ -1,0 +1,72 @@
+/**
+ * The ledger stage: appends events to a store as one chain, and reads them back.
+ *
+ * Decides nothing about what is worth recording. Trusts the store for atomicity alone; everything read back is decoded
+ * strictly, and `verifyLedger` trusts nothing at all.
+ */
+import { KernelError } from "../base/errors.ts";
+import type { RandomBytes } from "../base/ids.ts";
+import { LEDGER_OPEN_INTENTS_MAX } from "../base/limits.ts";
+import { type ChainedBatch, chainEntries, type PendingEntry } from "./chain.ts";
+import { decodeEntry, type LedgerEntry } from "./entry.ts";
+import type { LedgerRow, LedgerStore } from "./ledger-store.ts";
+import type { OpenIntent } from "./orphans.ts";
+
+/** An entry with what stands beside it. */
+export interface LedgerRecord {
+  readonly entry: LedgerEntry;
+  readonly hash: Uint8Array;
+  /** Absent once pruned. */
+  readonly payload?: Uint8Array;
+}
+
+/**
+ * Appends a batch in one transaction; durable if any of its events is.
+ * @returns the sequence of each event, 0 where it would have closed an intent that is not open
+ */
+export async function appendBatch(
+  store: LedgerStore,
+  batch: readonly PendingEntry[],
+  instanceId: string,
+  random: RandomBytes,
+): Promise<readonly number[]> {
+  const durability = batch.some((event) => event.durability === "durable") ? "durable" : "buffered";
+  const closes = batch.flatMap((event) => (event.closes === 0 ? [] : [event.closes]));
+  let chained: ChainedBatch | undefined;
+  await store.append({
+    durability,
+    closes,
+    build: (view) => {
+      chained = chainEntries(view, batch, instanceId, random);
+      return chained.entries;
+    },
+  });
+  if (chained === undefined) throw new KernelError("LEDGER_UNAVAILABLE", "the ledger's store did not take the entries");
+  return chained.sequences;
+}
+
+/** Open intents with the call that each belongs to. */
+export async function readOpenIntents(store: LedgerStore): Promise<readonly OpenIntent[]> {
+  const intents: OpenIntent[] = [];
+  for (const { sequence, instanceId } of await store.openIntents(LEDGER_OPEN_INTENTS_MAX)) {
+    const [row] = await store.read(sequence, 1);
+    if (row?.sequence !== sequence) throw damaged(sequence);
+    const { sessionId, actor, requestId } = ledgerRecord(row).entry;
+    intents.push({ sequence, instanceId, sessionId, actor, requestId });
+  }
+  return intents;
+}
+
+/**
+ * The record that a row holds.
+ * @throws KernelError STORE_CORRUPT when its bytes are not a canonical entry
+ */
+export function ledgerRecord(row: LedgerRow): LedgerRecord {
+  const decoded = decodeEntry(row.entry);
+  if (decoded.kind === "malformed") throw damaged(row.sequence);
+  return { entry: decoded.entry, hash: row.hash, ...(row.payload === undefined ? {} : { payload: row.payload }) };
+}
+
+function damaged(sequence: number): KernelError {
+  return new KernelError("STORE_CORRUPT", `entry ${sequence} of the ledger is damaged; run \`handrail ledger verify\``);
+}

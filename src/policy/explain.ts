@@ -1,0 +1,77 @@
+/**
+ * `handrail policy explain`: which rule decides a request, which others match, and the narrowest permit that would
+ * allow it. Everything is data; how it is shown is the caller's business.
+ *
+ * INVARIANT: the permit that is offered grants this role this action on this one resource with this effect, and nothing
+ * is offered where a permit cannot help (a forbid, a failure).
+ */
+import { blake3Hex } from "../base/hash.ts";
+import type { Layer } from "../model/decision.ts";
+import { cedarString } from "./cedar.ts";
+import type { CompiledPolicy } from "./compile.ts";
+import type { PolicyEngine } from "./policy.ts";
+import type { PolicyRequest } from "./request.ts";
+import type { PolicyVerdict } from "./verdict.ts";
+import { NAMESPACE, RESOURCE_TYPES, resourceId } from "./vocabulary.ts";
+
+/** A policy that matched, or failed. */
+export interface MatchingRule {
+  readonly id: string;
+  readonly effect: "permit" | "forbid";
+  readonly outcome: "matched" | "failed";
+  readonly file: string;
+  readonly line: number;
+  readonly message?: string;
+}
+
+/** Why a request is decided as it is. */
+export interface Explanation {
+  readonly verdict: PolicyVerdict;
+  readonly layer: Layer;
+  /** The deciding rules: all permits of an allowed call, the one rule that refused otherwise. */
+  readonly decidedBy: readonly string[];
+  readonly matching: readonly MatchingRule[];
+  /** Policy text that would allow exactly this; absent when the request is allowed, or when no permit can help. */
+  readonly narrowestPermit?: string;
+  readonly policyHash: string;
+}
+
+/** Explains how `engine` decides `request`. */
+export function explain(engine: PolicyEngine, request: PolicyRequest): Explanation {
+  const verdict = engine.evaluatePlainly(request);
+  const { permits, forbids, failed } = engine.matching(request);
+  const matching = [...rules(engine, failed, "failed"), ...rules(engine, forbids, "matched"), ...rules(engine, permits, "matched")];
+  const canPermit = verdict.decision === "deny" && verdict.cause === "default";
+  return {
+    verdict,
+    layer: "policy",
+    decidedBy: verdict.decision === "allow" ? verdict.permits : [verdict.ruleId],
+    matching,
+    ...(canPermit ? { narrowestPermit: narrowestPermit(request) } : {}),
+    policyHash: engine.hash,
+  };
+}
+
+/** The text of the narrowest permit for `request`; its id is derived from what it grants. */
+export function narrowestPermit(request: PolicyRequest): string {
+  const entity = (type: string, id: string) => `${NAMESPACE}::${type}::${cedarString(id)}`;
+  const type = RESOURCE_TYPES[request.resource.kind].entity;
+  const scope = [
+    `  principal in ${entity("Role", request.principal.role)},`,
+    `  action == ${entity("Action", request.action)},`,
+    `  resource == ${entity(type, resourceId(request.resource))}`,
+  ].join("\n");
+  const condition = `when { context.effect == ${cedarString(request.effect)} }`;
+  const id = `allow.${blake3Hex(`${scope}\n${condition}`).slice(0, 12)}`;
+  return `@id("${id}")\npermit(\n${scope}\n) ${condition};\n`;
+}
+
+function rules(engine: PolicyEngine, ids: readonly string[], outcome: MatchingRule["outcome"]): readonly MatchingRule[] {
+  const known = new Map<string, CompiledPolicy>(engine.policies.map((policy) => [policy.id, policy]));
+  return ids.flatMap((id) => {
+    const policy = known.get(id);
+    if (policy === undefined) return [];
+    const { effect, file, line, message } = policy;
+    return [{ id, effect, outcome, file, line, ...(message === undefined ? {} : { message }) }];
+  });
+}

@@ -1,0 +1,42 @@
+/**
+ * Presets: which shipped policy files make up each. The text itself lies in `presets/` and is read by the server.
+ * INVARIANT: `base.cedar` is part of every preset; what it forbids no other file can permit.
+ */
+
+/** Names of the presets; `dev` is the default. */
+export const PRESET_NAMES = ["reader", "dev", "autonomous", "open"] as const;
+/** One preset. */
+export type PresetName = (typeof PRESET_NAMES)[number];
+/** The preset of a workspace whose operator chose none. */
+export const DEFAULT_PRESET: PresetName = "dev";
+
+/** A preset: its policy files, in the order in which they are read, and what to tell the one who chooses it. */
+export interface Preset {
+  readonly files: readonly string[];
+  readonly description: string;
+  /** What the operator must be told before choosing it. */
+  readonly warning?: string;
+}
+
+/** Every preset. */
+export const PRESETS: Readonly<Record<PresetName, Preset>> = {
+  reader: { files: ["base.cedar", "reader.cedar"], description: "reads and searches; changes nothing" },
+  dev: {
+    files: ["base.cedar", "reader.cedar", "dev.cedar"],
+    description: "reads, searches, edits and tests without prompts; asks before protected files, deletions and the network",
+  },
+  autonomous: {
+    files: ["base.cedar", "reader.cedar", "autonomous.cedar"],
+    description: "works unattended on a staged copy; every change waits for a review; no network",
+  },
+  open: {
+    files: ["base.cedar", "open.cedar"],
+    description: "asks nothing and records everything",
+    warning: "nothing is asked: only the fixed rules (zones, roles) and the sandbox stand between the agent and the machine",
+  },
+};
+
+/** Whether `name` is a preset. */
+export function isPresetName(name: string): name is PresetName {
+  return PRESET_NAMES.some((known) => known === name);
+}

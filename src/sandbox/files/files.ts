@@ -1,0 +1,30 @@
+/**
+ * The contained file access of one call: the only way in which a tool meets the file system.
+ *
+ * Decides: nothing by itself; it puts together finding (`open`), reading, listing, locking and replacing. Trusts: that the
+ * requested path was judged before the call. INVARIANT: whatever is touched was reached from a root handle by the
+ * kernel's own containment, and judged where it differs from what was asked for.
+ */
+import type { FileAccess } from "../../model/files.ts";
+import { listContained, type Visible } from "./list.ts";
+import type { LockScope } from "./lock.ts";
+import type { FileScope } from "./open.ts";
+import { readContained } from "./read.ts";
+import { transformContained, writeContained } from "./write.ts";
+
+export { openWorkspaceRoots, type RootHandle, type WorkspaceRoots } from "./roots.ts";
+
+/** What file access needs: the scope that it sees, the locks that it takes, and what listings may show. */
+export interface FileAccessParts extends FileScope, LockScope {
+  readonly visible: Visible;
+}
+
+/** File access for one call. */
+export function createFileAccess(parts: FileAccessParts): FileAccess {
+  return {
+    read: (path, options) => readContained(parts, path, options, parts.signal),
+    list: (path, options) => listContained(parts, parts.visible, path, options, parts.signal),
+    write: (path, content, options) => writeContained(parts, path, content, options.mode),
+    transform: (path, bytesMax, transform) => transformContained(parts, path, bytesMax, transform),
+  };
+}

@@ -1,0 +1,177 @@
+/**
+ * Listing a directory: names in order, from directory handle to directory handle.
+ *
+ * Decides: what a listing shows. Hidden places (secret zones, other scopes) and files in the making are left out; managed
+ * directories are named and not entered; symbolic links are named and not followed; other mounts are not entered.
+ * INVARIANTS: each directory is opened from its parent's handle without following links; the order is by code point,
+ * each directory followed by what is in it; memory is bounded by the number of entries asked for, not by the directory.
+ */
+import { closeSync, constants, lstatSync, opendirSync, type Stats } from "node:fs";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { textOf } from "../../base/bytes.ts";
+import { LIST_DEPTH_MAX, LIST_ENTRIES_MAX, LIST_ENTRIES_SCANNED_MAX } from "../../base/limits.ts";
+import type { WorkspacePath } from "../../model/access.ts";
+import { ToolFailure } from "../../model/failure.ts";
+import type { ListEntry, Listing, ListOptions } from "../../model/files.ts";
+import { failureOf, quoted, throwIfCancelled, translated } from "./failures.ts";
+import { type FileScope, findExisting, kindOf } from "./open.ts";
+import { errno, errorName, openBeneath } from "./syscalls.ts";
+import { isTemporaryName } from "./temporary.ts";
+
+const DIRECTORY_FLAGS = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
+/** Entries after which other calls get their turn. */
+const ENTRIES_PER_TURN = 256;
+/** Names read after which other calls get their turn. */
+const NAMES_PER_TURN = 4096;
+/** Names that one system call brings. */
+const NAMES_PER_CALL = 512;
+
+/** Which places a listing may show. */
+export type Visible = (target: WorkspacePath) => boolean;
+
+interface Walk {
+  readonly scope: FileScope;
+  readonly visible: Visible;
+  readonly signal: AbortSignal;
+  readonly depthMax: number;
+  readonly entriesMax: number;
+  readonly entries: ListEntry[];
+  scanned: number;
+  truncated: boolean;
+}
+
+/** Lists the directory that `path` names; `depthMax: 1` shows its own entries alone. */
+export async function listContained(
+  scope: FileScope,
+  visible: Visible,
+  path: string,
+  options: ListOptions,
+  signal: AbortSignal,
+): Promise<Listing> {
+  throwIfCancelled(signal);
+  const walk: Walk = {
+    scope,
+    visible,
+    signal,
+    depthMax: Math.min(options.depthMax, LIST_DEPTH_MAX),
+    entriesMax: Math.min(options.entriesMax, LIST_ENTRIES_MAX),
+    entries: [],
+    scanned: 0,
+    truncated: false,
+  };
+  const found = findExisting(scope, path, ["read"]);
+  try {
+    if (!found.stats.isDirectory()) {
+      throw new ToolFailure(
+        "NOT_A_DIRECTORY",
+        `${quoted(path)} is a ${kindOf(found.stats)}, not a directory`,
+        "name a directory, or use read_file for a file",
+      );
+    }
+    const directory = openBeneath(found.descriptor, ".", DIRECTORY_FLAGS, "plain");
+    if (directory < 0) throw failureOf(errorName(directory), path);
+    await listDirectory(walk, directory, found.place, "", 1);
+    return { entries: walk.entries, truncated: walk.truncated };
+  } catch (error) {
+    throw translated(error, path);
+  } finally {
+    closeSync(found.descriptor);
+  }
+}
+
+/** Appends the entries of one open directory and of those in it; closes `directory`. */
+async function listDirectory(walk: Walk, directory: number, place: WorkspacePath, prefix: string, depth: number): Promise<void> {
+  try {
+    for (const name of await namesOf(walk, directory, place)) {
+      if (walk.entries.length >= walk.entriesMax) {
+        walk.truncated = true;
+        return;
+      }
+      if (walk.entries.length % ENTRIES_PER_TURN === ENTRIES_PER_TURN - 1) await nextTurn();
+      throwIfCancelled(walk.signal);
+      const stats = statsOf(directory, name.raw);
+      if (stats === undefined) continue; // gone since its name was read
+      walk.entries.push(entryOf(name, prefix, stats));
+      if (!stats.isDirectory() || name.escaped || walk.scope.workspace.zones.classify(name.place) === "managed") continue;
+      await enter(walk, directory, name, prefix, depth);
+    }
+  } finally {
+    closeSync(directory);
+  }
+}
+
+async function enter(walk: Walk, directory: number, name: Name, prefix: string, depth: number): Promise<void> {
+  if (depth >= walk.depthMax) {
+    if (depth >= LIST_DEPTH_MAX) walk.truncated = true; // cut by the kernel's own limit, not by what was asked for
+    return;
+  }
+  const inner = openBeneath(directory, name.text, DIRECTORY_FLAGS, "plain");
+  // Named but not entered: another mount, a directory that is closed to us, or one that was replaced or removed meanwhile.
+  if ([-errno.EXDEV, -errno.EACCES, -errno.ENOENT, -errno.ENOTDIR, -errno.ELOOP].includes(inner)) return;
+  if (inner < 0) throw failureOf(errorName(inner), name.place.path);
+  await listDirectory(walk, inner, name.place, `${prefix}${name.text}/`, depth + 1);
+}
+
+interface Name {
+  /** The bytes of the name, one character each. */
+  readonly raw: string;
+  /** The name as text; bytes that are not UTF-8 as `\xNN`. */
+  readonly text: string;
+  readonly escaped: boolean;
+  readonly place: WorkspacePath;
+}
+
+/** The visible names of a directory in order: as many as can still be shown, and one more to know that there are more. */
+async function namesOf(walk: Walk, directory: number, place: WorkspacePath): Promise<readonly Name[]> {
+  const wanted = walk.entriesMax - walk.entries.length + 1;
+  let names: Name[] = [];
+  // Latin-1 keeps every byte as it is, and orders like the bytes, which for UTF-8 is the order of code points.
+  const handle = opendirSync(`/proc/self/fd/${directory}`, { encoding: "latin1", bufferSize: NAMES_PER_CALL });
+  try {
+    for (let entry = handle.readSync(); entry !== null; entry = handle.readSync()) {
+      walk.scanned += 1;
+      if (walk.scanned > LIST_ENTRIES_SCANNED_MAX) {
+        walk.truncated = true;
+        break;
+      }
+      if (walk.scanned % NAMES_PER_TURN === 0) await nextTurn();
+      throwIfCancelled(walk.signal);
+      const name = nameOf(entry.name, place);
+      if (isTemporaryName(name.text) || !walk.visible(name.place)) continue;
+      names.push(name);
+      if (names.length >= 2 * wanted + ENTRIES_PER_TURN) names = inOrder(names).slice(0, wanted);
+    }
+  } finally {
+    handle.closeSync();
+  }
+  return inOrder(names).slice(0, wanted);
+}
+
+function inOrder(names: Name[]): Name[] {
+  return names.sort((left, right) => (left.raw < right.raw ? -1 : 1));
+}
+
+function nameOf(raw: string, directory: WorkspacePath): Name {
+  const bytes = Buffer.from(raw, "latin1");
+  const valid = textOf(bytes);
+  const text = valid ?? escapeBytes(raw);
+  const path = directory.path === "." ? text : `${directory.path}/${text}`;
+  return { raw, text, escaped: valid === undefined, place: { root: directory.root, path } };
+}
+
+function escapeBytes(raw: string): string {
+  return raw.replace(/[^\x20-\x7e]/g, (character) => `\\x${character.charCodeAt(0).toString(16).padStart(2, "0")}`);
+}
+
+function statsOf(directory: number, raw: string): Stats | undefined {
+  const path = Buffer.concat([Buffer.from(`/proc/self/fd/${directory}/`), Buffer.from(raw, "latin1")]);
+  return lstatSync(path, { throwIfNoEntry: false });
+}
+
+function entryOf(name: Name, prefix: string, stats: Stats): ListEntry {
+  const path = prefix + name.text;
+  const odd = name.escaped ? { escaped: true as const } : {};
+  if (stats.isFile()) return { path, kind: "file", sizeBytes: stats.size, ...odd };
+  if (stats.isDirectory()) return { path, kind: "directory", ...odd };
+  return { path, kind: stats.isSymbolicLink() ? "symlink" : "other", ...odd };
+}

@@ -1,0 +1,100 @@
+/**
+ * Reading a regular file, or a part of it: small ones at once, large ones in steps that a cancellation can end.
+ *
+ * INVARIANT: only a descriptor that is known to name a regular file is opened for reading, so that nothing blocks.
+ */
+import { closeSync, constants, openSync, readSync, read as readWithCallback } from "node:fs";
+import { promisify } from "node:util";
+import { FILE_CHUNK_BYTES, SMALL_READ_BYTES_MAX } from "../../base/limits.ts";
+import { ToolFailure } from "../../model/failure.ts";
+import type { FileContent, ReadOptions } from "../../model/files.ts";
+import { notAFile, quoted, throwIfCancelled, translated } from "./failures.ts";
+import { type FileScope, findExisting, kindOf } from "./open.ts";
+
+const readAsync = promisify(readWithCallback);
+
+/** Reads what `options` ask for of the file that `path` names. A small result is there at once. */
+export function readContained(
+  scope: FileScope,
+  path: string,
+  options: ReadOptions,
+  signal: AbortSignal,
+): FileContent | Promise<FileContent> {
+  throwIfCancelled(signal);
+  const found = findExisting(scope, path, ["read"]);
+  try {
+    if (!found.stats.isFile()) throw notAFile(path, kindOf(found.stats));
+    const sizeBytes = found.stats.size;
+    const offset = options.offset ?? 0;
+    const length = lengthToRead(path, sizeBytes, offset, options);
+    const descriptor = openForReading(found.descriptor);
+    if (length > SMALL_READ_BYTES_MAX) return readLarge(descriptor, path, offset, length, sizeBytes, signal);
+    try {
+      return { bytes: readNow(descriptor, offset, length), offset, sizeBytes };
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch (error) {
+    throw translated(error, path);
+  } finally {
+    closeSync(found.descriptor);
+  }
+}
+
+function lengthToRead(path: string, sizeBytes: number, offset: number, options: ReadOptions): number {
+  const rest = Math.max(0, sizeBytes - offset);
+  const length = Math.min(rest, options.limit ?? rest);
+  if (length <= options.bytesMax) return length;
+  throw new ToolFailure(
+    "FILE_TOO_LARGE",
+    `${quoted(path)} has ${sizeBytes} bytes; this would return ${length}, more than the ${options.bytesMax} that are allowed at once`,
+    `read it in parts with \`offset\` and a \`limit\` of at most ${options.bytesMax} bytes`,
+  );
+}
+
+/** Opens what an `O_PATH` descriptor names: the same file, whatever happened to its name. */
+export function openForReading(descriptor: number): number {
+  return openSync(`/proc/self/fd/${descriptor}`, constants.O_RDONLY | constants.O_NOCTTY);
+}
+
+function readNow(descriptor: number, offset: number, length: number): Uint8Array {
+  const bytes = Buffer.allocUnsafeSlow(length); // not from the shared pool: nobody else's bytes stand beside it
+  let done = 0;
+  while (done < length) {
+    const count = readSync(descriptor, bytes, done, length - done, offset + done);
+    if (count === 0) break; // it became shorter meanwhile
+    done += count;
+  }
+  return bytes.subarray(0, done);
+}
+
+async function readLarge(
+  descriptor: number,
+  path: string,
+  offset: number,
+  length: number,
+  sizeBytes: number,
+  signal: AbortSignal,
+): Promise<FileContent> {
+  try {
+    return { bytes: await readInSteps(descriptor, offset, length, signal), offset, sizeBytes };
+  } catch (error) {
+    throw translated(error, path);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Reads `length` bytes from `offset` in steps; fewer when the file is shorter. */
+export async function readInSteps(descriptor: number, offset: number, length: number, signal: AbortSignal): Promise<Uint8Array> {
+  if (length <= SMALL_READ_BYTES_MAX) return readNow(descriptor, offset, length);
+  const bytes = Buffer.allocUnsafeSlow(length);
+  let done = 0;
+  while (done < length) {
+    throwIfCancelled(signal);
+    const { bytesRead } = await readAsync(descriptor, bytes, done, Math.min(FILE_CHUNK_BYTES, length - done), offset + done);
+    if (bytesRead === 0) break;
+    done += bytesRead;
+  }
+  return bytes.subarray(0, done);
+}

@@ -1,0 +1,164 @@
+/**
+ * The new file beside the old one, and the step in which it takes its place.
+ *
+ * INVARIANTS: the new file has a name that cannot be guessed and was made by this call; it is complete and on disk before
+ * it gets the real name; whatever fails before that, it is removed.
+ */
+import {
+  type BigIntStats,
+  closeSync,
+  constants,
+  fchmodSync,
+  fchownSync,
+  fstatSync,
+  fsync as fsyncWithCallback,
+  write as writeWithCallback,
+} from "node:fs";
+import { promisify } from "node:util";
+import type { RandomBytes } from "../../base/ids.ts";
+import { FILE_CHUNK_BYTES } from "../../base/limits.ts";
+import { ToolFailure } from "../../model/failure.ts";
+import { changed, failureOf, quoted, throwIfCancelled } from "./failures.ts";
+import type { Destination } from "./parent.ts";
+import { openForReading, readInSteps } from "./read.ts";
+import { errno, errorName, linkThenRemove, openBeneath, removeName, renameWithin } from "./syscalls.ts";
+import { temporaryName } from "./temporary.ts";
+
+const writeAsync = promisify(writeWithCallback);
+const fsyncAsync = promisify(fsyncWithCallback);
+
+/** The file that is to be replaced: an `O_PATH` descriptor and what it was when the call looked at it. */
+export interface Original {
+  readonly descriptor: number;
+  readonly stats: BigIntStats;
+}
+
+/** What the file will hold: all of `before`, if given, then `bytes`. */
+export interface Content {
+  readonly before?: Original;
+  readonly bytes: Uint8Array;
+}
+
+/** A complete file beside its destination. */
+export interface Beside {
+  readonly name: string;
+  readonly sizeBytes: number;
+}
+
+/** A new file is for its owner until it has the mode of the one it replaces. */
+const PRIVATE_MODE = 0o600;
+/** A file that replaces none: the process's umask, or the directory's default, takes bits away. */
+const NEW_FILE_MODE = 0o666;
+/** Permissions and the sticky bit. Set-id bits go, as they do when a file is written in place. */
+const KEPT_MODE_BITS = 0o1777n;
+
+/** Writes `content` into a new file in `directory`, with the mode and owner of `original`, and brings it to disk. */
+export async function writeBeside(
+  directory: number,
+  original: Original | undefined,
+  content: Content,
+  path: string,
+  scope: { readonly random: RandomBytes; readonly signal: AbortSignal },
+): Promise<Beside> {
+  const name = temporaryName(scope.random);
+  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+  const descriptor = openBeneath(directory, name, flags, "plain", original ? PRIVATE_MODE : NEW_FILE_MODE);
+  if (descriptor === -errno.ENOENT) throw changed(path); // the directory itself is gone
+  if (descriptor < 0) throw failureOf(errorName(descriptor), path);
+  let complete = false;
+  try {
+    const copied = content.before ? await copyInto(descriptor, content.before, path, scope.signal) : 0;
+    await writeAll(descriptor, content.bytes, copied, scope.signal);
+    if (original) keepOwnerAndMode(descriptor, original, path);
+    await fsyncAsync(descriptor);
+    complete = true;
+    return { name, sizeBytes: copied + content.bytes.byteLength };
+  } finally {
+    closeSync(descriptor);
+    if (!complete) removeName(directory, name, "file");
+  }
+}
+
+async function copyInto(descriptor: number, original: Original, path: string, signal: AbortSignal): Promise<number> {
+  const source = openForReading(original.descriptor);
+  try {
+    const sizeBytes = Number(original.stats.size);
+    for (let offset = 0; offset < sizeBytes; ) {
+      const part = await readInSteps(source, offset, Math.min(FILE_CHUNK_BYTES, sizeBytes - offset), signal);
+      if (part.byteLength === 0) throw changed(path);
+      await writeAll(descriptor, part, offset, signal);
+      offset += part.byteLength;
+    }
+    return sizeBytes;
+  } finally {
+    closeSync(source);
+  }
+}
+
+async function writeAll(descriptor: number, bytes: Uint8Array, position: number, signal: AbortSignal): Promise<void> {
+  for (let done = 0; done < bytes.byteLength; ) {
+    throwIfCancelled(signal);
+    const length = Math.min(FILE_CHUNK_BYTES, bytes.byteLength - done);
+    const { bytesWritten } = await writeAsync(descriptor, bytes, done, length, position + done);
+    done += bytesWritten;
+  }
+}
+
+function keepOwnerAndMode(descriptor: number, original: Original, path: string): void {
+  const { uid, gid } = fstatSync(descriptor, { bigint: true });
+  if (uid !== original.stats.uid || gid !== original.stats.gid) {
+    try {
+      fchownSync(descriptor, Number(original.stats.uid), Number(original.stats.gid));
+    } catch {
+      // Whatever the reason, the new file would belong to somebody else than the old one: it must not take its place.
+      throw new ToolFailure(
+        "PERMISSION_DENIED",
+        `${quoted(path)} belongs to another user, and its owner could not be kept`,
+        "ask a person to change the owner of the file",
+      );
+    }
+  }
+  fchmodSync(descriptor, Number(original.stats.mode & KEPT_MODE_BITS));
+}
+
+/** The conditions of the last step. */
+export interface Placement {
+  /** Whether a file of that name is to be replaced; otherwise there must be none. */
+  readonly replace: boolean;
+  /** Called right before; throws when the step must not happen any more. */
+  readonly check: () => void;
+  /** The failure when there is a file although there must be none. */
+  readonly taken: () => ToolFailure;
+}
+
+/** Gives the complete file its real name, and brings the name to disk. Removes the file when that is not to happen. */
+export async function putInPlace(destination: Destination, beside: Beside, path: string, placement: Placement): Promise<void> {
+  const { directory, name } = destination;
+  let placed = false;
+  try {
+    placement.check();
+    rename(directory, beside.name, name, path, placement);
+    placed = true;
+  } finally {
+    if (!placed) removeName(directory, beside.name, "file");
+  }
+  try {
+    await fsyncAsync(directory);
+  } catch {
+    // The new content is in place, only its survival of a power failure is uncertain; saying "failed" would be a lie.
+    throw new ToolFailure(
+      "OUTCOME_UNKNOWN",
+      `${quoted(path)} was written, but the disk did not confirm it`,
+      "read the file to see what it holds, and have the disk checked",
+    );
+  }
+}
+
+function rename(directory: number, from: string, to: string, path: string, placement: Placement): void {
+  let result = renameWithin(directory, from, to, placement.replace);
+  const unsupported = result === -errno.EINVAL || result === -errno.ENOSYS;
+  // Some file systems cannot rename without replacing; a second name, made and then the first removed, does the same.
+  if (unsupported && !placement.replace) result = linkThenRemove(directory, from, to);
+  if (result === -errno.EEXIST) throw placement.taken();
+  if (result < 0) throw failureOf(errorName(result), path);
+}

@@ -1,0 +1,131 @@
+/**
+ * The few system calls that Node does not offer, by way of libc's `syscall`.
+ *
+ * `openat2` is what makes file access safe: the kernel itself refuses a path that leaves the directory it starts from.
+ * Results are file descriptors or negative error numbers, as the kernel gives them; nothing throws for an ordinary error.
+ * INVARIANT: no name with a null byte reaches C, where it would be cut short.
+ */
+import { constants as machine } from "node:os";
+import koffi from "koffi";
+import { assert, KernelError } from "../../base/errors.ts";
+
+/** A descriptor that names a file without opening it: no FIFO blocks, no device notices. */
+export const O_PATH = 0o10000000;
+const O_CLOEXEC = 0o2000000;
+
+/** Mounts are not crossed. */
+const RESOLVE_NO_XDEV = 0x01;
+/** Links of `/proc` that jump anywhere are not followed. */
+const RESOLVE_NO_MAGICLINKS = 0x02;
+/** No symbolic link is followed, in any component. */
+const RESOLVE_NO_SYMLINKS = 0x04;
+/** Nothing leads out of the starting directory, not even on the way. */
+const RESOLVE_BENEATH = 0x08;
+
+/** How a path may be walked: `contained` follows links that stay inside, `plain` follows none. */
+export type Walk = "contained" | "plain";
+
+const CONTAINED = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV;
+const RESOLVE: Readonly<Record<Walk, bigint>> = { contained: BigInt(CONTAINED), plain: BigInt(CONTAINED | RESOLVE_NO_SYMLINKS) };
+
+const OPENAT2 = 437; // the same number on every architecture
+const RENAMEAT2: Readonly<Record<string, number>> = { x64: 316, arm64: 276 };
+const RENAME_NOREPLACE = 1;
+const OPEN_HOW_BYTES = 24;
+const LINK_BYTES_MAX = 4096;
+
+/** Error numbers by name. */
+export const errno = machine.errno;
+
+interface Calls {
+  readonly openat2: (number: number, directory: number, path: string, how: BigUint64Array, size: number) => number;
+  readonly renameat2: (number: number, fromDirectory: number, from: string, toDirectory: number, to: string, flags: number) => number;
+  readonly linkat: (fromDirectory: number, from: string, toDirectory: number, to: string, flags: number) => number;
+  readonly mkdirat: (directory: number, name: string, mode: number) => number;
+  readonly unlinkat: (directory: number, name: string, flags: number) => number;
+  readonly readlinkat: (directory: number, name: string, into: Buffer, size: number) => number;
+}
+
+let loaded: Calls | undefined;
+
+function calls(): Calls {
+  loaded ??= load();
+  return loaded;
+}
+
+function load(): Calls {
+  if (process.platform !== "linux") throw new KernelError("INTERNAL", "file access needs Linux; run the kernel in a Linux machine or WSL2");
+  const libc = koffi.load(null);
+  return {
+    openat2: libc.func("long syscall(long number, long directory, const char *path, const void *how, size_t size)"),
+    renameat2: libc.func(
+      "long syscall(long number, long fromDirectory, const char *from, long toDirectory, const char *to, unsigned int flags)",
+    ),
+    linkat: libc.func("int linkat(int fromDirectory, const char *from, int toDirectory, const char *to, int flags)"),
+    mkdirat: libc.func("int mkdirat(int directory, const char *name, unsigned int mode)"),
+    unlinkat: libc.func("int unlinkat(int directory, const char *name, int flags)"),
+    readlinkat: libc.func("long readlinkat(int directory, const char *name, void *into, size_t size)"),
+  };
+}
+
+const how = new BigUint64Array(3); // calls are synchronous, so one is enough
+
+/**
+ * Opens `path` below the directory `directory`; close-on-exec.
+ * @returns a descriptor, or a negative error number (`-EXDEV` when the path leads out or onto another mount)
+ */
+export function openBeneath(directory: number, path: string, flags: number, walk: Walk, mode = 0): number {
+  assert(!path.includes("\0"), "a path with a null byte reached the system");
+  how[0] = BigInt(flags | O_CLOEXEC);
+  how[1] = BigInt(mode);
+  how[2] = RESOLVE[walk];
+  return result(calls().openat2(OPENAT2, directory, path, how, OPEN_HOW_BYTES));
+}
+
+/** Renames `from` to `to` in one directory; with `replace: false` it fails with `-EEXIST` when `to` exists. */
+export function renameWithin(directory: number, from: string, to: string, replace: boolean): number {
+  assert(!from.includes("\0") && !to.includes("\0"), "a name with a null byte reached the system");
+  const number = RENAMEAT2[process.arch];
+  if (number === undefined) return -errno.ENOSYS;
+  return result(calls().renameat2(number, directory, from, directory, to, replace ? 0 : RENAME_NOREPLACE));
+}
+
+/** Gives the file `from` the name `to` in the same directory, failing with `-EEXIST` when there is one, and takes `from` away. */
+export function linkThenRemove(directory: number, from: string, to: string): number {
+  assert(!from.includes("\0") && !to.includes("\0"), "a name with a null byte reached the system");
+  const linked = result(calls().linkat(directory, from, directory, to, 0));
+  return linked < 0 ? linked : removeName(directory, from, "file");
+}
+
+/** Makes the directory `name` in `directory`. */
+export function makeDirectory(directory: number, name: string): number {
+  assert(!name.includes("\0"), "a name with a null byte reached the system");
+  return result(calls().mkdirat(directory, name, 0o777));
+}
+
+const AT_REMOVEDIR = 0x200;
+
+/** Removes the name `name` from `directory`; a directory only when it is empty. */
+export function removeName(directory: number, name: string, kind: "file" | "directory"): number {
+  assert(!name.includes("\0"), "a name with a null byte reached the system");
+  return result(calls().unlinkat(directory, name, kind === "directory" ? AT_REMOVEDIR : 0));
+}
+
+/** The text of the symbolic link that `link` (an `O_PATH` descriptor) names, or `undefined` when it is none. */
+export function linkText(link: number): string | undefined {
+  const into = Buffer.alloc(LINK_BYTES_MAX);
+  const length = Number(calls().readlinkat(link, "", into, into.byteLength));
+  return length < 0 ? undefined : into.toString("utf8", 0, length);
+}
+
+function result(value: number): number {
+  return value < 0 ? -koffi.errno() : value;
+}
+
+const names = new Map<number, string>(Object.entries(machine.errno).map(([name, value]) => [value, name]));
+
+/** The name of a negative error number, such as `ENOENT`. */
+export function errorName(negative: number): string {
+  if (-negative === errno.EAGAIN) return "EAGAIN";
+  return names.get(-negative) ?? `error ${-negative}`;
+}

@@ -1,0 +1,193 @@
+/**
+ * Writing a file: under its lock, into a new file beside it, which then takes its place in one step.
+ *
+ * Decides: which file is replaced, whether it may be, and what stands in it afterwards. INVARIANTS: readers see the old
+ * content or the new one, never a part; a failure or cancellation before the rename leaves the old file as it was and nothing
+ * beside it; a file with a second name (hard link) is never written; a file that somebody else changed since it was
+ * looked at is never overwritten; mode and owner are kept, set-id bits are not.
+ */
+import { accessSync, closeSync, constants, fstatSync } from "node:fs";
+import { MAX_READ_LIMIT } from "../../base/limits.ts";
+import { type type type Refusal, ToolFailure } from "../../model/failure.ts";
+import type { WriteOptions, WriteReceipt } from "../../model/files.ts";
+import { changed, failureOf, notAFile, quoted, refusal, throwIfCancelled, translated } from "./failures.ts";
+import { type HeldLock, type LockScope, withFileLock } from "./lock.ts";
+import { type FileEffect, type FileScope, find, kindOf } from "./open.ts";
+import { type Destination, openDestination, removeMade, requireInPlace } from "./parent.ts";
+import { openForReading, readInSteps } from "./read.ts";
+import { type Content, type Original, putInPlace, writeBeside } from "./replace.ts";
+import { errno, errorName, O_PATH, openBeneath } from "./syscalls.ts";
+
+/** What writing needs of the call. */
+export type WriteScope = FileScope & LockScope;
+
+/** What a kind of write does with the file as it stands; `undefined` means there is nothing to change. */
+interface Plan {
+  readonly effects: readonly FileEffect[];
+  readonly whenMissing: "create" | "fail";
+  readonly whenPresent: "replace" | "fail";
+  readonly content: (original: Original | undefined) => Content | undefined | Promise<Content | undefined>;
+}
+
+/** Writes `content` in the way that `mode` says; missing parent directories are made. */
+export function writeContained(scope: WriteScope, path: string, content: Uint8Array, mode: WriteOptions["mode"]): Promise<WriteReceipt> {
+  return change(scope, path, {
+    effects: ["write"],
+    whenMissing: "create",
+    whenPresent: mode === "create_only" ? "fail" : "replace",
+    content: (original) =>
+      mode === "append" && original ? { before: requireSize(original, MAX_READ_LIMIT, path), bytes: content } : { bytes: content },
+  });
+}
+
+/** Replaces an existing file by what `transform` makes of it; nothing changes when it throws or returns the same bytes. */
+export function transformContained(
+  scope: WriteScope,
+  path: string,
+  bytesMax: number,
+  transform: (original: Uint8Array) => Uint8Array,
+): Promise<WriteReceipt> {
+  return change(scope, path, {
+    effects: ["read", "write"],
+    whenMissing: "fail",
+    whenPresent: "replace",
+    async content(original) {
+      if (original === undefined) throw failureOf("ENOENT", path);
+      const before = await readWhole(requireSize(original, bytesMax, path), scope.signal);
+      const after = transform(before);
+      return Buffer.compare(before, after) === 0 ? undefined : { bytes: after };
+    },
+  });
+}
+
+async function change(scope: WriteScope, path: string, plan: Plan): Promise<WriteReceipt> {
+  throwIfCancelled(scope.signal);
+  let destination: Destination | undefined;
+  let done = false;
+  try {
+    destination = destinationOf(scope, path, plan);
+    const { directory, name } = destination;
+    const { dev, ino } = fstatSync(directory, { bigint: true });
+    const target = destination;
+    const receipt = await withFileLock(scope, `file:${dev}:${ino}/${name}`, path, (lock) => changeLocked(scope, target, path, plan, lock));
+    done = true;
+    return receipt;
+  } catch (error) {
+    throw translated(error, path);
+  } finally {
+    if (destination) {
+      closeSync(destination.directory);
+      if (!done) removeMade(scope.roots, destination);
+    }
+  }
+}
+
+/** Where the write goes: links followed, judged, parent directory opened. */
+function destinationOf(scope: WriteScope, path: string, plan: Plan): Destination {
+  const found = find(scope, path, plan.effects);
+  if (found.kind === "found") {
+    closeSync(found.descriptor);
+    if (plan.whenPresent === "fail") throw failureOf("EEXIST", path);
+    if (!found.stats.isFile()) throw notAFile(path, kindOf(found.stats));
+  } else if (plan.whenMissing === "fail") {
+    throw failureOf("ENOENT", path);
+  }
+  return openDestination(scope.roots, found.place, path);
+}
+
+async function changeLocked(scope: WriteScope, destination: Destination, path: string, plan: Plan, lock: HeldLock): Promise<WriteReceipt> {
+  const original = lookAt(destination, path);
+  try {
+    if (original === undefined && plan.whenMissing === "fail") throw failureOf("ENOENT", path);
+    if (original !== undefined && plan.whenPresent === "fail") throw failureOf("EEXIST", path);
+    if (original) requireWritable(original, path);
+    const content = await plan.content(original);
+    const written = { path: pathOf(scope, destination), created: original === undefined };
+    if (content === undefined) return { ...written, sizeBytes: Number(original?.stats.size ?? 0) };
+    const beside = await writeBeside(destination.directory, original, content, path, scope);
+    const taken = () => (plan.whenPresent === "fail" ? failureOf("EEXIST", path) : changed(path));
+    await putInPlace(destination, beside, path, {
+      replace: original !== undefined,
+      taken,
+      check() {
+        throwIfCancelled(scope.signal);
+        if (!lock.isFresh()) throw tooSlow(path);
+        requireInPlace(scope.roots, destination, path);
+        requireUnchanged(destination, original, path, taken);
+      },
+    });
+    return { ...written, sizeBytes: beside.sizeBytes };
+  } finally {
+    if (original) closeSync(original.descriptor);
+  }
+}
+
+/** The file at the destination now; it must be one that may be replaced. The caller closes its descriptor. */
+function lookAt(destination: Destination, path: string): Original | undefined {
+  const descriptor = openBeneath(destination.directory, destination.name, O_PATH | constants.O_NOFOLLOW, "plain");
+  if (descriptor === -errno.ENOENT) return undefined;
+  if (descriptor < 0) throw failureOf(errorName(descriptor), path);
+  try {
+    const stats = fstatSync(descriptor, { bigint: true });
+    if (stats.isSymbolicLink()) throw changed(path); // it was none when its place was judged
+    if (!stats.isFile()) throw notAFile(path, kindOf(stats));
+    if (stats.nlink > 1n) throw hardLink(path);
+    return { descriptor, stats };
+  } catch (error) {
+    closeSync(descriptor);
+    throw error;
+  }
+}
+
+function hardLink(path: string): Refusal {
+  const message = `${quoted(path)} has more than one name (a hard link), so writing it could change a file elsewhere; ask a person to break the link`;
+  return refusal("workspace_hard_link", "WORKSPACE:hard_link", message, "replace the hard link by a copy of the file");
+}
+
+/** Replacing a file needs no permission on the file itself; a file closed to writing is respected all the same. */
+function requireWritable(original: Original, path: string): void {
+  try {
+    accessSync(`/proc/self/fd/${original.descriptor}`, constants.W_OK);
+  } catch (error) {
+    throw translated(error, path);
+  }
+}
+
+function requireUnchanged(destination: Destination, original: Original | undefined, path: string, taken: () => ToolFailure): void {
+  const now = lookAt(destination, path);
+  try {
+    if (now !== undefined && original === undefined) throw taken();
+    if (original !== undefined && (now === undefined || !isSame(now, original))) throw changed(path);
+  } finally {
+    if (now) closeSync(now.descriptor);
+  }
+}
+
+function isSame(now: Original, before: Original): boolean {
+  return (["dev", "ino", "size", "mtimeNs", "ctimeNs"] as const).every((field) => now.stats[field] === before.stats[field]);
+}
+
+function tooSlow(path: string): ToolFailure {
+  const message = `${quoted(path)} took longer to write than its lock lasts; nothing was written`;
+  return new ToolFailure("RESOURCE_BUSY", message, "try again, or write less at once", { afterMs: 0 });
+}
+
+function requireSize(original: Original, bytesMax: number, path: string): Original {
+  if (original.stats.size <= BigInt(bytesMax)) return original;
+  const message = `${quoted(path)} has ${original.stats.size} bytes; at most ${bytesMax} can be changed in place`;
+  throw new ToolFailure("FILE_TOO_LARGE", message, "split the file, or write it anew with write_file");
+}
+
+async function readWhole(original: Original, signal: AbortSignal): Promise<Uint8Array> {
+  const descriptor = openForReading(original.descriptor);
+  try {
+    return await readInSteps(descriptor, 0, Number(original.stats.size), signal);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function pathOf(scope: FileScope, destination: Destination): string {
+  const { root, path } = destination.place;
+  return root === "service" ? path : `${scope.roots.project.path}/${path}`;
+}

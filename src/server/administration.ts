@@ -1,0 +1,154 @@
+/**
+ * What an operator does: sessions and leases made, narrowed, renewed and ended. Every act is recorded.
+ */
+import type { Clock } from "../base/clock.ts";
+import { KernelError } from "../base/errors.ts";
+import { newId, type RandomBytes } from "../base/ids.ts";
+import type { JsonObject } from "../base/json.ts";
+import { SESSION_LIFETIME_MAX_MS } from "../base/limits.ts";
+import type { Settings } from "../config/config.ts";
+import type { EventSink, EventType } from "../model/event.ts";
+import { type Lease, type LeaseScope, UNRESTRICTED_SCOPE } from "../model/lease.ts";
+import type { Session } from "../model/session.ts";
+import { deriveLease } from "../policy/lease-scope.ts";
+import { type MintedSession, mintSession } from "../session/session.ts";
+import type { SessionStore } from "../session/session-store.ts";
+import { workspaceDirectory } from "./workspace-catalog.ts";
+
+/** What an administration works on. */
+export interface AdministrationParts {
+  readonly settings: Settings;
+  readonly sessions: SessionStore;
+  readonly ledger: EventSink;
+  readonly clock: Clock;
+  readonly random: RandomBytes;
+}
+
+/** A wish for a session; what is absent comes from settings. */
+export interface SessionWish {
+  readonly workspace: string;
+  readonly projectRoot?: string;
+  readonly role?: string;
+  readonly preset?: string;
+  readonly userId: string;
+  readonly agentId: string;
+  readonly lifetimeMs?: number;
+  /** An existing lease to act under; without it a lease of the session's own is made. */
+  readonly leaseId?: string;
+  readonly scope?: LeaseScope;
+  /** Whether a client asks (its role must be granted for the workspace) or the operator. */
+  readonly askedBy: "client" | "operator";
+}
+
+/** The operator's acts on one state directory. */
+export class Administration {
+  readonly #parts: AdministrationParts;
+
+  constructor(parts: AdministrationParts) {
+    this.#parts = parts;
+  }
+
+  /** Mints a session; its token is in the answer and nowhere else. */
+  async createSession(wish: SessionWish): Promise<MintedSession> {
+    const { settings, sessions, clock, random } = this.#parts;
+    const serviceRoot = workspaceDirectory(wish.workspace);
+    const grant = settings.workspaces.find((candidate) => candidate.path === serviceRoot);
+    const role = wish.role ?? "dev";
+    if (!settings.roles.includes(role)) throw new KernelError("USAGE", `the role \`${role}\` is not defined; use one of ${settings.roles.join(", ")}`);
+    if (wish.askedBy === "client" && !(grant?.roles ?? ["dev"]).includes(role)) {
+      throw new KernelError("USAGE", `the role \`${role}\` is not granted to clients of \`${serviceRoot}\`; the operator grants it under workspaces[].roles in handrail.yaml`);
+    }
+    const nowMs = clock.nowMs();
+    const lifetimeMs = wish.lifetimeMs ?? settings.sessions.lifetime_seconds * 1000;
+    const lease = wish.leaseId === undefined ? await this.#createLease(wish.scope ?? UNRESTRICTED_SCOPE, lifetimeMs) : await this.#requireLease(wish.leaseId);
+    const minted = await mintSession(
+      sessions,
+      {
+        userId: wish.userId,
+        agentId: wish.agentId,
+        role,
+        serviceRoot,
+        projectRoot: wish.projectRoot ? workspaceDirectory(wish.projectRoot) : (grant?.project_root ?? serviceRoot),
+        isolationLevel: grant?.isolation ?? "STRICT",
+        leaseId: lease.id,
+        preset: wish.preset ?? grant?.preset ?? settings.preset,
+        lifetimeMs,
+      },
+      nowMs,
+      random,
+    );
+    const { id, preset, expiresAtMs } = minted.session;
+    await this.#record("session_created", id, { role, preset, serviceRoot, leaseId: lease.id, expiresAt: new Date(expiresAtMs).toISOString() });
+    return minted;
+  }
+
+  /** Sessions, newest first. */
+  listSessions(): Promise<readonly Session[]> {
+    return this.#parts.sessions.listSessions();
+  }
+
+  /** Ends a session for good; it takes effect with its next call, in every kernel. */
+  async revokeSession(id: string): Promise<Session> {
+    const session = await this.#parts.sessions.updateSession(id, { revokedAtMs: this.#parts.clock.nowMs() });
+    if (!session) throw new KernelError("USAGE", `there is no session \`${id}\`; \`handrail sessions list\` shows them`);
+    await this.#record("session_revoked", id, {});
+    return session;
+  }
+
+  /** Leases, newest first. */
+  listLeases(): Promise<readonly Lease[]> {
+    return this.#parts.sessions.listLeases();
+  }
+
+  /** A lease narrowed from `parentId`; it never admits what its parent does not, and never outlives it. */
+  async deriveLease(parentId: string, scope: LeaseScope, lifetimeMs: number): Promise<Lease> {
+    const parent = await this.#requireLease(parentId);
+    const nowMs = this.#parts.clock.nowMs();
+    const lease = deriveLease(parent, { id: newId("lea", this.#parts.random), scope, budget: {}, createdAtMs: nowMs, expiresAtMs: nowMs + checkedLifetime(lifetimeMs) });
+    await this.#parts.sessions.insertLease(lease);
+    await this.#record("lease_derived", "", { leaseId: lease.id, parentId, expiresAt: new Date(lease.expiresAtMs).toISOString() });
+    return lease;
+  }
+
+  /** Extends a lease that has not been released; a derived one at most to its parent's end. */
+  async renewLease(id: string, lifetimeMs: number): Promise<Lease> {
+    const lease = await this.#requireLease(id);
+    if (lease.releasedAtMs !== undefined) throw new KernelError("USAGE", `the lease \`${id}\` was released; make a new one`);
+    const parent = lease.parentId === undefined ? undefined : await this.#requireLease(lease.parentId);
+    const wanted = this.#parts.clock.nowMs() + checkedLifetime(lifetimeMs);
+    const renewed = await this.#parts.sessions.updateLease(id, { expiresAtMs: Math.min(wanted, parent?.expiresAtMs ?? wanted) });
+    if (!renewed) throw new KernelError("USAGE", `there is no lease \`${id}\``);
+    await this.#record("lease_renewed", "", { leaseId: id, expiresAt: new Date(renewed.expiresAtMs).toISOString() });
+    return renewed;
+  }
+
+  /** Gives a lease back; sessions under it are refused from their next call on. */
+  async releaseLease(id: string): Promise<Lease> {
+    const lease = await this.#parts.sessions.updateLease(id, { releasedAtMs: this.#parts.clock.nowMs() });
+    if (!lease) throw new KernelError("USAGE", `there is no lease \`${id}\`; \`handrail leases list\` shows them`);
+    await this.#record("lease_released", "", { leaseId: id });
+    return lease;
+  }
+
+  async #createLease(scope: LeaseScope, lifetimeMs: number): Promise<Lease> {
+    const nowMs = this.#parts.clock.nowMs();
+    const lease: Lease = { id: newId("lea", this.#parts.random), scope, budget: {}, createdAtMs: nowMs, expiresAtMs: nowMs + checkedLifetime(lifetimeMs) };
+    await this.#parts.sessions.insertLease(lease);
+    return lease;
+  }
+
+  async #requireLease(id: string): Promise<Lease> {
+    const lease = await this.#parts.sessions.findLease(id);
+    if (!lease) throw new KernelError("USAGE", `there is no lease \`${id}\`; \`handrail leases list\` shows them`);
+    return lease;
+  }
+
+  async #record(type: EventType, sessionId: string, payload: JsonObject): Promise<void> {
+    await this.#parts.ledger.record({ type, sessionId, actor: "operator", requestId: "", timeMs: this.#parts.clock.nowMs(), payload }, "durable");
+  }
+}
+
+function checkedLifetime(lifetimeMs: number): number {
+  if (lifetimeMs > 0 && lifetimeMs <= SESSION_LIFETIME_MAX_MS) return lifetimeMs;
+  throw new KernelError("USAGE", "a lease lives between one millisecond and thirty days; choose a lifetime in that range");
+}

@@ -1,0 +1,131 @@
+/**
+ * The only place where parts are wired together: stores, ledger, policy, tools, workspaces, kernel.
+ *
+ * Opening claims an instance, so that intents of a killed kernel can be told from those of a living one, and closes the
+ * orphans of dead ones. Closing gives everything back; nothing that was acknowledged is lost either way.
+ */
+import { systemClock } from "../base/clock.ts";
+import { KernelError } from "../base/errors.ts";
+import { systemRandom } from "../base/ids.ts";
+import { createKernelDoor, type KernelDoor, type KernelParts, ToolRegistry } from "../kernel/index.ts";
+import { closeOrphans } from "../ledger/orphans.ts";
+import type { EventSink } from "../model/event.ts";
+import type { Tool } from "../model/tool.ts";
+import { openInstanceStore } from "../stores/embedded/instance-store.ts";
+import { openLockStore } from "../stores/embedded/lock-store.ts";
+import { openSessionStore } from "../stores/embedded/session-store.ts";
+import { prepareStateDirectory } from "../stores/embedded/state-directory.ts";
+import { editTools } from "../tools/edit/edit-tools.ts";
+import { fileTools } from "../tools/file/file-tools.ts";
+import { Administration } from "./administration.ts";
+import { evidenceKey } from "./evidence-key.ts";
+import { type LedgerHealth, type LedgerThread, startLedgerThread } from "./ledger-thread.ts";
+import { defaultStatePath, type Environment, type OperatorDirectory, operatorPath, readOperatorDirectory } from "./operator-directory.ts";
+import { createPolicyCatalog } from "./policies.ts";
+import { createWorkspaceCatalog } from "./workspace-catalog.ts";
+
+/** Where a kernel keeps its state and finds its configuration; what is absent comes from the environment. */
+export interface KernelOptions {
+  readonly stateDirectory?: string;
+  readonly configDirectory?: string;
+  readonly environment: Environment;
+  /** Tools besides the built-in ones. */
+  readonly tools?: readonly Tool[];
+  /** Told about bugs and background failures. */
+  readonly onInternalError?: (error: unknown) => void;
+}
+
+/** An open kernel. */
+export interface OpenKernel {
+  readonly door: KernelDoor;
+  readonly administration: Administration;
+  readonly operator: OperatorDirectory;
+  readonly stateDirectory: string;
+  readonly instanceId: string;
+  readonly health: () => LedgerHealth;
+  /** Loads and validates the policies of a preset now rather than with the first call. */
+  readonly loadPolicy: (preset: string) => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+/** The tools that every kernel has. */
+export const BUILT_IN_TOOLS: readonly Tool[] = [...fileTools, ...editTools];
+
+/** Opens a kernel on a state directory; several may share one. */
+export async function openKernel(options: KernelOptions): Promise<OpenKernel> {
+  const { environment } = options;
+  const operator = readOperatorDirectory(options.configDirectory ?? operatorPath(environment));
+  const stateDirectory = options.stateDirectory ?? defaultStatePath(environment);
+  await prepareStateDirectory(stateDirectory);
+  const registry = new ToolRegistry();
+  for (const tool of [...BUILT_IN_TOOLS, ...(options.tools ?? [])]) registry.register(tool);
+  const onInternalError = options.onInternalError ?? reportInternalError;
+
+  const instances = await openInstanceStore(stateDirectory, systemRandom);
+  const instance = await instances.claim();
+  const ledger = startLedgerThread({ stateDirectory, instanceId: instance.id });
+  const sessions = await openSessionStore(stateDirectory);
+  const locks = await openLockStore(stateDirectory);
+  const workspaces = createWorkspaceCatalog(operator.settings, [operator.path, stateDirectory]);
+  const policy = createPolicyCatalog({ tools: registry.getAll(), operator, roles: operator.settings.roles }, ledger, systemClock.nowMs);
+  const parts: KernelParts = {
+    clock: systemClock,
+    random: systemRandom,
+    instanceId: instance.id,
+    settings: {
+      toolsEnabled: masterGate(environment, operator),
+      disabledTools: new Set(operator.settings.tools.disabled),
+      violationsPerMinute: operator.settings.alert.violations_per_minute,
+    },
+    registry,
+    policy,
+    sessions,
+    locks,
+    workspaces,
+    ledger,
+    argumentsKey: await evidenceKey(stateDirectory, systemRandom),
+    onInternalError,
+  };
+  const door = createKernelDoor(parts);
+  const started = announce(ledger, instances, registry, instance.id);
+  started.catch(onInternalError);
+  return {
+    door,
+    administration: new Administration({ settings: operator.settings, sessions, ledger, clock: systemClock, random: systemRandom }),
+    operator,
+    stateDirectory,
+    instanceId: instance.id,
+    health: () => ledger.health(),
+    loadPolicy: async (preset) => void (await policy(preset)),
+    async close() {
+      await started.catch(onInternalError);
+      await door.flush().catch(onInternalError);
+      workspaces.close();
+      await ledger.close();
+      await instance.release();
+      await sessions.close();
+      await locks.close();
+    },
+  };
+}
+
+/** `TOOLS_ENABLE=0` closes the master gate; `TOOLS_ENABLE=1` opens it only where the operator's settings do. */
+function masterGate(environment: Environment, operator: OperatorDirectory): boolean {
+  const wanted = environment["TOOLS_ENABLE"];
+  if (wanted !== undefined && wanted !== "" && wanted !== "0" && wanted !== "1") {
+    throw new KernelError("CONFIG_INVALID", `TOOLS_ENABLE is \`${wanted}\`; set it to 0 or 1, or leave it out`);
+  }
+  return wanted !== "0" && operator.settings.tools.enabled;
+}
+
+/** Records the start and closes the intents that dead instances left open. */
+async function announce(ledger: LedgerThread & EventSink, instances: Parameters<typeof closeOrphans>[1], registry: ToolRegistry, instanceId: string): Promise<void> {
+  const timeMs = systemClock.nowMs();
+  const payload = { instanceId, registry: registry.hash(), tools: registry.getAll().map((tool) => tool.name) };
+  await ledger.record({ type: "kernel_started", sessionId: "", actor: "kernel", requestId: "", timeMs, payload }, "buffered");
+  await closeOrphans(ledger, instances, ledger, timeMs);
+}
+
+function reportInternalError(error: unknown): void {
+  process.stderr.write(`handrail: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+}

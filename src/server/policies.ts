@@ -1,0 +1,60 @@
+/**
+ * Loads policy: the presets that ship with Handrail and the operator's files. One engine per preset, made when it is
+ * first needed; its loading is recorded with its hash. A failure is remembered and refuses every call of that preset.
+ */
+import { readFileSync } from "node:fs";
+import { KernelError } from "../base/errors.ts";
+import type { EventSink } from "../model/event.ts";
+import type { Tool } from "../model/tool.ts";
+import { type ActionDeclaration, createPolicyEngine, type PolicyEngine, type PolicySource } from "../policy/policy.ts";
+import type { OperatorDirectory } from "./operator-directory.ts";
+
+const PRESET_DIRECTORY = new URL("../../presets/", import.meta.url);
+
+/** What an engine is made of. */
+export interface PolicyInputs {
+  readonly tools: readonly Tool[];
+  readonly operator: OperatorDirectory;
+  readonly roles: readonly string[];
+}
+
+/** The policy texts in force under `preset`: the base rules, the preset, then the operator's files. */
+export function policySources(preset: string, operator: OperatorDirectory): readonly PolicySource[] {
+  const shipped = ["base", preset].map((name) => ({ name: `presets/${name}.cedar`, text: readPreset(name), origin: "preset" as const }));
+  const own = operator.policies.map(({ name, text }) => ({ name: `policy/${name}`, text, origin: "operator" as const }));
+  return [...shipped, ...own];
+}
+
+/** The actions that policy can be asked about: one per registered tool. */
+export function policyActions(tools: readonly Tool[]): readonly ActionDeclaration[] {
+  return tools.map((tool) => ({ name: tool.name, effect: tool.capability.effect, resources: ["file", "tool"] as const }));
+}
+
+/** Builds the engine of a preset. */
+export function buildEngine(preset: string, inputs: PolicyInputs): Promise<PolicyEngine> {
+  return createPolicyEngine({ actions: policyActions(inputs.tools), sources: policySources(preset, inputs.operator), roles: inputs.roles });
+}
+
+/** Engines by preset, each built once and recorded when loaded. */
+export function createPolicyCatalog(inputs: PolicyInputs, ledger: EventSink, nowMs: () => number): (preset: string) => Promise<PolicyEngine> {
+  const engines = new Map<string, Promise<PolicyEngine>>();
+  const load = async (preset: string): Promise<PolicyEngine> => {
+    const engine = await buildEngine(preset, inputs);
+    const payload = { preset, policy: engine.hash, operatorFiles: inputs.operator.policies.map((file) => file.name) };
+    await ledger.record({ type: "policy_loaded", sessionId: "", actor: "operator", requestId: "", timeMs: nowMs(), payload }, "durable");
+    return engine;
+  };
+  return (preset) => {
+    const known = engines.get(preset) ?? load(preset);
+    engines.set(preset, known);
+    return known;
+  };
+}
+
+function readPreset(name: string): string {
+  try {
+    return readFileSync(new URL(`${name}.cedar`, PRESET_DIRECTORY), "utf8");
+  } catch (error) {
+    throw new KernelError("CONFIG_INVALID", `there is no preset \`${name}\`; use reader, dev, autonomous or open`, error);
+  }
+}

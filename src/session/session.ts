@@ -1,0 +1,73 @@
+/**
+ * Sessions: minting, authenticating, revoking.
+ *
+ * A token is shown once, when it is minted; only its BLAKE3 hash is stored and compared in constant time. The part
+ * before the dot names the session, so that no secret is ever used to look anything up. A session is judged anew on
+ * every call: expiry, revocation and freezing take effect with the next one.
+ */
+import { equalInConstantTime, utf8 } from "../base/bytes.ts";
+import { KernelError } from "../base/errors.ts";
+import { blake3Hex } from "../base/hash.ts";
+import { newId, type RandomBytes } from "../base/ids.ts";
+import { SESSION_LIFETIME_MAX_MS, TOKEN_BYTES } from "../base/limits.ts";
+import { allow, type Denial, deny, type Verdict } from "../model/decision.ts";
+import type { Lease } from "../model/lease.ts";
+import type { Session } from "../model/session.ts";
+import type { SessionStore } from "./session-store.ts";
+
+/** What the operator decides about a new session; the lease is stored before. */
+export interface NewSession {
+  readonly userId: string;
+  readonly agentId: string;
+  readonly role: string;
+  readonly serviceRoot: string;
+  readonly projectRoot: string;
+  readonly isolationLevel: Session["isolationLevel"];
+  readonly leaseId: string;
+  readonly preset: string;
+  readonly lifetimeMs: number;
+}
+
+/** A session and the token that authenticates it. The token exists nowhere else. */
+export interface MintedSession {
+  readonly session: Session;
+  readonly token: string;
+}
+
+/** Stores a new session and returns it with its token. */
+export async function mintSession(store: SessionStore, wanted: NewSession, nowMs: number, random: RandomBytes): Promise<MintedSession> {
+  const { lifetimeMs, ...identity } = wanted;
+  if (!(lifetimeMs > 0 && lifetimeMs <= SESSION_LIFETIME_MAX_MS)) {
+    throw new KernelError("USAGE", "a session lives between one millisecond and thirty days; choose a lifetime in that range");
+  }
+  const id = newId("ses", random);
+  const token = `${id}.${Buffer.from(random(TOKEN_BYTES)).toString("base64url")}`;
+  const session: Session = { ...identity, id, tokenHash: blake3Hex(token), mode: "default", createdAtMs: nowMs, expiresAtMs: nowMs + lifetimeMs };
+  await store.insertSession(session);
+  return { session, token };
+}
+
+/** An authenticated caller. */
+export interface Authenticated {
+  readonly session: Session;
+  readonly lease: Lease;
+}
+
+/** Who `token` stands for, if its session may act now. */
+export async function authenticate(store: SessionStore, token: string, nowMs: number): Promise<Verdict<Authenticated>> {
+  const dot = token.indexOf(".");
+  const session = dot > 0 ? await store.findSession(token.slice(0, dot)) : undefined;
+  // An unknown session costs the same hash and comparison as a wrong secret.
+  const matches = equalInConstantTime(utf8(blake3Hex(token)), utf8(session?.tokenHash ?? "0".repeat(64)));
+  if (!session || !matches) return refused("session_invalid", "the session token is not valid; ask the operator for a new session");
+  if (session.revokedAtMs !== undefined) return refused("session_revoked", "the session was revoked; ask the operator for a new session");
+  if (session.frozenAtMs !== undefined) return refused("session_frozen", "the session is frozen and waits for review; ask the operator to resume it");
+  if (nowMs >= session.expiresAtMs) return refused("session_expired", "the session has expired; ask the operator for a new session");
+  const lease = await store.findLease(session.leaseId);
+  if (!lease) return refused("session_invalid", "the session has no lease; ask the operator for a new session");
+  return allow({ session, lease });
+}
+
+function refused(reason: string, message: string): { readonly ok: false; readonly denial: Denial } {
+  return deny({ layer: "authenticate", reason, ruleId: `SESSION:${reason.slice("session_".length)}`, message });
+}

@@ -1,0 +1,208 @@
+/**
+ * The ledger in SQLite.
+ *
+ * Several processes append to one file: the write transaction starts with the write lock, then reads the head.
+ * Durable appends commit with `synchronous=FULL`, which fsyncs the write-ahead log, and with it everything that was
+ * committed before; buffered ones commit with `NORMAL`, which leaves the log in the page cache: safe from the death of
+ * the process, not of the machine. `sync` commits a small change with `FULL`.
+ *
+ * INVARIANT: the head row, the last entry and the open intents change in the same transaction as the entries.
+ */
+import { join } from "node:path";
+import type { Database, Statement } from "better-sqlite3";
+import { assert, KernelError } from "../../base/errors.ts";
+import { HASH_SIZE, LEDGER_PROBLEMS_MAX, LEDGER_READ_ROWS_MAX } from "../../base/limits.ts";
+import type { AppendRequest, AppendView, Head, LedgerRow, LedgerStore, OpenIntentRow, StoredEntry } from "../../ledger/ledger-store.ts";
+import type { Durability } from "../../model/event.ts";
+import { guarded, immediately, openDatabase, openDatabaseReadOnly } from "./database.ts";
+import { LEDGER_SCHEMA } from "./schema.ts";
+import { checkStateDirectory, prepareStateDirectory } from "./state-directory.ts";
+
+/** Opens the ledger of a state directory for writing; refuses one whose tail does not agree with its head. */
+export async function openLedgerStore(stateDirectory: string): Promise<LedgerStore> {
+  await prepareStateDirectory(stateDirectory);
+  const path = join(stateDirectory, "ledger.db");
+  const database = await openDatabase(path, LEDGER_SCHEMA, "LEDGER_UNAVAILABLE");
+  try {
+    guarded(path, "LEDGER_UNAVAILABLE", () => checkTail(database));
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+  return new EmbeddedLedgerStore(database, path);
+}
+
+/** Opens the ledger of a state directory for reading; kernels may append meanwhile. */
+export async function openLedgerStoreReadOnly(stateDirectory: string): Promise<LedgerStore> {
+  await checkStateDirectory(stateDirectory);
+  const path = join(stateDirectory, "ledger.db");
+  return new EmbeddedLedgerStore(openDatabaseReadOnly(path, LEDGER_SCHEMA, "LEDGER_UNAVAILABLE"), path);
+}
+
+interface HeadRow {
+  readonly seq: number;
+  readonly hash: Uint8Array;
+}
+interface EntryRow extends HeadRow {
+  readonly entry: Uint8Array;
+  readonly salt: Uint8Array | null;
+  readonly payload: Uint8Array | null;
+}
+interface IntentRow {
+  readonly seq: number;
+  readonly instance_id: string;
+}
+
+const SELECT_HEAD = "SELECT seq, hash FROM head WHERE one = 1";
+
+class EmbeddedLedgerStore implements LedgerStore {
+  private readonly database: Database;
+  private readonly path: string;
+  private readonly statements: Statements;
+  private synchronous: "FULL" | "NORMAL" = "FULL";
+
+  constructor(database: Database, path: string) {
+    this.database = database;
+    this.path = path;
+    this.statements = prepareStatements(database);
+  }
+
+  async append(request: AppendRequest): Promise<Head> {
+    return this.guarded(() => {
+      this.promise(request.durability);
+      return immediately(this.database, () => this.write(request));
+    });
+  }
+
+  async sync(): Promise<void> {
+    this.guarded(() => {
+      this.promise("durable");
+      // A commit without a changed page would not sync anything, so that a counter changes.
+      this.database.exec("UPDATE syncs SET count = count + 1");
+    });
+  }
+
+  async head(): Promise<Head> {
+    return this.guarded(() => this.readHead());
+  }
+
+  async read(from: number, limit: number): Promise<readonly LedgerRow[]> {
+    const bounded = Math.min(limit, LEDGER_READ_ROWS_MAX);
+    return this.guarded(() => this.statements.read.all(from, bounded)).map(({ seq, entry, hash, salt, payload }) => ({
+      sequence: seq,
+      entry,
+      hash,
+      ...(salt === null ? {} : { salt }),
+      ...(payload === null ? {} : { payload }),
+    }));
+  }
+
+  async openIntents(limit: number): Promise<readonly OpenIntentRow[]> {
+    return this.guarded(() => this.statements.intents.all(limit)).map((row) => ({ sequence: row.seq, instanceId: row.instance_id }));
+  }
+
+  async prunePayloads(throughSequence: number): Promise<number> {
+    return this.guarded(() => {
+      this.promise("durable");
+      return this.database.prepare("DELETE FROM payloads WHERE seq <= ?").run(throughSequence).changes;
+    });
+  }
+
+  async integrity(): Promise<readonly string[]> {
+    const rows = this.guarded(() => this.database.prepare<[], string>(`PRAGMA integrity_check(${LEDGER_PROBLEMS_MAX})`).pluck().all());
+    return rows.filter((row) => row !== "ok");
+  }
+
+  async close(): Promise<void> {
+    this.guarded(() => this.database.close());
+  }
+
+  private write({ build, closes }: AppendRequest): Head {
+    const head = this.readHead();
+    const announced = new Set(closes);
+    const view: AppendView = {
+      head,
+      isOpen: (sequence) => {
+        assert(announced.has(sequence), "an append announces the intents that it may close");
+        return this.statements.isOpen.get(sequence) !== undefined;
+      },
+    };
+    const entries = build(view);
+    entries.forEach((entry, index) => {
+      assert(entry.sequence === head.sequence + 1 + index && entry.hash.byteLength === HASH_SIZE, "appended entries follow the head");
+      this.insert(entry);
+    });
+    const last = entries.at(-1);
+    if (last === undefined) return head;
+    this.statements.setHead.run(last.sequence, last.hash);
+    return { sequence: last.sequence, hash: last.hash };
+  }
+
+  private insert({ sequence, entry, hash, salt, payload, opensFor, closes }: StoredEntry): void {
+    this.statements.insertEntry.run(sequence, entry, hash);
+    this.statements.insertPayload.run(sequence, salt, payload);
+    if (opensFor !== undefined) this.statements.openIntent.run(sequence, opensFor);
+    if (closes !== undefined) assert(this.statements.closeIntent.run(closes).changes === 1, "an entry closes an open intent");
+  }
+
+  private readHead(): Head {
+    const row = this.statements.head.get();
+    if (row === undefined)
+      throw new KernelError("STORE_CORRUPT", "`ledger.db` in the state directory has lost its head; run `handrail ledger verify`");
+    return { sequence: row.seq, hash: row.hash };
+  }
+
+  /** The pragma takes effect at once; it is sent only when it changes. */
+  private promise(durability: Durability): void {
+    const wanted = durability === "durable" ? "FULL" : "NORMAL";
+    if (this.synchronous === wanted) return;
+    this.database.pragma(`synchronous = ${wanted}`);
+    this.synchronous = wanted;
+  }
+
+  private guarded<T>(work: () => T): T {
+    return guarded(this.path, "LEDGER_UNAVAILABLE", work);
+  }
+}
+
+interface Statements {
+  readonly head: Statement<[], HeadRow>;
+  readonly setHead: Statement<[number, Uint8Array]>;
+  readonly insertEntry: Statement<[number, Uint8Array, Uint8Array]>;
+  readonly insertPayload: Statement<[number, Uint8Array, Uint8Array]>;
+  readonly openIntent: Statement<[number, string]>;
+  readonly closeIntent: Statement<[number]>;
+  readonly isOpen: Statement<[number], IntentRow>;
+  readonly read: Statement<[number, number], EntryRow>;
+  readonly intents: Statement<[number], IntentRow>;
+}
+
+function prepareStatements(database: Database): Statements {
+  return {
+    head: database.prepare(SELECT_HEAD),
+    setHead: database.prepare("UPDATE head SET seq = ?, hash = ? WHERE one = 1"),
+    insertEntry: database.prepare("INSERT INTO entries VALUES (?, ?, ?)"),
+    insertPayload: database.prepare("INSERT INTO payloads VALUES (?, ?, ?)"),
+    openIntent: database.prepare("INSERT INTO open_intents VALUES (?, ?)"),
+    closeIntent: database.prepare("DELETE FROM open_intents WHERE seq = ?"),
+    isOpen: database.prepare("SELECT seq FROM open_intents WHERE seq = ?"),
+    read: database.prepare(
+      "SELECT e.seq, e.entry, e.hash, p.salt, p.payload FROM entries e LEFT JOIN payloads p ON p.seq = e.seq WHERE e.seq >= ? ORDER BY e.seq LIMIT ?",
+    ),
+    intents: database.prepare("SELECT seq, instance_id FROM open_intents ORDER BY seq LIMIT ?"),
+  };
+}
+
+/** A ledger whose tail was cut must not be continued: later entries would hide where. */
+function checkTail(database: Database): void {
+  const { head, last } = database.transaction(() => ({
+    head: database.prepare<[], HeadRow>(SELECT_HEAD).get(),
+    last: database.prepare<[], HeadRow>("SELECT seq, hash FROM entries ORDER BY seq DESC LIMIT 1").get(),
+  }))();
+  const sound = head !== undefined && head.seq === (last?.seq ?? 0) && (last === undefined || Buffer.from(last.hash).equals(head.hash));
+  if (sound) return;
+  throw new KernelError(
+    "STORE_CORRUPT",
+    "the head of `ledger.db` in the state directory is not its last entry; run `handrail ledger verify`, then restore a backup",
+  );
+}

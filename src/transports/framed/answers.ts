@@ -1,0 +1,23 @@
+/** Answers that the socket gives by itself, when a call never reached the kernel or the kernel failed to answer. */
+import { create } from "@bufbuild/protobuf";
+import { ToolResponseSchema } from "../../gen/handrail/tool/v1/tool_pb.ts";
+import type { ToolFailureCode } from "../../model/failure.ts";
+import { encodeResponse, readRequestId, refuseUndecodable, WireError } from "../../wire/index.ts";
+
+/** An encoded `ToolError`. */
+export function errorAnswer(requestId: string, errorCode: ToolFailureCode, message: string, retryAfterMs = 0): Uint8Array {
+  const value = { errorCode, message, retryable: retryAfterMs > 0, retryAfterMs: BigInt(retryAfterMs) };
+  return encodeResponse(create(ToolResponseSchema, { requestId, result: { case: "error", value } }));
+}
+
+/** The encoded refusal of a frame that is no request. */
+export function undecodableAnswer(requestId: string, error: WireError): Uint8Array {
+  return encodeResponse(refuseUndecodable(requestId, error));
+}
+
+/** The encoded answer to a request whose call threw `error`: a refusal if it is undecodable, else an internal error. */
+export function thrownAnswer(request: Uint8Array, error: unknown): Uint8Array {
+  const requestId = readRequestId(request);
+  if (error instanceof WireError) return undecodableAnswer(requestId, error);
+  return errorAnswer(requestId, "INTERNAL", "the kernel met an internal error and refused the call; tell the operator");
+}

@@ -1,0 +1,76 @@
+/**
+ * The place of a Unix socket: who may put one there, and what to do with one that is there already.
+ *
+ * The directory must belong to this user (or root) and be writable by nobody else, so that nobody can put another socket
+ * in its place. INVARIANT: only a socket that nobody answers is removed; any other file, and a living socket, stays.
+ */
+import { lstatSync, rmSync, type Stats, statSync } from "node:fs";
+import { connect, type Server } from "node:net";
+import { dirname, resolve } from "node:path";
+import { KernelError } from "../../base/errors.ts";
+
+/** Bytes of a socket's path: what the address structure of Linux holds. */
+const SOCKET_PATH_BYTES_MAX = 107;
+const WRITABLE_BY_OTHERS = 0o022;
+const OWNER_ONLY_UMASK = 0o177;
+
+/** Makes room for a socket at `path`. @throws KernelError CONFIG_INVALID saying why no socket can be there */
+export async function clearSocketPath(path: string): Promise<void> {
+  if (Buffer.byteLength(path) > SOCKET_PATH_BYTES_MAX) {
+    throw refusal(path, `is longer than ${SOCKET_PATH_BYTES_MAX} bytes; choose a shorter path`);
+  }
+  checkDirectory(dirname(resolve(path)));
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (found === undefined) return;
+  if (!found.isSocket()) throw refusal(path, "is no socket and is not replaced; remove it or choose another path");
+  if (await isAnswered(path)) throw refusal(path, "is in use by a running kernel; stop that one or choose another path");
+  rmSync(path, { force: true });
+}
+
+/** Listens at `path` with a socket that only this user can open, from its first moment. */
+export async function listenOwnerOnly(server: Server, path: string): Promise<void> {
+  const listening = new Promise<void>((done, failed) => {
+    server.once("listening", done);
+    server.once("error", (cause) => failed(new KernelError("CONFIG_INVALID", `cannot listen at \`${path}\``, cause)));
+  });
+  // The socket file is made within `listen`, before it returns, with the modes that the mask leaves.
+  const before = process.umask(OWNER_ONLY_UMASK);
+  try {
+    server.listen(path);
+  } finally {
+    process.umask(before);
+  }
+  await listening;
+}
+
+function checkDirectory(directory: string): void {
+  let found: Stats;
+  try {
+    found = statSync(directory);
+  } catch (cause) {
+    throw new KernelError("CONFIG_INVALID", `the directory \`${directory}\` of the socket cannot be read; create it with mode 0700`, cause);
+  }
+  const user = process.geteuid?.() ?? 0;
+  if (found.uid !== user && found.uid !== 0) throw refusal(directory, "belongs to another user; use a directory of your own");
+  if ((found.mode & WRITABLE_BY_OTHERS) !== 0) throw refusal(directory, "is writable by others; run `chmod go-w` on it first");
+}
+
+function isAnswered(path: string): Promise<boolean> {
+  return new Promise((done, failed) => {
+    const probe = connect(path);
+    probe.once("connect", () => {
+      probe.destroy();
+      done(true);
+    });
+    probe.once("error", (error: NodeJS.ErrnoException) => {
+      if (error.code === "ECONNREFUSED" || error.code === "ENOENT") done(false);
+      // EAGAIN: its queue of connections is full, so somebody listens.
+      else if (error.code === "EAGAIN") done(true);
+      else failed(new KernelError("CONFIG_INVALID", `cannot tell whether the socket \`${path}\` is in use`, error));
+    });
+  });
+}
+
+function refusal(path: string, why: string): KernelError {
+  return new KernelError("CONFIG_INVALID", `\`${path}\` ${why}`);
+}

@@ -1,0 +1,143 @@
+/**
+ * JSON-RPC messages over standard input and output, one per line.
+ *
+ * Trusts nothing about the peer: a line is bounded before it is kept, nesting is bounded by the parser's caller, and
+ * when the peer reads slowly or has too many calls in flight, input is not read either. Answers of one tick leave in one
+ * write. When the input ends, calls in flight have a grace period to be answered.
+ */
+import type { Readable, Writable } from "node:stream";
+import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/server";
+import { isJsonObject } from "../../base/json.ts";
+import { CALLS_IN_FLIGHT_MAX, CANCEL_GRACE_MS, LINE_BYTES_MAX } from "../../base/limits.ts";
+
+/** A transport of the MCP library over a pair of streams. */
+export class LineTransport implements Transport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: (message: JSONRPCMessage) => void;
+  readonly #input: Readable;
+  readonly #output: Writable;
+  #pieces: Buffer[] = [];
+  #pendingBytes = 0;
+  #outgoing = "";
+  #closed = false;
+  #ended = false;
+  #blocked = false;
+  #inFlight = 0;
+
+  constructor(input: Readable, output: Writable) {
+    this.#input = input;
+    this.#output = output;
+  }
+
+  /** Starts reading. Ends when the input ends: a client that closes its side is gone. */
+  start(): Promise<void> {
+    this.#input.on("data", (chunk: Buffer) => this.#take(chunk));
+    this.#input.on("end", () => this.#end());
+    this.#input.on("error", (error) => this.onerror?.(error));
+    this.#output.on("error", () => void this.close());
+    this.#output.on("drain", () => this.#unblock());
+    return Promise.resolve();
+  }
+
+  /** Queues one message; what one tick queues leaves together. */
+  send(message: JSONRPCMessage): Promise<void> {
+    if (this.#closed) return Promise.resolve();
+    this.#queue(message);
+    if (!("method" in message)) this.#answered();
+    return Promise.resolve();
+  }
+
+  /** Stops reading and tells the protocol that the peer is gone. */
+  close(): Promise<void> {
+    if (this.#closed) return Promise.resolve();
+    this.#flush();
+    this.#closed = true;
+    this.#input.pause();
+    this.onclose?.();
+    return Promise.resolve();
+  }
+
+  #queue(message: object): void {
+    if (this.#outgoing === "") setImmediate(() => this.#flush());
+    this.#outgoing += `${JSON.stringify(message)}\n`;
+  }
+
+  #flush(): void {
+    const text = this.#outgoing;
+    this.#outgoing = "";
+    if (text === "" || this.#closed || this.#output.write(text)) return;
+    this.#blocked = true;
+    this.#input.pause();
+  }
+
+  #answered(): void {
+    this.#inFlight = Math.max(0, this.#inFlight - 1);
+    if (this.#ended && this.#inFlight === 0) void this.close();
+    else if (!this.#blocked && this.#inFlight < CALLS_IN_FLIGHT_MAX) this.#input.resume();
+  }
+
+  #unblock(): void {
+    this.#blocked = false;
+    if (!this.#closed && this.#inFlight < CALLS_IN_FLIGHT_MAX) this.#input.resume();
+  }
+
+  /** The client said its last word; what it asked for before is still answered, for a while. */
+  #end(): void {
+    this.#ended = true;
+    if (this.#inFlight === 0) void this.close();
+    else setTimeout(() => void this.close(), CANCEL_GRACE_MS).unref();
+  }
+
+  #take(chunk: Buffer): void {
+    let start = 0;
+    for (let end = chunk.indexOf(10); end !== -1; end = chunk.indexOf(10, start)) {
+      this.#line(this.#joined(chunk.subarray(start, end)));
+      start = end + 1;
+    }
+    if (start < chunk.length) this.#keep(chunk.subarray(start));
+  }
+
+  #joined(last: Buffer): string {
+    if (this.#pieces.length === 0) return last.toString("utf8");
+    const whole = Buffer.concat([...this.#pieces, last]);
+    this.#pieces = [];
+    this.#pendingBytes = 0;
+    return whole.toString("utf8");
+  }
+
+  #keep(piece: Buffer): void {
+    this.#pendingBytes += piece.length;
+    if (this.#pendingBytes > LINE_BYTES_MAX) {
+      this.onerror?.(new Error(`a message is longer than ${LINE_BYTES_MAX} bytes; the connection is closed`));
+      void this.close();
+      return;
+    }
+    this.#pieces.push(piece);
+  }
+
+  #line(text: string): void {
+    if (text.trim() === "") return;
+    let message: unknown;
+    try {
+      message = JSON.parse(text);
+    } catch (error) {
+      this.onerror?.(error instanceof Error ? error : new Error(String(error)));
+      this.#queue({ jsonrpc: "2.0", id: null, error: { code: -32700, message: "the line is not valid JSON" } });
+      return;
+    }
+    if (!isMessage(message)) {
+      this.#queue({ jsonrpc: "2.0", id: null, error: { code: -32600, message: "the line is not a JSON-RPC 2.0 message" } });
+      return;
+    }
+    if ("method" in message && "id" in message) this.#inFlight += 1;
+    if (this.#inFlight >= CALLS_IN_FLIGHT_MAX) this.#input.pause();
+    this.onmessage?.(message);
+  }
+}
+
+/** The shape that the protocol layer needs before it looks closer. */
+function isMessage(value: unknown): value is JSONRPCMessage {
+  if (!isJsonObject(value) || value["jsonrpc"] !== "2.0") return false;
+  return typeof value["method"] === "string" || "result" in value || "error" in value;
+}

@@ -1,0 +1,37 @@
+// The last line of a continuous-integration run: counted from the report, and never green for want of tests.
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { expect, test } from "vitest";
+
+const ok = { status: "passed", assertionResults: [{ status: "passed" }] };
+const broken = { status: "failed", assertionResults: [] };
+const red = { status: "failed", assertionResults: [{ status: "failed" }] };
+
+test.each([
+  ["all passed", { numPassedTests: 3, numFailedTests: 0, success: true, testResults: [ok] }, "3 passed, 0 failed", 0],
+  ["one failed", { numPassedTests: 2, numFailedTests: 1, success: false, testResults: [ok, red] }, "2 passed, 1 failed", 1],
+  [
+    "a file that does not load",
+    { numPassedTests: 2, numFailedTests: 0, success: false, testResults: [ok, broken] },
+    "2 passed, 1 failed",
+    1,
+  ],
+  ["an error outside of any test", { numPassedTests: 2, numFailedTests: 0, success: false, testResults: [ok] }, "2 passed, 1 failed", 1],
+  ["no tests", { numPassedTests: 0, numFailedTests: 0, success: true, testResults: [] }, "0 passed, 0 failed", 1],
+  ["no report", undefined, "0 passed, 1 failed", 1],
+])("%s", (_name, report, line, code) => {
+  const directory = mkdtempSync(join(tmpdir(), "handrail-count-"));
+  try {
+    const path = join(directory, "tests.json");
+    if (report !== undefined) writeFileSync(path, JSON.stringify(report));
+    const { status, stdout } = spawnSync(process.execPath, [resolve("scripts/count-tests.mjs"), path], {
+      encoding: "utf8",
+      timeout: 20_000,
+    });
+    expect({ status, stdout }).toEqual({ status: code, stdout: `${line}\n` });
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+});

@@ -1,0 +1,133 @@
+// The house rules that no linter knows, held over the whole project; and for each rule, that it does find what it
+// forbids: a check that cannot fail says nothing.
+import { globSync, readFileSync, statSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { FILE_RULES, type ProjectFile, resolvedEntries, unexplainedDependencies } from "./tidy/rules.ts";
+
+const FOLDERS = "{src,test,bench,scripts,proto,docs,examples,web}/**/*.{ts,tsx,mts,mjs,js,md,proto,json,yaml,yml,sh,cedar}";
+const TOP = "{*.ts,*.mjs,.*.mjs,*.md,*.json,*.yaml,handrail,.ci/run,.editorconfig,.gitignore,.npmrc}";
+const projectFiles: readonly ProjectFile[] = [...globSync(FOLDERS), ...globSync(TOP)]
+  .filter((path) => !/(^|\/)(node_modules|dist)\//.test(path) && path !== "package-lock.json" && statSync(path).isFile())
+  .map((path) => ({ path, text: readFileSync(path, "utf8") }));
+
+const lines = (count: number, line = "call();") => `${line}\n`.repeat(count);
+const body = (count: number) => `// header\nfunction long() {\n${lines(count - 2)}}\n`;
+const word = (...parts: string[]) => parts.join("");
+
+/** For each rule, by its place in the list: what it must find, and its nearest neighbour that it must let pass. */
+const PLANTED: readonly { bad: readonly ProjectFile[]; good: readonly ProjectFile[] }[] = [
+  {
+    bad: [
+      { path: "src/base/a.ts", text: lines(401) },
+      { path: "web/a.tsx", text: lines(401) },
+    ],
+    good: [
+      { path: "src/base/a.ts", text: lines(400) },
+      { path: "src/gen/a.ts", text: lines(401) },
+    ],
+  },
+  {
+    bad: [
+      { path: "src/base/a.ts", text: body(71) },
+      { path: "src/base/a.ts", text: body(71).replace("function long()", "const long = () =>") },
+      { path: "src/base/a.ts", text: body(71).replace("function long() {", "class A { constructor() {").replace(/}\n$/, "}}\n") },
+    ],
+    good: [
+      { path: "src/base/a.ts", text: body(70) },
+      { path: "src/base/a.test.ts", text: body(71) },
+    ],
+  },
+  {
+    bad: ["TO-DO", "FIX-ME", "X-XX", "HA-CK"].map((marker) => ({ path: "docs/a.md", text: `x\n${word(...marker.split("-"))}: later\n` })),
+    good: [{ path: "docs/a.md", text: "hacking, todos and mktemp x.XXXXXX\n" }],
+  },
+  {
+    bad: [
+      { path: "src/base/a.ts", text: 'import { a } from "./b.ts";\n' },
+      { path: "scripts/a.mjs", text: "#!/usr/bin/env node\nrun();\n" },
+    ],
+    good: [
+      { path: "src/base/a.ts", text: "// Decides a thing.\n" },
+      { path: "scripts/a.mjs", text: "#!/usr/bin/env node\n// Decides a thing.\n" },
+    ],
+  },
+  {
+    bad: [
+      { path: "src/base/a.ts", text: "// header\n\nexport const a = 1;\n" },
+      { path: "src/base/a.ts", text: "/** one */\nexport const a = 1;\nexport type B = 1;\n" },
+      { path: "src/base/a.ts", text: "// header\nexport default 1;\n" },
+      { path: "src/base/a.ts", text: "function a() {}\nexport { a };\n" },
+      { path: "src/base/a.ts", text: "/** */\nexport class A {}\n" },
+    ],
+    good: [
+      { path: "src/base/a.ts", text: "/** one */\nexport const a = 1;\n/**\n * two\n */\nexport type B = 1;\nconst c = 1;\n" },
+      {
+        path: "src/base/a.ts",
+        text: '/** one */\nexport function a(x: 1): 1;\nexport function a(x: unknown) { return x; }\nexport { b } from "./b.ts";\n',
+      },
+      { path: "src/base/a.test.ts", text: "export const a = 1;\n" },
+    ],
+  },
+  {
+    bad: [
+      { path: "docs/a.md", text: word("see /", "work/main/src\n") },
+      { path: "handrail", text: word("/tmp/", "n24/bin\n") },
+    ],
+    good: [{ path: "docs/a.md", text: "mounted at /workspace/main\n" }],
+  },
+  {
+    bad: ["src/base/utils.ts", "src/helpers/a.ts", "test/path-util.ts", "test/misc/a.test.ts"].map((path) => ({ path, text: "" })),
+    good: [{ path: "src/base/utilisation.ts", text: "" }],
+  },
+  {
+    bad: ["src/base/fileStore.ts", "src/Base/a.ts", "test/file_store.test.ts"].map((path) => ({ path, text: "" })),
+    good: ["src/base/file-store.test.ts", "src/gen/tool_pb.ts", ".dependency-cruiser.mjs"].map((path) => ({ path, text: "" })),
+  },
+  {
+    bad: [
+      "test.skip('a')",
+      "it.only('a')",
+      "describe.concurrent.todo('a')",
+      "test.each([1]).skip('a')",
+      "test.skipIf(x)('a')",
+      "xit('a')",
+    ].map((text) => ({
+      path: "test/a.test.ts",
+      text,
+    })),
+    good: [{ path: "test/a.test.ts", text: "// test.skip('a')\nconst a = 'it.only(1)'; reader.skip(3); test.each([1])('a');" }],
+  },
+];
+
+test("there are files to look at", () => {
+  const paths = projectFiles.map(({ path }) => path);
+  expect(paths).toEqual(
+    expect.arrayContaining(["handrail", ".ci/run", "test/tidy.test.ts", "scripts/setup.mjs", "src/base/limits.ts", "package.json"]),
+  );
+  expect(PLANTED).toHaveLength(FILE_RULES.length);
+});
+
+describe.each(FILE_RULES.map((rule, index) => ({ ...rule, planted: PLANTED[index] })))("$name", ({ faults, planted }) => {
+  test("in the whole project", () => {
+    expect(projectFiles.flatMap((file) => faults(file))).toEqual([]);
+  });
+
+  test("planted faults are found, their lawful neighbours are not", () => {
+    for (const file of planted?.bad ?? []) expect({ file, found: faults(file).length > 0 }).toEqual({ file, found: true });
+    for (const file of planted?.good ?? []) expect({ file, faults: faults(file) }).toEqual({ file, faults: [] });
+  });
+});
+
+test("the lock file names no download address", () => {
+  expect(resolvedEntries(readFileSync("package-lock.json", "utf8"))).toEqual([]);
+  expect(resolvedEntries('{"packages":{"node_modules/a":{"resolved":"https://x.example/a.tgz"},"node_modules/b":{}}}')).toEqual([
+    "node_modules/a",
+  ]);
+});
+
+test("every dependency has a written reason, and every reason a dependency", () => {
+  expect(unexplainedDependencies(readFileSync("package.json", "utf8"), readFileSync("docs/decisions/dependencies.md", "utf8"))).toEqual([]);
+  const manifest = '{"dependencies":{"a":"1","b":"1"},"devDependencies":{"c":"1"}}';
+  const page = "| package | why |\n|---|---|\n| `a` | because |\n| `b` |  |\n| `d` | because |\n";
+  expect(unexplainedDependencies(manifest, page)).toEqual(["`b` has no reason", "`c` has no reason", "`d` is explained but not used"]);
+});

@@ -1,0 +1,195 @@
+// The house rules that no linter knows, as pure functions from a file (or a few) to the faults found in it.
+// Code is read with the TypeScript parser, never with patterns, where a string or a comment could deceive one.
+import ts from "typescript";
+
+/** A file of the project: its path from the root with `/`, and its text. */
+export interface ProjectFile {
+  readonly path: string;
+  readonly text: string;
+}
+
+/** One rule: its name as a sentence, and the faults it finds, each a line for a person. */
+export interface Rule {
+  readonly name: string;
+  readonly faults: (file: ProjectFile) => readonly string[];
+}
+
+const FILE_LINES_MAX = 400;
+const FUNCTION_LINES_MAX = 70;
+
+const isCode = (path: string) => /\.(ts|tsx|mts|mjs|js)$/.test(path);
+const isTest = (path: string) => /\.test\.tsx?$/.test(path);
+const isGenerated = (path: string) => path.startsWith("src/gen/");
+const isProduct = (path: string) => isCode(path) && /^(src|web)\//.test(path) && !isGenerated(path);
+
+/** Every rule that looks at one file at a time. */
+export const FILE_RULES: readonly Rule[] = [
+  { name: `a file has at most ${FILE_LINES_MAX} lines`, faults: (file) => (isProduct(file.path) ? longFile(file) : []) },
+  {
+    name: `a function has at most ${FUNCTION_LINES_MAX} lines`,
+    faults: (file) => (isProduct(file.path) && !isTest(file.path) ? longFunctions(file) : []),
+  },
+  { name: "no marker of unfinished work is left", faults: leftoverMarkers },
+  { name: "a file opens with a comment", faults: (file) => (isCode(file.path) && !isGenerated(file.path) ? missingHeader(file) : []) },
+  {
+    name: "an export of the product has a docstring",
+    faults: (file) => (isProduct(file.path) && !isTest(file.path) ? undocumentedExports(file) : []),
+  },
+  { name: "no path of a building machine is named", faults: machinePaths },
+  { name: "file names say what is inside", faults: (file) => vagueName(file.path) },
+  { name: "file names are kebab-case", faults: (file) => (isCode(file.path) && !isGenerated(file.path) ? notKebabCase(file.path) : []) },
+  { name: "no test is skipped, singled out or left for later", faults: (file) => (isCode(file.path) ? dormantTests(file) : []) },
+];
+
+function longFile({ path, text }: ProjectFile): string[] {
+  const lines = text.trimEnd().split("\n").length;
+  return lines > FILE_LINES_MAX ? [`${path}: ${lines} lines`] : [];
+}
+
+function longFunctions(file: ProjectFile): string[] {
+  return nodesOf(file).flatMap(({ node, source }) => {
+    if (!ts.isFunctionLike(node)) return [];
+    const first = lineOf(source, node.getStart(source));
+    const lines = lineOf(source, node.getEnd()) - first + 1;
+    return lines > FUNCTION_LINES_MAX ? [`${file.path}:${first}: a function of ${lines} lines`] : [];
+  });
+}
+
+function leftoverMarkers({ path, text }: ProjectFile): string[] {
+  const marker = new RegExp(`\\b(${["TO" + "DO", "FIX" + "ME", "X" + "XX", "HA" + "CK"].join("|")})\\b`);
+  return text.split("\n").flatMap((line, index) => (marker.test(line) ? [`${path}:${index + 1}: ${line.trim()}`] : []));
+}
+
+function missingHeader({ path, text }: ProjectFile): string[] {
+  const start = text.replace(/^#!.*\n/, "");
+  return /^(\/\/ ?\S|\/\*)/.test(start) ? [] : [`${path}: does not say what it decides`];
+}
+
+function undocumentedExports(file: ProjectFile): string[] {
+  const source = parse(file);
+  const named = new Set(
+    source.statements.flatMap((statement) =>
+      ts.isExportDeclaration(statement) && !statement.moduleSpecifier && statement.exportClause && ts.isNamedExports(statement.exportClause)
+        ? statement.exportClause.elements.map(({ name, propertyName }) => (propertyName ?? name).text)
+        : [],
+    ),
+  );
+  const documented = new Set<string>();
+  return source.statements.flatMap((statement) => {
+    const names = declaredNames(statement);
+    const exported = hasExportWord(statement) || ts.isExportAssignment(statement) || names.some((name) => named.has(name));
+    if (!exported) return [];
+    if (hasDocstring(statement, file.text)) for (const name of names) documented.add(name);
+    else if (!names.every((name) => documented.has(name)) || names.length === 0) {
+      return [`${file.path}:${lineOf(source, statement.getStart(source))}: \`${names.join(", ") || "default"}\` has no docstring`];
+    }
+    return []; // later overloads of a documented function need none of their own
+  });
+}
+
+function machinePaths({ path, text }: ProjectFile): string[] {
+  const places = ["/" + "work/main", "/" + "work/shared", "/tmp/" + "n24", "/tmp/" + "house"];
+  return text
+    .split("\n")
+    .flatMap((line, index) => (places.some((place) => line.includes(place)) ? [`${path}:${index + 1}: ${line.trim()}`] : []));
+}
+
+function vagueName(path: string): string[] {
+  const segments = path
+    .toLowerCase()
+    .split("/")
+    .flatMap((segment) => segment.split(/[-_.]/));
+  return segments.some((word) => /^(utils?|helpers?|misc)$/.test(word)) ? [`${path}: name it after what it does`] : [];
+}
+
+function notKebabCase(path: string): string[] {
+  const bad = path.split("/").find((segment) => !/^\.?[a-z0-9]+(-[a-z0-9]+)*(\.[a-z0-9]+(-[a-z0-9]+)*)*$/.test(segment));
+  return bad === undefined ? [] : [`${path}: \`${bad}\` is not kebab-case`];
+}
+
+function dormantTests(file: ProjectFile): string[] {
+  const dormant = new Set(["skip", "only", "todo", "skipIf", "runIf", "fails"]);
+  return nodesOf(file).flatMap(({ node, source }) => {
+    const found = ts.isPropertyAccessExpression(node)
+      ? dormant.has(node.name.text) && isTestFunction(node.expression)
+      : isOldDormantCall(node);
+    return found ? [`${file.path}:${lineOf(source, node.getStart(source))}: ${node.getText(source).slice(0, 60)}`] : [];
+  });
+}
+
+function isTestFunction(node: ts.Expression): boolean {
+  if (ts.isPropertyAccessExpression(node)) return isTestFunction(node.expression);
+  if (ts.isCallExpression(node)) return isTestFunction(node.expression);
+  return ts.isIdentifier(node) && ["test", "it", "describe", "suite", "bench"].includes(node.text);
+}
+
+function isOldDormantCall(node: ts.Node): boolean {
+  return (
+    ts.isCallExpression(node) && ts.isIdentifier(node.expression) && /^(xit|xtest|xdescribe|fit|fdescribe)$/.test(node.expression.text)
+  );
+}
+
+/**
+ * @param lock text of package-lock.json
+ * @returns the packages that carry a download address, which would tie the project to one registry
+ */
+export function resolvedEntries(lock: string): readonly string[] {
+  const { packages }: { packages: Record<string, object> } = JSON.parse(lock);
+  return Object.entries(packages).flatMap(([path, entry]) => ("resolved" in entry ? [path] : []));
+}
+
+/**
+ * @param manifest text of package.json
+ * @param reasons text of the page that gives a reason for each dependency, in tables whose first column is the name
+ * @returns dependencies without a reason, and reasons without a dependency
+ */
+export function unexplainedDependencies(manifest: string, reasons: string): readonly string[] {
+  const { dependencies = {}, devDependencies = {} }: { dependencies?: object; devDependencies?: object } = JSON.parse(manifest);
+  const used = new Set(Object.keys({ ...dependencies, ...devDependencies }));
+  const explained = new Set([...reasons.matchAll(/^\| `([^`]+)` +\| *[^|\s][^|]*\|/gm)].map(([, name]) => name));
+  return [
+    ...[...used].filter((name) => !explained.has(name)).map((name) => `\`${name}\` has no reason`),
+    ...[...explained].filter((name) => name !== undefined && !used.has(name)).map((name) => `\`${name}\` is explained but not used`),
+  ];
+}
+
+function parse({ path, text }: ProjectFile): ts.SourceFile {
+  return ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
+}
+
+function nodesOf(file: ProjectFile): { node: ts.Node; source: ts.SourceFile }[] {
+  const source = parse(file);
+  const found: { node: ts.Node; source: ts.SourceFile }[] = [];
+  const visit = (node: ts.Node) => {
+    found.push({ node, source });
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return found;
+}
+
+function lineOf(source: ts.SourceFile, position: number): number {
+  return source.getLineAndCharacterOfPosition(position).line + 1;
+}
+
+function hasExportWord(statement: ts.Statement): boolean {
+  return ts.canHaveModifiers(statement) && (ts.getModifiers(statement) ?? []).some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword);
+}
+
+function declaredNames(statement: ts.Statement): string[] {
+  if (ts.isVariableStatement(statement)) return statement.declarationList.declarations.map(({ name }) => name.getText());
+  const named =
+    ts.isFunctionDeclaration(statement) ||
+    ts.isClassDeclaration(statement) ||
+    ts.isInterfaceDeclaration(statement) ||
+    ts.isTypeAliasDeclaration(statement) ||
+    ts.isModuleDeclaration(statement) ||
+    ts.isEnumDeclaration(statement);
+  return named && statement.name ? [statement.name.text] : [];
+}
+
+function hasDocstring(statement: ts.Statement, text: string): boolean {
+  const last = (ts.getLeadingCommentRanges(text, statement.getFullStart()) ?? []).at(-1);
+  const comment = last === undefined ? "" : text.slice(last.pos, last.end);
+  return comment.startsWith("/**") && comment.replace(/[\s/*]/g, "") !== "";
+}
