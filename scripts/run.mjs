@@ -9,7 +9,7 @@ const VITEST = "node_modules/vitest/vitest.mjs";
 
 /** npm script: what the chosen Node is given, and what is added to the environment. */
 const COMMANDS = {
-  start: { args: ["src/cli/main.ts", "serve"], env: {} },
+  start: { args: ["src/cli/main.ts", "start"], env: {} },
   test: { args: [VITEST, "run"], env: {} },
   "test:full": { args: [VITEST, "run"], env: { HANDRAIL_FULL: "1" } },
   check: { args: ["scripts/check.mjs"], env: {} },

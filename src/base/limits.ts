@@ -92,8 +92,10 @@ export const LINK_STEPS_MAX = 10_000;
 export const LIST_ENTRIES_SCANNED_MAX = 1_000_000;
 /** Matches that the edits of one call replace together. */
 export const EDIT_MATCHES_MAX = 100_000;
-/** Bytes that one edit call searches: file size times number of edits, about three seconds of work. */
-export const EDIT_SCAN_BYTES_MAX = GIB;
+/** Bytes that one edit call searches: file size times number of edits; hostile text costs less than a second then. */
+export const EDIT_SCAN_BYTES_MAX = 256 * MIB;
+/** Steps that the engine's own search may take in one edit call at worst; beyond it a slower search in linear time serves. */
+export const EDIT_NATIVE_STEPS_MAX = 200_000_000;
 /** Characters of one line in a diff; the rest of the line is counted. */
 export const DIFF_LINE_CHARACTERS_MAX = 500;
 
@@ -121,6 +123,8 @@ export const LEDGER_QUEUE_MAX = 65_536;
 export const LEDGER_SYNC_MS = 50;
 /** Milliseconds to wait for another process's write transaction. */
 export const STORE_BUSY_MS = 10_000;
+/** Milliseconds between two tries to get another process's write lock: SQLite's own back-off grows, and starves waiters. */
+export const STORE_BUSY_POLL_MS = 2;
 /** Bytes of one ledger payload; larger facts are recorded by digest and size. */
 export const LEDGER_PAYLOAD_BYTES_MAX = 256 * KIB;
 /** Refused (invalid or unauthenticated) requests recorded one by one in a second; the rest are counted in one entry. */

@@ -5,7 +5,9 @@ import type { WorkspacePath } from "../model/access.ts";
 import { allow, type Denial, deny, type Verdict } from "../model/decision.ts";
 import type { Tool } from "../model/tool.ts";
 import type { ImposedObligation } from "../approval/approval.ts";
-import type { CapabilityObligation, PolicyEngine, PolicyRequest, PolicyResource, PolicyVerdict } from "../policy/policy.ts";
+import type { PolicyEngine } from "../policy/policy.ts";
+import type { CapabilityObligation, PolicyRequest, PolicyResource } from "../policy/request.ts";
+import type { PolicyVerdict } from "../policy/verdict.ts";
 import type { PolicyJudge } from "./run.ts";
 import type { Caller, ResolvedAccess } from "./trail.ts";
 
@@ -53,20 +55,22 @@ function judgeFile(policy: PolicyEngine, caller: Caller, tool: Tool, place: Work
 }
 
 function evaluateOne(policy: PolicyEngine, caller: Caller, tool: Tool, access: ResolvedAccess, nowMs: number): PolicyVerdict {
-  return policy.evaluate(requestOf(caller, tool, access.effect, resourceOf(access), nowMs));
+  return policy.evaluate(policyRequest(caller, tool, access.effect, policyResource(access), nowMs));
 }
 
 function evaluateTool(policy: PolicyEngine, caller: Caller, tool: Tool, nowMs: number): PolicyVerdict {
-  return policy.evaluate(requestOf(caller, tool, tool.capability.effect, { kind: "tool", name: tool.name }, nowMs));
+  return policy.evaluate(policyRequest(caller, tool, tool.capability.effect, { kind: "tool", name: tool.name }, nowMs));
 }
 
-function resourceOf(access: ResolvedAccess): PolicyResource {
+/** The resource of an access as policy sees it. */
+export function policyResource(access: ResolvedAccess): PolicyResource {
   if (access.resource.kind !== "file") return access.resource;
   const place = access.target?.place;
   return { kind: "file", path: place?.path ?? access.resource.path, root: place?.root ?? "service", zone: access.target?.zone ?? "secret" };
 }
 
-function requestOf(caller: Caller, tool: Tool, effect: PolicyRequest["effect"], resource: PolicyResource, nowMs: number): PolicyRequest {
+/** One access as policy is asked about it. */
+export function policyRequest(caller: Caller, tool: Tool, effect: PolicyRequest["effect"], resource: PolicyResource, nowMs: number): PolicyRequest {
   const { session } = caller;
   return {
     principal: { sessionId: session.id, workspace: session.serviceRoot, agent: session.agentId, user: session.userId, role: session.role, mode: session.mode },

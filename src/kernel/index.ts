@@ -4,6 +4,8 @@
 import type { CallResponse } from "../model/call.ts";
 import { encodeResponse, toWireResponse } from "../wire/index.ts";
 import { Evidence } from "./evidence.ts";
+import type { Authenticated } from "../session/session.ts";
+import { type CallExplanation, explainCall } from "./explain.ts";
 import type { KernelParts } from "./parts.ts";
 import { pipeline } from "./pipeline.ts";
 import type { ToolDefinition } from "./registry.ts";
@@ -11,6 +13,7 @@ import type { Submission } from "./submission.ts";
 
 export type { KernelParts, KernelSettings, OpenWorkspace, WorkspaceCatalog } from "./parts.ts";
 export { type ToolDefinition, ToolRegistry } from "./registry.ts";
+export type { CallExplanation } from "./explain.ts";
 export type { Submission } from "./submission.ts";
 
 /** A running kernel as its front doors see it. */
@@ -21,6 +24,8 @@ export interface KernelDoor {
   readonly executeBytes: (request: Uint8Array, signal: AbortSignal) => Promise<Uint8Array>;
   /** The tools on offer, sorted by name. */
   readonly tools: () => readonly ToolDefinition[];
+  /** Why a call would be decided as it would; nothing is executed or recorded. */
+  readonly explain: (who: Authenticated, tool: string, args: Readonly<Record<string, unknown>>) => Promise<CallExplanation>;
   /** Records what is still only counted; call it before closing the ledger. */
   readonly flush: () => Promise<void>;
 }
@@ -35,6 +40,7 @@ export function createKernelDoor(parts: KernelParts): KernelDoor {
       return encodeResponse(toWireResponse(await execute({ kind: "wire", bytes: request }, signal)));
     },
     tools: () => parts.registry.getToolDefinitions(),
+    explain: (who, tool, args) => explainCall(parts, who, tool, args),
     flush: () => evidence.flush(),
   };
 }

@@ -163,11 +163,12 @@ export const CONSTRAINTS = {
 /** The name of a constrained field. */
 export type ConstrainedField = keyof typeof CONSTRAINTS;
 
-/** Rules that no single field has: those of the oneof, and those across fields. */
-const MESSAGE_INVARIANTS: { readonly [field: string]: Invariants } = {
-  tool: { required: "INV-0004", mutually_exclusive: "INV-0004" },
-  file_write: { mutually_exclusive: "INV-0012" },
-};
+/** The invariants of every field, and of what no single field has: the oneof, and rules across fields. */
+const INVARIANTS: ReadonlyMap<string, Invariants> = new Map<string, Invariants>([
+  ...Object.entries(CONSTRAINTS).map(([field, { invariants }]): [string, Invariants] => [field, invariants]),
+  ["tool", { required: "INV-0004", mutually_exclusive: "INV-0004" }],
+  ["file_write", { mutually_exclusive: "INV-0012" }],
+]);
 
 /**
  * The id of the rule that `violation` breaks: an invariant of APM2 such as `INV-0007`, or `WIRE:<field>` where this
@@ -176,9 +177,8 @@ const MESSAGE_INVARIANTS: { readonly [field: string]: Invariants } = {
 export function invariantOf(violation: Violation): string {
   const bracket = violation.field.indexOf("[");
   const field = bracket === -1 ? violation.field : violation.field.slice(0, bracket);
-  const invariants = Object.hasOwn(CONSTRAINTS, field) ? CONSTRAINTS[field as ConstrainedField].invariants : MESSAGE_INVARIANTS[field];
-  const known = invariants as { readonly [rule: string]: string | undefined } | undefined;
-  return known?.[violation.rule] ?? `WIRE:${field === "" ? violation.rule : field}`;
+  const invariants = Object.entries(INVARIANTS.get(field) ?? {});
+  return invariants.find(([rule]) => rule === violation.rule)?.[1] ?? `WIRE:${field === "" ? violation.rule : field}`;
 }
 
 /** Whether `value` has more than `max` characters (code points); looks at no more of it than it must. */

@@ -96,18 +96,10 @@ function compileSource(cedar: Cedar, source: PolicySource, schema: JsonObject, p
   const checked = cedar.validate({ schema: schema as never, policies: { staticPolicies: source.text } });
   if (checked.type === "failure") reportCedar(source, checked.errors, "error", problems);
   else {
-    reportCedar(
-      source,
-      checked.validationErrors.map((found) => found.error),
-      "error",
-      problems,
-    );
-    reportCedar(
-      source,
-      checked.validationWarnings.map((found) => found.error),
-      "warning",
-      problems,
-    );
+    const found = (of: readonly { readonly error: CedarError }[]) => of.map(({ error }) => error);
+    reportCedar(source, found(checked.validationErrors), "error", problems);
+    // Presets name tools that need not be registered, so that some of their policies cannot match; that is no oddity.
+    if (source.origin === "operator") reportCedar(source, found(checked.validationWarnings), "warning", problems);
   }
   return compiled.filter((policy) => policy !== undefined);
 }
@@ -178,7 +170,7 @@ function reportUnknownWaivers(policies: readonly CompiledPolicy[], problems: Pol
 function reportCedar(source: PolicySource, errors: readonly CedarError[], severity: "error" | "warning", problems: PolicyProblem[]): void {
   for (const error of errors) {
     const place = error.sourceLocations?.[0];
-    const message = [error.message.replace(/^for policy `policy\d+`[,:] /, ""), place?.label, error.help].filter(Boolean).join("; ");
+    const message = [error.message, place?.label, error.help].filter(Boolean).join("; ").replace(/for policy `policy\d+`[,:] /g, "");
     problems.push(problemAt(source, characterOffset(source.text, place?.start ?? 0), message, severity));
     reportCedar(source, error.related ?? [], severity, problems);
   }

@@ -22,11 +22,11 @@ export interface Preset {
 export const PRESETS: Readonly<Record<PresetName, Preset>> = {
   reader: { files: ["base.cedar", "reader.cedar"], description: "reads and searches; changes nothing" },
   dev: {
-    files: ["base.cedar", "reader.cedar", "dev.cedar"],
+    files: ["base.cedar", "dev.cedar"],
     description: "reads, searches, edits and tests without prompts; asks before protected files, deletions and the network",
   },
   autonomous: {
-    files: ["base.cedar", "reader.cedar", "autonomous.cedar"],
+    files: ["base.cedar", "autonomous.cedar"],
     description: "works unattended on a staged copy; every change waits for a review; no network",
   },
   open: {

@@ -17,14 +17,6 @@ export type Projection = { readonly kind: "paths"; readonly paths: readonly Read
 
 const BINARY = new Set(["==", "!=", "<", "<=", ">", ">=", "&&", "||", "+", "-", "*", "contains", "containsAll", "containsAny"]);
 const UNARY = new Set(["!", "neg", "isEmpty"]);
-/** Pure functions of Cedar's extension types; none of them knows the time or anything else but its operands. */
-const FUNCTIONS = new Set([
-  ...["ip", "isIpv4", "isIpv6", "isLoopback", "isMulticast", "isInRange"],
-  ...["decimal", "lessThan", "lessThanOrEqual", "greaterThan", "greaterThanOrEqual"],
-  ...["datetime", "duration", "offset", "durationSince", "toDate", "toTime"],
-  ...["toMilliseconds", "toSeconds", "toMinutes", "toHours", "toDays"],
-]);
-
 /** What `policies`, all of one slice, read. */
 export function projectionOf(policies: readonly CompiledPolicy[]): Projection {
   const reads = new Map<string, ReadPath>();
@@ -98,7 +90,7 @@ function expressionReads(expression: JsonValue | undefined, reads: Map<string, R
   const operand = expression[operator];
   if (operator === "Value") return true;
   if (operator === "Var") return operand === "action";
-  if (operator === "Set" || FUNCTIONS.has(operator))
+  if (operator === "Set")
     return Array.isArray(operand) && operand.every((item: JsonValue) => expressionReads(item, reads));
   if (!isJsonObject(operand)) return false;
   if (operator === "Record") return Object.values(operand).every((item) => expressionReads(item, reads));

@@ -4,7 +4,7 @@
  */
 import { KernelError } from "../base/errors.ts";
 import type { JsonObject } from "../base/json.ts";
-import { ROLE_PATTERN, type Role } from "../model/role.ts";
+import { BUILT_IN_ROLES, ROLE_PATTERN, type Role } from "../model/role.ts";
 import { ACTION_GROUPS, type ActionDeclaration, groupsOf, withCanonicalActions } from "./action.ts";
 import type { ResourceKind } from "./request.ts";
 import { type AttributeTable, CONTEXT_ATTRIBUTES, NAMESPACE, PRINCIPAL_ATTRIBUTES, RESOURCE_TYPES } from "./vocabulary.ts";
@@ -16,7 +16,7 @@ import { type AttributeTable, CONTEXT_ATTRIBUTES, NAMESPACE, PRINCIPAL_ATTRIBUTE
 export function schemaOf(actions: readonly ActionDeclaration[], roles: readonly Role[]): JsonObject {
   checkNames(actions, roles);
   const entityTypes: Record<string, JsonObject> = {
-    Role: { enum: [...new Set(roles)].sort() },
+    Role: { enum: [...new Set([...BUILT_IN_ROLES, ...roles])].sort() },
     Session: { memberOfTypes: ["Role"], shape: record(PRINCIPAL_ATTRIBUTES) },
   };
   for (const type of Object.values(RESOURCE_TYPES)) entityTypes[type.entity] = { shape: record(type.attributes) };

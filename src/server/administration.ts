@@ -11,7 +11,8 @@ import type { EventSink, EventType } from "../model/event.ts";
 import { type Lease, type LeaseScope, UNRESTRICTED_SCOPE } from "../model/lease.ts";
 import type { Session } from "../model/session.ts";
 import { deriveLease } from "../policy/lease-scope.ts";
-import { type MintedSession, mintSession } from "../session/session.ts";
+import { isPresetName, PRESET_NAMES } from "../policy/presets.ts";
+import { type Authenticated, type MintedSession, mintSession, type NewSession } from "../session/session.ts";
 import type { SessionStore } from "../session/session-store.ts";
 import { workspaceDirectory } from "./workspace-catalog.ts";
 
@@ -50,36 +51,23 @@ export class Administration {
 
   /** Mints a session; its token is in the answer and nowhere else. */
   async createSession(wish: SessionWish): Promise<MintedSession> {
-    const { settings, sessions, clock, random } = this.#parts;
-    const serviceRoot = workspaceDirectory(wish.workspace);
-    const grant = settings.workspaces.find((candidate) => candidate.path === serviceRoot);
-    const role = wish.role ?? "dev";
-    if (!settings.roles.includes(role)) throw new KernelError("USAGE", `the role \`${role}\` is not defined; use one of ${settings.roles.join(", ")}`);
-    if (wish.askedBy === "client" && !(grant?.roles ?? ["dev"]).includes(role)) {
-      throw new KernelError("USAGE", `the role \`${role}\` is not granted to clients of \`${serviceRoot}\`; the operator grants it under workspaces[].roles in handrail.yaml`);
-    }
-    const nowMs = clock.nowMs();
-    const lifetimeMs = wish.lifetimeMs ?? settings.sessions.lifetime_seconds * 1000;
-    const lease = wish.leaseId === undefined ? await this.#createLease(wish.scope ?? UNRESTRICTED_SCOPE, lifetimeMs) : await this.#requireLease(wish.leaseId);
-    const minted = await mintSession(
-      sessions,
-      {
-        userId: wish.userId,
-        agentId: wish.agentId,
-        role,
-        serviceRoot,
-        projectRoot: wish.projectRoot ? workspaceDirectory(wish.projectRoot) : (grant?.project_root ?? serviceRoot),
-        isolationLevel: grant?.isolation ?? "STRICT",
-        leaseId: lease.id,
-        preset: wish.preset ?? grant?.preset ?? settings.preset,
-        lifetimeMs,
-      },
-      nowMs,
-      random,
-    );
-    const { id, preset, expiresAtMs } = minted.session;
+    const { sessions, clock, random } = this.#parts;
+    const wanted = this.#resolve(wish);
+    const lease = wish.leaseId === undefined ? this.#newLease(wish.scope ?? UNRESTRICTED_SCOPE, wanted.lifetimeMs) : await this.#requireLease(wish.leaseId);
+    if (wish.leaseId === undefined) await sessions.insertLease(lease);
+    const minted = await mintSession(sessions, { ...wanted, leaseId: lease.id }, clock.nowMs(), random);
+    const { id, role, preset, serviceRoot, expiresAtMs } = minted.session;
     await this.#record("session_created", id, { role, preset, serviceRoot, leaseId: lease.id, expiresAt: new Date(expiresAtMs).toISOString() });
     return minted;
+  }
+
+  /** A session that exists only in memory, to ask what it would be allowed; nothing is stored and it has no token. */
+  async imagineSession(wish: SessionWish): Promise<Authenticated> {
+    const { lifetimeMs, ...wanted } = this.#resolve(wish);
+    const lease = this.#newLease(wish.scope ?? UNRESTRICTED_SCOPE, lifetimeMs);
+    const { createdAtMs, expiresAtMs } = lease;
+    const session: Session = { ...wanted, id: newId("ses", this.#parts.random), leaseId: lease.id, tokenHash: "", mode: "default", createdAtMs, expiresAtMs };
+    return { session, lease };
   }
 
   /** Sessions, newest first. */
@@ -130,11 +118,33 @@ export class Administration {
     return lease;
   }
 
-  async #createLease(scope: LeaseScope, lifetimeMs: number): Promise<Lease> {
+  /** What a wish comes to under the operator's settings and grants. */
+  #resolve(wish: SessionWish): Omit<NewSession, "leaseId"> {
+    const { settings } = this.#parts;
+    const serviceRoot = workspaceDirectory(wish.workspace);
+    const grant = settings.workspaces.find((candidate) => candidate.path === serviceRoot);
+    const role = wish.role ?? "dev";
+    if (!settings.roles.includes(role)) throw new KernelError("USAGE", `the role \`${role}\` is not defined; use one of ${settings.roles.join(", ")}`);
+    if (wish.askedBy === "client" && !(grant?.roles ?? ["dev"]).includes(role)) {
+      throw new KernelError("USAGE", `the role \`${role}\` is not granted to clients of \`${serviceRoot}\`; the operator grants it under workspaces[].roles in handrail.yaml`);
+    }
+    const preset = wish.preset ?? grant?.preset ?? settings.preset;
+    if (!isPresetName(preset)) throw new KernelError("USAGE", `there is no preset \`${preset}\`; use one of ${PRESET_NAMES.join(", ")}`);
+    return {
+      userId: wish.userId,
+      agentId: wish.agentId,
+      role,
+      serviceRoot,
+      projectRoot: wish.projectRoot ? workspaceDirectory(wish.projectRoot) : (grant?.project_root ?? serviceRoot),
+      isolationLevel: grant?.isolation ?? "STRICT",
+      preset,
+      lifetimeMs: wish.lifetimeMs ?? settings.sessions.lifetime_seconds * 1000,
+    };
+  }
+
+  #newLease(scope: LeaseScope, lifetimeMs: number): Lease {
     const nowMs = this.#parts.clock.nowMs();
-    const lease: Lease = { id: newId("lea", this.#parts.random), scope, budget: {}, createdAtMs: nowMs, expiresAtMs: nowMs + checkedLifetime(lifetimeMs) };
-    await this.#parts.sessions.insertLease(lease);
-    return lease;
+    return { id: newId("lea", this.#parts.random), scope, budget: {}, createdAtMs: nowMs, expiresAtMs: nowMs + checkedLifetime(lifetimeMs) };
   }
 
   async #requireLease(id: string): Promise<Lease> {

@@ -11,6 +11,8 @@ import type { Head } from "../ledger/ledger-store.ts";
 import { type VerifyProgress, type VerifyReport, verifyLedger } from "../ledger/verify.ts";
 import { openLedgerStoreReadOnly } from "../stores/embedded/ledger-store.ts";
 
+export type { LedgerRecord } from "../ledger/ledger.ts";
+
 /** A ledger that is read. Failures are `KernelError`s: `STORE_CORRUPT`, `STORE_UNAVAILABLE` or `LEDGER_UNAVAILABLE`. */
 export interface LedgerReader {
   readonly head: () => Promise<Head>;

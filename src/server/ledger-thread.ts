@@ -184,7 +184,7 @@ class WorkerLedgerThread implements LedgerThread {
     for (let index = 0; index < sent; index++) this.next()?.reject(error);
     for (const question of this.questions.values()) question.reject(error);
     this.questions.clear();
-    this.closing?.resolve();
+    this.closing?.reject(error);
   }
 
   private waitingCount(): number {

@@ -6,7 +6,10 @@ import { readFileSync } from "node:fs";
 import { KernelError } from "../base/errors.ts";
 import type { EventSink } from "../model/event.ts";
 import type { Tool } from "../model/tool.ts";
-import { type ActionDeclaration, createPolicyEngine, type PolicyEngine, type PolicySource } from "../policy/policy.ts";
+import type { ActionDeclaration } from "../policy/action.ts";
+import type { PolicySource } from "../policy/compile.ts";
+import { createPolicyEngine, type PolicyEngine } from "../policy/policy.ts";
+import { isPresetName, PRESETS } from "../policy/presets.ts";
 import type { OperatorDirectory } from "./operator-directory.ts";
 
 const PRESET_DIRECTORY = new URL("../../presets/", import.meta.url);
@@ -20,7 +23,8 @@ export interface PolicyInputs {
 
 /** The policy texts in force under `preset`: the base rules, the preset, then the operator's files. */
 export function policySources(preset: string, operator: OperatorDirectory): readonly PolicySource[] {
-  const shipped = ["base", preset].map((name) => ({ name: `presets/${name}.cedar`, text: readPreset(name), origin: "preset" as const }));
+  if (!isPresetName(preset)) throw new KernelError("CONFIG_INVALID", `there is no preset \`${preset}\`; use one of ${Object.keys(PRESETS).join(", ")}`);
+  const shipped = PRESETS[preset].files.map((name) => ({ name: `presets/${name}`, text: readPreset(name), origin: "preset" as const }));
   const own = operator.policies.map(({ name, text }) => ({ name: `policy/${name}`, text, origin: "operator" as const }));
   return [...shipped, ...own];
 }
@@ -53,8 +57,8 @@ export function createPolicyCatalog(inputs: PolicyInputs, ledger: EventSink, now
 
 function readPreset(name: string): string {
   try {
-    return readFileSync(new URL(`${name}.cedar`, PRESET_DIRECTORY), "utf8");
+    return readFileSync(new URL(name, PRESET_DIRECTORY), "utf8");
   } catch (error) {
-    throw new KernelError("CONFIG_INVALID", `there is no preset \`${name}\`; use reader, dev, autonomous or open`, error);
+    throw new KernelError("CONFIG_INVALID", `the shipped policy \`presets/${name}\` cannot be read; install handrail again`, error);
   }
 }

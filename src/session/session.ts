@@ -9,7 +9,7 @@ import { equalInConstantTime, utf8 } from "../base/bytes.ts";
 import { KernelError } from "../base/errors.ts";
 import { blake3Hex } from "../base/hash.ts";
 import { newId, type RandomBytes } from "../base/ids.ts";
-import { SESSION_LIFETIME_MAX_MS, TOKEN_BYTES } from "../base/limits.ts";
+import { LEASE_DEPTH_MAX, SESSION_LIFETIME_MAX_MS, TOKEN_BYTES } from "../base/limits.ts";
 import { allow, type Denial, deny, type Verdict } from "../model/decision.ts";
 import type { Lease } from "../model/lease.ts";
 import type { Session } from "../model/session.ts";
@@ -63,9 +63,22 @@ export async function authenticate(store: SessionStore, token: string, nowMs: nu
   if (session.revokedAtMs !== undefined) return refused("session_revoked", "the session was revoked; ask the operator for a new session");
   if (session.frozenAtMs !== undefined) return refused("session_frozen", "the session is frozen and waits for review; ask the operator to resume it");
   if (nowMs >= session.expiresAtMs) return refused("session_expired", "the session has expired; ask the operator for a new session");
-  const lease = await store.findLease(session.leaseId);
+  const lease = await effectiveLease(store, session.leaseId);
   if (!lease) return refused("session_invalid", "the session has no lease; ask the operator for a new session");
   return allow({ session, lease });
+}
+
+/** The lease, counted as released when any lease it derives from was. */
+async function effectiveLease(store: SessionStore, id: string): Promise<Lease | undefined> {
+  const lease = await store.findLease(id);
+  let ancestor = lease;
+  for (let depth = 0; ancestor?.parentId !== undefined; depth += 1) {
+    if (depth >= LEASE_DEPTH_MAX) return undefined;
+    ancestor = await store.findLease(ancestor.parentId);
+    if (lease === undefined || ancestor === undefined) return undefined;
+    if (ancestor.releasedAtMs !== undefined) return { ...lease, releasedAtMs: ancestor.releasedAtMs };
+  }
+  return lease;
 }
 
 function refused(reason: string, message: string): { readonly ok: false; readonly denial: Denial } {

@@ -30,12 +30,12 @@ function checkFields(schema: DescMessage, object: JsonObject, prefix: string): v
     if (field === undefined) throw new WireError(`the request has an unknown field \`${prefix}${shortened(name)}\`; remove it`);
     if (seen.has(field.name)) throw new WireError(`the request names the field \`${prefix}${field.name}\` twice; remove one`);
     seen.add(field.name);
-    if (value === undefined || value === null) continue;
     if (field.oneof !== undefined) {
       if (variant !== "")
         throw twoVariants(`the request carries both \`${variant}\` and \`${field.name}\`; send exactly one variant of \`tool\``);
       variant = field.name;
     }
+    if (value === undefined || value === null) continue;
     if (field.fieldKind === "message") checkMessage(field.message, value, `${prefix}${field.name}`);
     else if (!fits(field.fieldKind === "list", value)) throw new WireError(`the field \`${prefix}${field.name}\` has the wrong JSON type`);
   }

@@ -8,7 +8,7 @@
  */
 import { accessSync, closeSync, constants, fstatSync } from "node:fs";
 import { MAX_READ_LIMIT } from "../../base/limits.ts";
-import { type type type Refusal, ToolFailure } from "../../model/failure.ts";
+import { type Refusal, ToolFailure } from "../../model/failure.ts";
 import type { WriteOptions, WriteReceipt } from "../../model/files.ts";
 import { changed, failureOf, notAFile, quoted, refusal, throwIfCancelled, translated } from "./failures.ts";
 import { type HeldLock, type LockScope, withFileLock } from "./lock.ts";

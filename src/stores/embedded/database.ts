@@ -6,7 +6,7 @@
 import { basename } from "node:path";
 import Sqlite, { type Database } from "better-sqlite3";
 import { KernelError, type KernelErrorCode } from "../../base/errors.ts";
-import { STORE_BUSY_MS } from "../../base/limits.ts";
+import { STORE_BUSY_MS, STORE_BUSY_POLL_MS } from "../../base/limits.ts";
 import { errorCode, prepareFile } from "./state-directory.ts";
 
 /** How a database is laid out: one SQL text per schema version, run in order from the version found. */
@@ -30,6 +30,7 @@ export async function openDatabase(path: string, schema: Schema, code: Unavailab
       database.pragma("foreign_keys = ON");
       database.pragma("trusted_schema = OFF");
       migrate(database, path, schema, code);
+      database.pragma(`busy_timeout = ${STORE_BUSY_POLL_MS}`);
     });
   });
 }
@@ -46,12 +47,20 @@ export function openDatabaseReadOnly(path: string, schema: Schema, code: Unavail
   });
 }
 
-/** Runs `work` on a database, turning what SQLite throws into a `KernelError`. */
+/**
+ * Runs `work` on a database, turning what SQLite throws into a `KernelError`. While another process holds the lock,
+ * `work` is run again, up to the limit: it must be one statement or one transaction, so that a busy try did nothing.
+ */
 export function guarded<T>(path: string, code: UnavailableCode, work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    throw storeError(path, code, error);
+  const start = performance.now();
+  for (;;) {
+    try {
+      return work();
+    } catch (error) {
+      // SQLite slept before it gave up, so that this does not spin.
+      if (errorCode(error) === "SQLITE_BUSY" && performance.now() - start < STORE_BUSY_MS) continue;
+      throw storeError(path, code, error);
+    }
   }
 }
 

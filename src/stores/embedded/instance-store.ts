@@ -2,10 +2,11 @@
  * Kernel instances as locked files `instances/<id>.lock`.
  *
  * The lock file appears under its name only once it is locked, so that a file that can be locked belongs to a dead
- * instance; a missing file does too. INVARIANT: ids are random and never used twice.
+ * instance; a missing file does too. INVARIANT: ids are random and never used twice. INVARIANT: the descriptor that
+ * carries the lock is a plain number, which no garbage collector closes, so that only `release` and death free it.
  */
-import { constants } from "node:fs";
-import { type FileHandle, mkdir, open, readdir, rename, unlink } from "node:fs/promises";
+import { closeSync, constants, openSync } from "node:fs";
+import { mkdir, readdir, rename, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { KernelError } from "../../base/errors.ts";
 import { newId, type RandomBytes } from "../../base/ids.ts";
@@ -37,40 +38,47 @@ export async function openInstanceStore(stateDirectory: string, random: RandomBy
 async function claim(directory: string, id: string): Promise<Instance> {
   const path = join(directory, id + SUFFIX);
   const unnamed = `${path}.new`;
-  const file = await open(unnamed, constants.O_CREAT | constants.O_EXCL | constants.O_RDWR, OWNER_ONLY_FILE);
-  if (!tryLock(file.fd, "exclusive"))
+  const descriptor = opened(unnamed, constants.O_CREAT | constants.O_EXCL | constants.O_RDWR);
+  if (descriptor === undefined || !tryLock(descriptor, "exclusive")) {
     throw new KernelError("STORE_UNAVAILABLE", "the lock file of a new instance is locked by somebody else");
+  }
   await rename(unnamed, path);
-  return { id, release: () => release(file, path) };
-}
-
-async function release(file: FileHandle, path: string): Promise<void> {
-  await removed(path);
-  await file.close();
+  return {
+    id,
+    release: async () => {
+      await removed(path);
+      closeSync(descriptor);
+    },
+  };
 }
 
 async function isAlive(directory: string, id: string): Promise<boolean> {
   if (!ID_PATTERN.test(id)) throw new KernelError("STORE_CORRUPT", "an instance has an id that no kernel gives");
-  return (await inspect(join(directory, id + SUFFIX))) === "locked";
+  return inspect(join(directory, id + SUFFIX)) === "locked";
 }
 
 /** Whether the file is there and whether somebody holds its lock. */
-async function inspect(path: string): Promise<"missing" | "free" | "locked"> {
-  let file: FileHandle;
+function inspect(path: string): "missing" | "free" | "locked" {
+  const descriptor = opened(path, constants.O_RDONLY);
+  if (descriptor === undefined) return "missing";
   try {
-    file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+    return tryLock(descriptor, "shared") ? "free" : "locked";
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** An open descriptor, or `undefined` when there is no such file. */
+function opened(path: string, flags: number): number | undefined {
+  try {
+    return openSync(path, flags | constants.O_NOFOLLOW, OWNER_ONLY_FILE);
   } catch (error) {
-    if (errorCode(error) === "ENOENT") return "missing";
+    if (errorCode(error) === "ENOENT") return undefined;
     throw new KernelError(
       "STORE_UNAVAILABLE",
       "the lock file of an instance cannot be opened; check the permissions of the state directory",
       error,
     );
-  }
-  try {
-    return tryLock(file.fd, "shared") ? "free" : "locked";
-  } finally {
-    await file.close();
   }
 }
 
@@ -79,7 +87,7 @@ async function sweep(directory: string): Promise<void> {
   const names = (await readdir(directory)).filter((name) => name.endsWith(SUFFIX)).slice(0, INSTANCE_SWEEP_MAX);
   for (const name of names) {
     const path = join(directory, name);
-    if ((await inspect(path)) === "free") await removed(path);
+    if (inspect(path) === "free") await removed(path);
   }
 }
 

@@ -1,0 +1,77 @@
+/** `handrail call`: one governed tool call from the command line; prints the ToolResult and says by its exit code what came of it. */
+import type { Command } from "commander";
+import { newId, systemRandom } from "../../base/ids.ts";
+import { LINE_BYTES_MAX } from "../../base/limits.ts";
+import { EXIT_DENIED, EXIT_OK, EXIT_TOOL_ERROR } from "../exit-codes.ts";
+import { currentUser, parseJsonObject, readStandardInput } from "../inputs.ts";
+import { type KernelFlags, withKernel, withKernelOptions } from "../kernel-options.ts";
+import { printJson } from "../output.ts";
+
+interface CallFlags extends KernelFlags {
+  readonly json: string;
+  readonly workspace: string;
+  readonly project?: string;
+  readonly role?: string;
+  readonly preset?: string;
+  readonly agent: string;
+  readonly session?: string;
+  readonly dedupeKey?: string;
+}
+
+/** Adds `handrail call`. */
+export function addCallCommand(program: Command): void {
+  const command = program
+    .command("call <tool>")
+    .description("make one tool call through the kernel and print its result as JSON")
+    .option("--json <arguments>", "arguments as a JSON object, or - for standard input", "{}")
+    .option("--workspace <directory>", "workspace root", ".")
+    .option("--project <directory>", "project root that holds the workspace (default: the workspace)")
+    .option("--role <role>", "role to act in (default: dev)")
+    .option("--preset <name>", "reader, dev, autonomous or open")
+    .option("--agent <name>", "agent name for the evidence", "cli")
+    .option("--session <token>", "act under an existing session instead of a new one")
+    .option("--dedupe-key <key>", "replay key of the call");
+  withKernelOptions(command)
+    .addHelpText("after", "\nExit codes: 0 success, 1 usage or configuration, 2 denied, 3 tool error.\nExample: handrail call read_file --json '{\"path\":\"README.md\"}' --workspace .")
+    .action(async (tool: string, flags: CallFlags) => {
+      process.exitCode = await call(tool, flags);
+    });
+}
+
+async function call(tool: string, flags: CallFlags): Promise<number> {
+  const text = flags.json === "-" ? (await readStandardInput(LINE_BYTES_MAX)).toString("utf8") : flags.json;
+  const args = parseJsonObject(text, "--json");
+  return withKernel(flags, async (kernel) => {
+    const own = flags.session === undefined ? await mint(kernel.administration, flags) : undefined;
+    const abort = new AbortController();
+    process.once("SIGINT", () => abort.abort());
+    const response = await kernel.door.execute(
+      {
+        kind: "call",
+        requestId: newId("req", systemRandom),
+        sessionToken: own?.token ?? flags.session ?? "",
+        tool,
+        arguments: args,
+        ...(flags.dedupeKey !== undefined && { dedupeKey: flags.dedupeKey }),
+      },
+      abort.signal,
+    );
+    const { toolResult } = await import("../../server/results.ts");
+    printJson(toolResult(response));
+    if (own) await kernel.administration.revokeSession(own.session.id);
+    const codes = { success: EXIT_OK, denied: EXIT_DENIED, error: EXIT_TOOL_ERROR } as const;
+    return codes[response.outcome.kind];
+  });
+}
+
+function mint(administration: import("../../server/administration.ts").Administration, flags: CallFlags) {
+  return administration.createSession({
+    workspace: flags.workspace,
+    ...(flags.project !== undefined && { projectRoot: flags.project }),
+    ...(flags.role !== undefined && { role: flags.role }),
+    ...(flags.preset !== undefined && { preset: flags.preset }),
+    userId: currentUser(),
+    agentId: flags.agent,
+    askedBy: "operator",
+  });
+}

@@ -1,0 +1,90 @@
+/** `handrail ledger`: read the evidence and verify it, beside running kernels. */
+import { resolve } from "node:path";
+import type { Command } from "commander";
+import { hex } from "../../base/bytes.ts";
+import { KernelError } from "../../base/errors.ts";
+import type { LedgerReader, LedgerRecord } from "../../server/ledger-reader.ts";
+import { defaultStatePath } from "../../server/operator-directory.ts";
+import { EXIT_FAILURE, EXIT_OK } from "../exit-codes.ts";
+import { print, printJson, say, visible } from "../output.ts";
+
+interface LedgerFlags {
+  readonly state?: string;
+  readonly count: string;
+  readonly json?: boolean;
+}
+
+/** Adds `handrail ledger`. */
+export function addLedgerCommand(program: Command): void {
+  const ledger = program.command("ledger").description("read and verify the ledger");
+  withState(ledger.command("tail").description("show the last entries").option("-n, --count <number>", "how many, at most 256", "20")).action((flags: LedgerFlags) => tail(flags));
+  withState(ledger.command("show <sequence>").description("show one entry with its payload")).action((sequence: string, flags: LedgerFlags) => show(sequence, flags));
+  withState(ledger.command("verify").description("recompute the whole chain; exit 0 if it is intact, 1 if not")).action(async (flags: LedgerFlags) => {
+    process.exitCode = await verify(flags);
+  });
+}
+
+function withState(command: Command): Command {
+  return command.option("--state <directory>", "state directory (default: $XDG_STATE_HOME/handrail)").option("--json", "print JSON");
+}
+
+async function withReader<T>(flags: LedgerFlags, work: (reader: LedgerReader) => Promise<T>): Promise<T> {
+  const { openLedgerReader } = await import("../../server/ledger-reader.ts");
+  const reader = await openLedgerReader(flags.state === undefined ? defaultStatePath(process.env) : resolve(flags.state));
+  try {
+    return await work(reader);
+  } finally {
+    await reader.close();
+  }
+}
+
+function wholeNumber(text: string, what: string): number {
+  if (/^[1-9]\d{0,15}$/.test(text)) return Number(text);
+  throw new KernelError("USAGE", `${what} must be a whole number from 1, not \`${text}\``);
+}
+
+function tail(flags: LedgerFlags): Promise<void> {
+  const count = wholeNumber(flags.count, "--count");
+  return withReader(flags, async (reader) => {
+    for (const record of await reader.tail(count)) flags.json ? printJson(plain(record)) : print(line(record));
+  });
+}
+
+function show(sequence: string, flags: LedgerFlags): Promise<void> {
+  const wanted = wholeNumber(sequence, "the sequence");
+  return withReader(flags, async (reader) => {
+    const record = await reader.show(wanted);
+    if (!record) throw new KernelError("USAGE", `there is no entry ${wanted}; the ledger ends at ${(await reader.head()).sequence}`);
+    print(flags.json ? JSON.stringify(plain(record)) : JSON.stringify(plain(record), null, 2));
+  });
+}
+
+async function verify(flags: LedgerFlags): Promise<number> {
+  const quiet = flags.json === true || !process.stderr.isTTY;
+  const report = await withReader(flags, (reader) => reader.verify(quiet ? undefined : (progress) => void process.stderr.write(`\rverified ${progress.entries}`)));
+  if (!quiet) say("");
+  if (flags.json) printJson(report);
+  else {
+    for (const { sequence, problem } of report.problems) print(`entry ${sequence}: ${visible(problem)}`);
+    print(report.ok ? `the ledger is intact: ${report.entries} entries` : `the ledger is damaged: ${report.problems.length} problems in ${report.entries} entries`);
+  }
+  return report.ok ? EXIT_OK : EXIT_FAILURE;
+}
+
+function payloadOf(record: LedgerRecord): unknown {
+  return record.payload === undefined ? null : JSON.parse(Buffer.from(record.payload).toString("utf8"));
+}
+
+function plain(record: LedgerRecord): object {
+  const { entry } = record;
+  const fields = Object.entries(entry).map(([name, value]: [string, unknown]) => [name, value instanceof Uint8Array ? hex(value) : value]);
+  return { ...Object.fromEntries(fields), hash: hex(record.hash), payload: payloadOf(record) };
+}
+
+function line(record: LedgerRecord): string {
+  const { entry } = record;
+  const payload = payloadOf(record);
+  const fact = (name: string) => (typeof payload === "object" && payload !== null && name in payload ? String((payload as Record<string, unknown>)[name]) : "");
+  const detail = [fact("tool"), fact("reason"), fact("ruleId"), fact("errorCode")].filter((part) => part !== "").join(" ");
+  return visible(`${String(entry.sequence).padStart(6)}  ${new Date(entry.timeMicros / 1000).toISOString()}  ${entry.eventType.padEnd(24)} ${detail}`);
+}

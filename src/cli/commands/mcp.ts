@@ -1,0 +1,47 @@
+/** `handrail mcp`: an MCP server on standard input and output that needs no daemon and no earlier command. */
+import type { Command } from "commander";
+import { currentUser } from "../inputs.ts";
+import { type KernelFlags, openFromFlags, withKernelOptions } from "../kernel-options.ts";
+
+interface McpFlags extends KernelFlags {
+  readonly workspace: string;
+  readonly project?: string;
+  readonly role?: string;
+  readonly preset?: string;
+  readonly agent: string;
+}
+
+/** Adds `handrail mcp`. */
+export function addMcpCommand(program: Command): void {
+  const command = program
+    .command("mcp")
+    .description("serve one MCP client on standard input and output")
+    .option("--workspace <directory>", "workspace root", ".")
+    .option("--project <directory>", "project root that holds the workspace (default: the workspace)")
+    .option("--role <role>", "role of the session; roles other than dev are granted by the operator")
+    .option("--preset <name>", "reader, dev, autonomous or open")
+    .option("--agent <name>", "agent name for the evidence", "mcp");
+  withKernelOptions(command).action(serve);
+}
+
+async function serve(flags: McpFlags): Promise<void> {
+  const kernel = await openFromFlags(flags);
+  try {
+    const minted = await kernel.administration.createSession({
+      workspace: flags.workspace,
+      ...(flags.project !== undefined && { projectRoot: flags.project }),
+      ...(flags.role !== undefined && { role: flags.role }),
+      ...(flags.preset !== undefined && { preset: flags.preset }),
+      userId: currentUser(),
+      agentId: flags.agent,
+      askedBy: "client",
+    });
+    const { serveMcpOnStandardStreams } = await import("../../server/serve.ts");
+    const served = serveMcpOnStandardStreams(kernel, minted);
+    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.stdin.destroy());
+    await served;
+    await kernel.administration.revokeSession(minted.session.id);
+  } finally {
+    await kernel.close();
+  }
+}

@@ -1,0 +1,137 @@
+/**
+ * `handrail start`, the main job: open a workspace, make six real calls through the kernel, verify the evidence, say how
+ * to connect a client, and keep serving. Exits 1 when any call is decided otherwise than it should be.
+ */
+import { cpSync, existsSync, mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Command } from "commander";
+import { newId, systemRandom } from "../../base/ids.ts";
+import type { JsonObject } from "../../base/json.ts";
+import type { OpenKernel } from "../../server/compose.ts";
+import type { MintedSession } from "../../session/session.ts";
+import { EXIT_FAILURE, EXIT_OK } from "../exit-codes.ts";
+import { currentUser } from "../inputs.ts";
+import { openFromFlags } from "../kernel-options.ts";
+import { print, say, visible } from "../output.ts";
+import { untilStopped } from "./serve.ts";
+
+interface StartFlags {
+  readonly workspace?: string;
+  readonly state?: string;
+  readonly config?: string;
+  readonly once?: boolean;
+}
+
+interface Step {
+  readonly tool: string;
+  readonly args: JsonObject;
+  readonly expected: "success" | "denied";
+}
+
+const EXAMPLE = fileURLToPath(new URL("../../../examples/service/", import.meta.url));
+const PROBE = "handrail-start-check.txt";
+
+/** Adds `handrail start`. */
+export function addStartCommand(program: Command): void {
+  program
+    .command("start")
+    .description("show the kernel at work on a workspace, verify its ledger, and keep serving")
+    .option("--workspace <directory>", "workspace root (default: a copy of the bundled example service)")
+    .option("--state <directory>", "state directory (default: a temporary one)")
+    .option("--config <directory>", "operator directory")
+    .option("--once", "exit after the check instead of serving")
+    .action(async (flags: StartFlags) => {
+      process.exitCode = await start(flags);
+    });
+}
+
+async function start(flags: StartFlags): Promise<number> {
+  const temporary = mkdtempSync(join(tmpdir(), "handrail-"));
+  const workspace = flags.workspace === undefined ? copyExample(temporary) : resolve(flags.workspace);
+  const state = flags.state === undefined ? join(temporary, "state") : resolve(flags.state);
+  const kernel = await openFromFlags({ state, ...(flags.config !== undefined && { config: flags.config }) });
+  try {
+    const minted = await kernel.administration.createSession({ workspace, userId: currentUser(), agentId: "start", askedBy: "operator" });
+    print(`workspace  ${workspace}\nstate      ${state}\nsession    ${minted.session.id} (role ${minted.session.role}, preset ${minted.session.preset})\n`);
+    const asExpected = await runSteps(kernel, minted);
+    const intact = await verify(state);
+    printConnection(workspace, state);
+    if (!asExpected || !intact) return EXIT_FAILURE;
+    if (!flags.once) await serve(kernel, minted);
+    return EXIT_OK;
+  } finally {
+    await kernel.close();
+  }
+}
+
+/** A copy of the example, with what must stay unseen: a sibling service and a secret. */
+function copyExample(temporary: string): string {
+  const services = join(temporary, "services");
+  const workspace = join(services, "orders");
+  cpSync(EXAMPLE, workspace, { recursive: true });
+  mkdirSync(join(services, "billing"));
+  writeFileSync(join(services, "billing", "README.md"), "# Billing\n\nAnother team's service.\n");
+  writeFileSync(join(workspace, ".env"), "PAYMENT_KEY=not-for-agents\n");
+  return workspace;
+}
+
+/** Six calls: four that a developer's agent needs, two that it must not get. */
+function stepsFor(workspace: string): readonly Step[] {
+  const readme = existsSync(join(workspace, "README.md")) ? "README.md" : PROBE;
+  return [
+    { tool: "list_files", args: { path: "." }, expected: "success" },
+    { tool: "write_file", args: { path: PROBE, content: "written through handrail\n" }, expected: "success" },
+    { tool: "read_file", args: { path: readme }, expected: "success" },
+    { tool: "edit_file", args: { path: PROBE, edits: [{ operation: "replace", match_mode: "exact", spec: "written", content: "edited" }] }, expected: "success" },
+    { tool: "read_file", args: { path: "../billing/README.md" }, expected: "denied" },
+    { tool: "read_file", args: { path: ".env" }, expected: "denied" },
+  ];
+}
+
+async function runSteps(kernel: OpenKernel, minted: MintedSession): Promise<boolean> {
+  let asExpected = true;
+  for (const { tool, args, expected } of stepsFor(minted.session.serviceRoot)) {
+    const submission = { kind: "call", requestId: newId("req", systemRandom), sessionToken: minted.token, tool, arguments: args } as const;
+    const { outcome, rules, durationMs, ledgerSequence } = await kernel.door.execute(submission, new AbortController().signal);
+    const decision = outcome.kind === "denied" ? "deny " : outcome.kind === "success" ? "allow" : "error";
+    const detail = outcome.kind === "error" ? `${outcome.code}: ${outcome.message}` : rules.join(", ");
+    const path = typeof args["path"] === "string" ? args["path"] : "";
+    print(`${decision}  ${tool.padEnd(10)} ${visible(path).padEnd(26)} rule ${visible(detail).padEnd(28)} ${durationMs.toFixed(1).padStart(6)} ms  ledger ${ledgerSequence ?? "-"}`);
+    if (outcome.kind !== expected) {
+      say(`handrail: \`${tool}\` on \`${visible(path)}\` should have been ${expected}`);
+      asExpected = false;
+    }
+  }
+  return asExpected;
+}
+
+async function verify(state: string): Promise<boolean> {
+  const { openLedgerReader } = await import("../../server/ledger-reader.ts");
+  const reader = await openLedgerReader(state);
+  try {
+    const report = await reader.verify();
+    print(report.ok ? `\nledger     intact, ${report.entries} entries verified` : `\nledger     damaged: ${report.problems.length} problems`);
+    return report.ok;
+  } finally {
+    await reader.close();
+  }
+}
+
+function printConnection(workspace: string, state: string): void {
+  const launcher = fileURLToPath(new URL("../../../handrail", import.meta.url));
+  const server = { command: launcher, args: ["mcp", "--workspace", workspace, "--state", state] };
+  print(`\nconnect Claude Code:   claude mcp add handrail -- ${launcher} mcp --workspace ${workspace} --state ${state}`);
+  print(`any other MCP client:  ${JSON.stringify({ mcpServers: { handrail: server } })}`);
+  print(`verify the ledger:     ${launcher} ledger verify --state ${state}`);
+}
+
+async function serve(kernel: OpenKernel, minted: MintedSession): Promise<void> {
+  const { serveSocket } = await import("../../server/serve.ts");
+  const path = join(kernel.stateDirectory, "handrail.sock");
+  const server = await serveSocket(kernel, path);
+  print(`\nserving framed requests on ${path}\nsession token (shown this once): ${minted.token}\npress Ctrl-C to stop`);
+  await untilStopped();
+  await server.close();
+}

@@ -1,0 +1,46 @@
+/** What people type: durations, JSON arguments, standard input. Every mistake says what to type instead. */
+import { userInfo } from "node:os";
+import { KernelError } from "../base/errors.ts";
+import { isJsonObject, type JsonObject } from "../base/json.ts";
+
+const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** Milliseconds of `15m`, `8h`, `30s`, `2d`. */
+export function parseDuration(text: string): number {
+  const match = /^(\d{1,6})([smhd])$/.exec(text);
+  if (!match) throw new KernelError("USAGE", `\`${text}\` is not a duration; write a number and a unit, such as 30s, 15m, 8h or 2d`);
+  return Number(match[1]) * (UNITS[match[2] ?? ""] ?? 0);
+}
+
+/** A JSON object from the command line. */
+export function parseJsonObject(text: string, what: string): JsonObject {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new KernelError("USAGE", `${what} is not valid JSON: ${error instanceof Error ? error.message : ""}`, error);
+  }
+  if (!isJsonObject(value)) throw new KernelError("USAGE", `${what} must be a JSON object, such as '{"path":"README.md"}'`);
+  return value;
+}
+
+/** All of standard input, bounded. */
+export async function readStandardInput(bytesMax: number): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  let size = 0;
+  for await (const piece of process.stdin) {
+    size += (piece as Buffer).length;
+    if (size > bytesMax) throw new KernelError("USAGE", `standard input has more than ${bytesMax} bytes`);
+    pieces.push(piece as Buffer);
+  }
+  return Buffer.concat(pieces);
+}
+
+/** The name of the user who runs the command, for evidence. */
+export function currentUser(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid:${process.geteuid?.() ?? "unknown"}`;
+  }
+}

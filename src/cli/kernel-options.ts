@@ -1,0 +1,37 @@
+/** Options that every command which opens a kernel shares, and how they open it. */
+import { resolve } from "node:path";
+import type { Command } from "commander";
+import type { OpenKernel } from "../server/compose.ts";
+
+/** The shared options as commander parses them. */
+export interface KernelFlags {
+  readonly state?: string;
+  readonly config?: string;
+}
+
+/** Adds `--state` and `--config`. */
+export function withKernelOptions(command: Command): Command {
+  return command
+    .option("--state <directory>", "state directory (default: $XDG_STATE_HOME/handrail)")
+    .option("--config <directory>", "operator directory (default: $HANDRAIL_CONFIG_HOME or $XDG_CONFIG_HOME/handrail)");
+}
+
+/** Opens the kernel that the options name. */
+export async function openFromFlags(flags: KernelFlags): Promise<OpenKernel> {
+  const { openKernel } = await import("../server/compose.ts");
+  return openKernel({
+    environment: process.env,
+    ...(flags.state !== undefined && { stateDirectory: resolve(flags.state) }),
+    ...(flags.config !== undefined && { configDirectory: resolve(flags.config) }),
+  });
+}
+
+/** Opens the kernel, works with it, and closes it whatever happens. */
+export async function withKernel<T>(flags: KernelFlags, work: (kernel: OpenKernel) => Promise<T>): Promise<T> {
+  const kernel = await openFromFlags(flags);
+  try {
+    return await work(kernel);
+  } finally {
+    await kernel.close();
+  }
+}

@@ -1,0 +1,44 @@
+/**
+ * `handrail`: the command line. Commands load what they need when they run, so that starting stays quick.
+ *
+ * Standard output carries data alone. Every failure is one line on standard error that says what to do next.
+ */
+import { Command } from "commander";
+import { KernelError } from "../base/errors.ts";
+import { addCallCommand } from "./commands/call.ts";
+import { addDoctorCommand } from "./commands/doctor.ts";
+import { addInitCommand } from "./commands/init.ts";
+import { addLedgerCommand } from "./commands/ledger.ts";
+import { addMcpCommand } from "./commands/mcp.ts";
+import { addPolicyCommand } from "./commands/policy.ts";
+import { addServeCommand } from "./commands/serve.ts";
+import { addLeasesCommand, addSessionsCommand } from "./commands/sessions.ts";
+import { addStartCommand } from "./commands/start.ts";
+import { addWireCommand } from "./commands/wire.ts";
+import { EXIT_FAILURE } from "./exit-codes.ts";
+import { say, visible } from "./output.ts";
+
+const program = new Command("handrail").description("the governed choke point between an AI agent and this machine").showHelpAfterError("(add --help for usage)");
+for (const add of [
+  addInitCommand,
+  addStartCommand,
+  addServeCommand,
+  addMcpCommand,
+  addCallCommand,
+  addSessionsCommand,
+  addLeasesCommand,
+  addPolicyCommand,
+  addLedgerCommand,
+  addWireCommand,
+  addDoctorCommand,
+]) {
+  add(program);
+}
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  if (error instanceof KernelError && error.code !== "INTERNAL") say(`handrail: ${visible(error.message)}`);
+  else say(`handrail: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+  process.exitCode = EXIT_FAILURE;
+}

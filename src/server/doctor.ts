@@ -1,0 +1,114 @@
+/**
+ * What this machine and this configuration can do, checked for real: native parts load, containment by the kernel
+ * works, directories are the operator's alone, policies are valid, the ledger takes an entry.
+ */
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { compileZones, BUILT_IN_ZONE_RULES } from "../model/zone.ts";
+import { Refusal } from "../model/failure.ts";
+import type { Workspace } from "../model/workspace.ts";
+import { createFileAccess, openWorkspaceRoots } from "../sandbox/files/files.ts";
+import { systemClock } from "../base/clock.ts";
+import { systemRandom } from "../base/ids.ts";
+import { type KernelOptions, openKernel } from "./compose.ts";
+import { type Environment, operatorPath, readOperatorDirectory } from "./operator-directory.ts";
+import { checkPresets } from "./policy-check.ts";
+
+/** One finding. `advice` says what to do about a check that failed. */
+export interface Finding {
+  readonly check: string;
+  readonly status: "ok" | "failed" | "advisory";
+  readonly detail: string;
+}
+
+/** Runs every check; none throws. */
+export async function diagnose(options: KernelOptions): Promise<readonly Finding[]> {
+  return [
+    await attempt("node", () => nodeVersion()),
+    await attempt("operating system", () => operatingSystem()),
+    await attempt("contained file access", () => containment()),
+    await attempt("operator directory", () => operatorDirectory(options.environment, options.configDirectory)),
+    await attempt("policies", () => policies(options)),
+    await attempt("ledger and state", () => ledger(options)),
+    { check: "boundary", status: "advisory", detail: "an agent that runs as your own user can go round Handrail unless its native tools are off; run `handrail serve` under another user to enforce it" },
+  ];
+}
+
+async function attempt(check: string, work: () => string | Promise<string>): Promise<Finding> {
+  try {
+    return { check, status: "ok", detail: await work() };
+  } catch (error) {
+    return { check, status: "failed", detail: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function nodeVersion(): string {
+  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+  if (major < 22 || (major === 22 && minor < 18)) throw new Error(`node ${process.versions.node} is too old; use 22.18 or newer`);
+  return process.versions.node;
+}
+
+function operatingSystem(): string {
+  if (process.platform !== "linux") throw new Error(`${process.platform} has no openat2; run Handrail in a Linux virtual machine or WSL2`);
+  return `${process.platform} ${process.arch}`;
+}
+
+/** A link that leaves the workspace must be refused by the kernel, and a file inside must be readable. */
+async function containment(): Promise<string> {
+  const root = mkdtempSync(join(tmpdir(), "handrail-doctor-"));
+  try {
+    writeFileSync(join(root, "inside"), "inside");
+    symlinkSync("/etc/hostname", join(root, "outside"));
+    const workspace: Workspace = { serviceRoot: root, projectRoot: root, sharedPaths: [], zones: compileZones(BUILT_IN_ZONE_RULES, "") };
+    const roots = openWorkspaceRoots(workspace);
+    try {
+      await checkContainment(createFileAccess({ ...accessParts(workspace), roots }));
+    } finally {
+      roots.close();
+    }
+    return "openat2 keeps links inside the workspace";
+  } finally {
+    rmSync(root, { recursive: true });
+  }
+}
+
+function accessParts(workspace: Workspace) {
+  const locks = { acquire: async () => ({ kind: "acquired" as const }), release: async () => true, close: async () => undefined };
+  return { workspace, judge: () => undefined, visible: () => true, locks, lockOwner: "doctor", clock: systemClock, random: systemRandom, signal: new AbortController().signal, onLockBroken: () => undefined };
+}
+
+async function checkContainment(files: ReturnType<typeof createFileAccess>): Promise<void> {
+  const inside = await files.read("inside", { bytesMax: 100 });
+  if (Buffer.from(inside.bytes).toString() !== "inside") throw new Error("a file of the workspace was read wrongly");
+  try {
+    await files.read("outside", { bytesMax: 100 });
+  } catch (error) {
+    if (error instanceof Refusal) return;
+    throw error;
+  }
+  throw new Error("a link that leaves the workspace was followed; do not use Handrail on this system");
+}
+
+function operatorDirectory(environment: Environment, explicit: string | undefined): string {
+  const operator = readOperatorDirectory(explicit ?? operatorPath(environment));
+  return operator.exists ? `${operator.path}, preset ${operator.settings.preset}` : `${operator.path} is absent; defaults apply (\`handrail init\` makes it)`;
+}
+
+async function policies(options: KernelOptions): Promise<string> {
+  const report = await checkPresets(options.environment, options.configDirectory, undefined);
+  const problems = report.presets.flatMap((preset) => preset.problems);
+  if (!report.ok) throw new Error(problems.join("; "));
+  return `${report.presets.length} presets are valid`;
+}
+
+async function ledger(options: KernelOptions): Promise<string> {
+  const kernel = await openKernel({ ...options, onInternalError: () => undefined });
+  try {
+    const health = kernel.health();
+    if (!health.writable) throw new Error(health.problem ?? "the ledger is not writable");
+    return kernel.stateDirectory;
+  } finally {
+    await kernel.close();
+  }
+}

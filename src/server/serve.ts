@@ -1,0 +1,41 @@
+/** Serves an open kernel: MCP over standard input and output, and the framed Unix socket. */
+import { readFileSync } from "node:fs";
+import { systemRandom } from "../base/ids.ts";
+import { type FramedServer, serveFramed } from "../transports/framed/index.ts";
+import { serveMcp } from "../transports/mcp/server.ts";
+import type { MintedSession } from "../session/session.ts";
+import type { OpenKernel } from "./compose.ts";
+
+/** The version of this package. */
+export function handrailVersion(): string {
+  const manifest: unknown = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
+  return typeof manifest === "object" && manifest !== null && "version" in manifest ? String(manifest.version) : "unknown";
+}
+
+/** Serves one MCP client on this process's standard streams until it is gone. */
+export async function serveMcpOnStandardStreams(kernel: OpenKernel, minted: MintedSession): Promise<void> {
+  const { session, token } = minted;
+  const instructions = `Tools work on the files of one workspace; paths are relative to its root. Role \`${session.role}\`, preset \`${session.preset}\`. A refused call says which rule refused it and what to do next.`;
+  await serveMcp(
+    {
+      door: kernel.door,
+      sessionToken: token,
+      version: handrailVersion(),
+      instructions,
+      random: systemRandom,
+      offers: () => true,
+      onError: (error) => void process.stderr.write(`handrail: ${error.message}\n`),
+    },
+    process.stdin,
+    process.stdout,
+  );
+}
+
+/** Serves the framed socket of a kernel. */
+export function serveSocket(kernel: OpenKernel, socketPath: string): Promise<FramedServer> {
+  return serveFramed({
+    socketPath,
+    execute: kernel.door.executeBytes,
+    onError: (error) => void process.stderr.write(`handrail: ${error instanceof Error ? error.message : String(error)}\n`),
+  });
+}

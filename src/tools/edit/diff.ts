@@ -1,0 +1,235 @@
+/**
+ * The unified diff of an edit, written from the edit's own changes. Pure.
+ *
+ * Both versions need not be compared line by line, since what changed is known. Lines are shown as text; bytes that are
+ * not UTF-8 as replacement characters, for the diff is for reading and not for applying. INVARIANT: memory
+ * and time are in proportion to the file, and what is returned is bounded by DIFF_LINES_MAX and DIFF_LINE_CHARACTERS_MAX.
+ */
+import { DIFF_LINE_CHARACTERS_MAX, DIFF_LINES_MAX } from "../../base/limits.ts";
+import { type Change, endOfLine } from "./loom.ts";
+
+const NEWLINE = 10;
+const CONTEXT_LINES = 3;
+const NO_NEWLINE = "\\ No newline at end of file";
+
+/** A diff, and how many of its lines were left out. */
+export interface Diff {
+  readonly text: string;
+  readonly linesOmitted: number;
+}
+
+/** Whole lines of the original, from `from` to `to`, and what stands there afterwards. */
+interface Block {
+  readonly from: number;
+  readonly to: number;
+  readonly after: Uint8Array;
+}
+
+/** The unified diff of `changes` (in order, not overlapping) to `original`. */
+export function unifiedDiff(path: string, original: Uint8Array, changes: readonly Change[]): Diff {
+  const hunks = hunksOf(original, blocksOf(original, changes));
+  if (hunks.length === 0) return { text: "", linesOmitted: 0 };
+  const out = new Lines();
+  out.push(`--- a/${path}`);
+  out.push(`+++ b/${path}`);
+  let line = 1; // of the original, at `position`
+  let position = 0;
+  let shift = 0; // lines that the new version is longer by
+  for (const hunk of hunks) {
+    line += countLines(original, position, hunk.from);
+    position = hunk.from;
+    shift += writeHunk(out, original, hunk, line, shift);
+  }
+  return { text: out.text(), linesOmitted: out.omitted };
+}
+
+/** The changes as blocks of whole lines, each reduced to the lines that differ. */
+function blocksOf(original: Uint8Array, changes: readonly Change[]): Block[] {
+  const blocks: Block[] = [];
+  let open: OpenBlock | undefined;
+  for (const change of changes) {
+    while (open && !open.holds(change.start) && !open.close()) open.extend();
+    if (open && !open.holds(change.start)) {
+      blocks.push(open.block());
+      open = undefined;
+    }
+    open ??= new OpenBlock(original, startOfLine(original, change.start));
+    open.apply(change);
+  }
+  while (open && !open.close()) open.extend();
+  if (open) blocks.push(open.block());
+  return blocks.map((block) => trimmed(original, block)).filter((block) => block.to > block.from || block.after.byteLength > 0);
+}
+
+/** A block that still grows: by changes to its lines, and by the next line when its last line feed went away. */
+class OpenBlock {
+  readonly #original: Uint8Array;
+  readonly #from: number;
+  readonly #pieces: Uint8Array[] = [];
+  #to: number;
+  #cursor: number;
+  #last: number | undefined;
+
+  constructor(original: Uint8Array, from: number) {
+    this.#original = original;
+    this.#from = from;
+    this.#to = from;
+    this.#cursor = from;
+  }
+
+  /** Whether `position` lies on the block's lines. */
+  holds(position: number): boolean {
+    return position < this.#to || (position === this.#to && this.#original[position - 1] !== NEWLINE);
+  }
+
+  apply(change: Change): void {
+    this.#keep(change.start);
+    this.#put(change.content);
+    this.#cursor = change.end;
+    const touched = Math.max(change.start, change.end - 1);
+    if (touched >= this.#to) this.#to = endOfLine(this.#original, touched);
+  }
+
+  /** Takes the rest of the block's lines; whether the block ends with a line feed now, or with the file. */
+  close(): boolean {
+    this.#keep(this.#to);
+    return this.#last === NEWLINE || this.#last === undefined || this.#to >= this.#original.byteLength;
+  }
+
+  extend(): void {
+    this.#to = endOfLine(this.#original, this.#to);
+  }
+
+  block(): Block {
+    return { from: this.#from, to: this.#to, after: Buffer.concat(this.#pieces) };
+  }
+
+  #keep(end: number): void {
+    if (end > this.#cursor) this.#put(this.#original.subarray(this.#cursor, end));
+    this.#cursor = Math.max(this.#cursor, end);
+  }
+
+  #put(bytes: Uint8Array): void {
+    if (bytes.byteLength === 0) return;
+    this.#pieces.push(bytes);
+    this.#last = bytes.at(-1);
+  }
+}
+
+/** `block` without the lines at its beginning and end that did not change. */
+function trimmed(original: Uint8Array, block: Block): Block {
+  const before = original.subarray(block.from, block.to);
+  const { after } = block;
+  const shorter = Math.min(before.byteLength, after.byteLength);
+  let head = 0;
+  for (let index = 0; index < shorter && before[index] === after[index]; index += 1) if (before[index] === NEWLINE) head = index + 1;
+  let tail = 0;
+  for (let length = 1; length <= shorter - head; length += 1) {
+    if (before[before.byteLength - length] !== after[after.byteLength - length]) break;
+    const startsLine = (bytes: Uint8Array) => bytes.byteLength === length || bytes[bytes.byteLength - length - 1] === NEWLINE;
+    if (startsLine(before) && startsLine(after)) tail = length;
+  }
+  return { from: block.from + head, to: block.to - tail, after: after.subarray(head, after.byteLength - tail) };
+}
+
+/** Blocks that share context, and the range of the original that they show. */
+interface Hunk {
+  readonly from: number;
+  readonly to: number;
+  readonly blocks: readonly Block[];
+}
+
+function hunksOf(original: Uint8Array, blocks: readonly Block[]): Hunk[] {
+  const hunks: { from: number; to: number; blocks: Block[] }[] = [];
+  for (const block of blocks) {
+    const from = linesBefore(original, block.from, CONTEXT_LINES);
+    const to = linesAfter(original, block.to, CONTEXT_LINES);
+    const previous = hunks.at(-1);
+    if (previous && from <= previous.to) {
+      previous.blocks.push(block);
+      previous.to = to;
+    } else {
+      hunks.push({ from, to, blocks: [block] });
+    }
+  }
+  return hunks;
+}
+
+/** Writes one hunk; the result is how many lines it adds. */
+function writeHunk(out: Lines, original: Uint8Array, hunk: Hunk, line: number, shift: number): number {
+  const before = countLines(original, hunk.from, hunk.to);
+  let added = 0;
+  for (const block of hunk.blocks) added += countLines(block.after, 0, block.after.byteLength) - countLines(original, block.from, block.to);
+  out.push(`@@ -${range(line, before)} +${range(line + shift, before + added)} @@`);
+  let position = hunk.from;
+  for (const block of hunk.blocks) {
+    out.pushLines(" ", original, position, block.from);
+    out.pushLines("-", original, block.from, block.to);
+    out.pushLines("+", block.after, 0, block.after.byteLength);
+    position = block.to;
+  }
+  out.pushLines(" ", original, position, hunk.to);
+  return added;
+}
+
+/** A range as unified diffs write it; an empty one names the line before it. */
+function range(line: number, count: number): string {
+  return count === 1 ? `${line}` : `${count === 0 ? line - 1 : line},${count}`;
+}
+
+/** Lines of output, the first DIFF_LINES_MAX of them. */
+class Lines {
+  readonly #lines: string[] = [];
+  omitted = 0;
+
+  push(line: string): void {
+    if (this.#lines.length < DIFF_LINES_MAX) this.#lines.push(line);
+    else this.omitted += 1;
+  }
+
+  /** The lines of `bytes` from `from` to `to`, each after `sign`. */
+  pushLines(sign: string, bytes: Uint8Array, from: number, to: number): void {
+    let position = from;
+    while (position < to && this.#lines.length < DIFF_LINES_MAX) {
+      const end = Math.min(to, endOfLine(bytes, position));
+      const open = bytes[end - 1] !== NEWLINE;
+      this.push(sign + shown(bytes.subarray(position, open ? end : end - 1)));
+      if (open) this.push(NO_NEWLINE);
+      position = end;
+    }
+    this.omitted += countLines(bytes, position, to);
+  }
+
+  text(): string {
+    return `${this.#lines.join("\n")}\n`;
+  }
+}
+
+const lossyUtf8 = new TextDecoder("utf-8", { ignoreBOM: true });
+
+function shown(line: Uint8Array): string {
+  const text = lossyUtf8.decode(line.subarray(0, DIFF_LINE_CHARACTERS_MAX));
+  return line.byteLength <= DIFF_LINE_CHARACTERS_MAX ? text : `${text}… (${line.byteLength - DIFF_LINE_CHARACTERS_MAX} more bytes)`;
+}
+
+function countLines(bytes: Uint8Array, from: number, to: number): number {
+  let lines = 0;
+  for (let index = from; index < to; index += 1) if (bytes[index] === NEWLINE) lines += 1;
+  return to > from && bytes[to - 1] !== NEWLINE ? lines + 1 : lines;
+}
+
+function startOfLine(bytes: Uint8Array, position: number): number {
+  return position === 0 ? 0 : bytes.lastIndexOf(NEWLINE, position - 1) + 1;
+}
+
+function linesBefore(bytes: Uint8Array, position: number, count: number): number {
+  let start = position;
+  for (let line = 0; line < count && start > 0; line += 1) start = startOfLine(bytes, start - 1);
+  return start;
+}
+
+function linesAfter(bytes: Uint8Array, position: number, count: number): number {
+  let end = position;
+  for (let line = 0; line < count && end < bytes.byteLength; line += 1) end = endOfLine(bytes, end);
+  return end;
+}

@@ -1,0 +1,171 @@
+/**
+ * `edit_file`: several edits of one file through Loom, under the file's lock, all or none.
+ *
+ * Decides: what the caller is told. Trusts: `transform`, to change nothing when the edits do not fit.
+ */
+import { z } from "zod";
+import { utf8 } from "../../base/bytes.ts";
+import { EDIT_FILE_BYTES_MAX, EDIT_MATCHES_MAX, EDITS_MAX, MAX_EDIT_SIZE, MAX_WRITE_SIZE } from "../../base/limits.ts";
+import { pathArgument, textArgument } from "../../model/argument.ts";
+import { ToolFailure } from "../../model/failure.ts";
+import type { Tool } from "../../model/tool.ts";
+import { type Diff, unifiedDiff } from "./diff.ts";
+import { applyEdits, LOOM_OPERATIONS, type LoomEdit, type LoomResult } from "./loom.ts";
+import { findMatches } from "./match.ts";
+
+const edit = z
+  .strictObject({
+    operation: z.enum(LOOM_OPERATIONS).meta({
+      description:
+        "`replace` or `delete` the matched text, or insert `content` directly after it (`append_after`) or before it (`prepend_before`).",
+    }),
+    match_mode: z
+      .enum(["exact", "regex", "ast"])
+      .optional()
+      .meta({ description: "Use `exact` (default): the text as it is, white space included. `regex` and `ast` are refused for now." }),
+    spec: textArgument("The text to find, exactly as it stands in the file.", MAX_EDIT_SIZE)
+      .refine((text) => text !== "", { params: { rule: "required" }, message: "must not be empty; give the text to find" })
+      .meta({ description: "The text to find, exactly as it stands in the file.", minLength: 1 }),
+    content: textArgument("The new text; not needed for `delete`.", MAX_EDIT_SIZE).optional(),
+    count: z
+      .int()
+      .min(1)
+      .max(EDIT_MATCHES_MAX)
+      .optional()
+      .meta({ description: "How often `spec` occurs in the file. Default 1. Any other number of matches changes nothing and fails." }),
+  })
+  .refine((value) => value.operation === "delete" || value.content !== undefined, {
+    path: ["content"],
+    params: { rule: "required" },
+    message: "must be given, unless the operation is `delete`",
+  });
+
+const parameters = z.strictObject({
+  path: pathArgument("File to edit, relative to the workspace root."),
+  edits: z
+    .array(edit)
+    .min(1)
+    .max(EDITS_MAX)
+    .meta({ description: "Edits to the file as it is now. No two may touch the same line. All of them apply, or none." }),
+});
+
+type Arguments = z.infer<typeof parameters>;
+
+/** The tool `edit_file`. */
+export const editFile: Tool<Arguments> = {
+  name: "edit_file",
+  title: "Edit a file",
+  description:
+    "Changes parts of an existing file. Each edit names the text to find and how often it occurs; when one does not fit, nothing is changed. " +
+    "Line ends are part of the text: a file with CRLF needs `\\r\\n` in `spec` and `content`.",
+  parameters,
+  outputSchema: {
+    type: "object",
+    properties: {
+      path: { type: "string" },
+      replacements: { type: "integer", description: "Places that were changed." },
+      diff: { type: "string", description: "Unified diff, for reading." },
+      diff_lines_omitted: { type: "integer", description: "Lines of the diff that were left out." },
+      size_bytes: { type: "integer", description: "Size of the whole file afterwards." },
+      created: { const: false },
+    },
+    required: ["path", "replacements", "diff", "diff_lines_omitted", "size_bytes", "created"],
+    additionalProperties: false,
+  },
+  capability: {
+    effect: "write",
+    risk: "medium",
+    approval: { level: "auto" },
+    execution: { sandbox: "process", networkDefault: "none" },
+    labels: { outputTrust: "verified", outputDataClass: "internal" },
+    audit: { logArgs: false, logOutput: false },
+  },
+  analyse: (args) => [
+    { resource: { kind: "file", path: args.path }, effect: "read" },
+    { resource: { kind: "file", path: args.path }, effect: "write" },
+  ],
+  async execute(args, context) {
+    const edits = args.edits.map(loomEdit);
+    let diff: Diff = { text: "", linesOmitted: 0 };
+    let replacements = 0;
+    const receipt = await context.files.transform(args.path, EDIT_FILE_BYTES_MAX, (original) => {
+      const result = applyEdits(original, edits);
+      if (result.kind !== "applied") throw failureOf(result, original, edits);
+      diff = unifiedDiff(args.path, original, result.changes);
+      replacements = result.changes.length;
+      return result.bytes;
+    });
+    const data = {
+      path: receipt.path,
+      replacements,
+      diff: diff.text,
+      diff_lines_omitted: diff.linesOmitted,
+      size_bytes: receipt.sizeBytes,
+    };
+    return { kind: "data", data: { ...data, created: false } };
+  },
+};
+
+function loomEdit(value: Arguments["edits"][number], index: number): LoomEdit {
+  const { operation, match_mode: mode, spec, content, count } = value;
+  if (mode !== undefined && mode !== "exact") {
+    const message = `\`edits[${index}]\` asks for the match mode \`${mode}\`, which is not available`;
+    throw new ToolFailure("NOT_SUPPORTED", message, 'use `match_mode: "exact"` with the text as it stands in the file');
+  }
+  return { operation, spec: utf8(spec), content: utf8(operation === "delete" ? "" : (content ?? "")), count: count ?? 1 };
+}
+
+function failureOf(result: Exclude<LoomResult, { kind: "applied" }>, original: Uint8Array, edits: readonly LoomEdit[]): ToolFailure {
+  switch (result.kind) {
+    case "mismatch": {
+      const message = `\`edits[${result.edit}]\` expected ${times(result.expected)} of its \`spec\`, but the file has ${result.found}; nothing was changed`;
+      return new ToolFailure("MATCH_COUNT_MISMATCH", message, mismatchAdvice(result.found, original, edits[result.edit]));
+    }
+    case "overlap": {
+      const [first, second] = result.edits;
+      const message = `\`edits[${first}]\` and \`edits[${second}]\` both touch line ${result.line}; nothing was changed`;
+      return new ToolFailure("EDIT_OVERLAP", message, "make one edit of them, or send them in two calls");
+    }
+    case "too_large":
+      return tooLarge(result.what);
+  }
+}
+
+function times(count: number): string {
+  return count === 1 ? "1 match" : `${count} matches`;
+}
+
+function mismatchAdvice(found: number, original: Uint8Array, edit: LoomEdit | undefined): string {
+  if (found > 0) return `add lines around the text to \`spec\` until it is unique, or set \`count\` to ${found} to change all of them`;
+  if (edit && matchesWithCarriageReturns(original, edit)) return "the file has CRLF line ends: write `\\r\\n` in `spec` and `content`";
+  return "read the file again and copy the text exactly, white space included";
+}
+
+function matchesWithCarriageReturns(original: Uint8Array, edit: LoomEdit): boolean {
+  const text = Buffer.from(edit.spec).toString("utf8");
+  if (!text.includes("\n") || text.includes("\r")) return false;
+  return findMatches(original, utf8(text.replaceAll("\n", "\r\n")), 0, 0).count > 0;
+}
+
+function tooLarge(what: "matches" | "search" | "result"): ToolFailure {
+  switch (what) {
+    case "matches":
+      return new ToolFailure(
+        "FILE_TOO_LARGE",
+        `the edits expect more than ${EDIT_MATCHES_MAX} matches together; nothing was changed`,
+        "change fewer places in one call",
+      );
+    case "search":
+      return new ToolFailure(
+        "FILE_TOO_LARGE",
+        "the file is too large for this many edits at once; nothing was changed",
+        "send fewer edits in one call",
+      );
+    case "result":
+      return new ToolFailure(
+        "FILE_TOO_LARGE",
+        `the file would have more than ${MAX_WRITE_SIZE} bytes; nothing was changed`,
+        "insert less text",
+      );
+  }
+}

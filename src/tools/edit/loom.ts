@@ -1,0 +1,121 @@
+/**
+ * Loom: several edits of one file, all or none. Pure.
+ *
+ * Decides: whether the edits fit the original, and what they make of it. Everything is bytes, so that line ends, byte order
+ * mark and bytes that are not UTF-8 outside the edits stay as they are. INVARIANTS: all matches are counted against
+ * the original before anything is applied; a count other than expected ends everything; two edits never touch the same
+ * line, so their order does not matter. `append_after` and `prepend_before` insert directly after or before the matched
+ * text, also in the middle of a line.
+ */
+import { EDIT_MATCHES_MAX, EDIT_NATIVE_STEPS_MAX, EDIT_SCAN_BYTES_MAX, MAX_WRITE_SIZE } from "../../base/limits.ts";
+import { findMatches } from "./match.ts";
+
+/** What an edit does with the text it matches. */
+export const LOOM_OPERATIONS = ["replace", "append_after", "prepend_before", "delete"] as const;
+
+/** One edit: `spec` must match exactly `count` times. */
+export interface LoomEdit {
+  readonly operation: (typeof LOOM_OPERATIONS)[number];
+  readonly spec: Uint8Array;
+  readonly content: Uint8Array;
+  readonly count: number;
+}
+
+/** Bytes from `start` to `end` of the original become `content`. */
+export interface Change {
+  readonly start: number;
+  readonly end: number;
+  readonly content: Uint8Array;
+}
+
+/** What came of it. Edits are named by their index, lines count from 1. */
+export type LoomResult =
+  | { readonly kind: "applied"; readonly bytes: Uint8Array; readonly changes: readonly Change[] }
+  | { readonly kind: "mismatch"; readonly edit: number; readonly expected: number; readonly found: number }
+  | { readonly kind: "overlap"; readonly edits: readonly [number, number]; readonly line: number }
+  | { readonly kind: "too_large"; readonly what: "matches" | "search" | "result" };
+
+interface Match {
+  readonly edit: number;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Applies `edits` to `original`. */
+export function applyEdits(original: Uint8Array, edits: readonly LoomEdit[]): LoomResult {
+  if (original.byteLength * edits.length > EDIT_SCAN_BYTES_MAX) return { kind: "too_large", what: "search" };
+  if (edits.reduce((sum, edit) => sum + edit.count, 0) > EDIT_MATCHES_MAX) return { kind: "too_large", what: "matches" };
+  const matches: Match[] = [];
+  for (const [index, edit] of edits.entries()) {
+    const found = findMatches(original, edit.spec, edit.count, EDIT_NATIVE_STEPS_MAX / edits.length);
+    if (found.count !== edit.count) return { kind: "mismatch", edit: index, expected: edit.count, found: found.count };
+    for (const start of found.starts) matches.push({ edit: index, start, end: start + edit.spec.byteLength });
+  }
+  matches.sort((left, right) => left.start - right.start || left.end - right.end);
+  const overlap = findOverlap(original, matches);
+  if (overlap) return overlap;
+  const changes = matches.map((match) => changeOf(match, edits));
+  const sizeBytes = changes.reduce((sum, change) => sum + change.content.byteLength - (change.end - change.start), original.byteLength);
+  if (sizeBytes > MAX_WRITE_SIZE) return { kind: "too_large", what: "result" };
+  return { kind: "applied", bytes: splice(original, changes, sizeBytes), changes };
+}
+
+/** The first line that two different edits touch. `matches` are in order. */
+function findOverlap(original: Uint8Array, matches: readonly Match[]): LoomResult | undefined {
+  let lineEnd = 0; // end of the last line that the matches so far touch
+  let owner = -1;
+  for (const match of matches) {
+    if (match.start < lineEnd && match.edit !== owner)
+      return { kind: "overlap", edits: [owner, match.edit], line: lineAt(original, match.start) };
+    if (match.end > lineEnd) lineEnd = endOfLine(original, match.end - 1);
+    owner = match.edit;
+  }
+  return undefined;
+}
+
+function changeOf(match: Match, edits: readonly LoomEdit[]): Change {
+  const { start, end } = match;
+  const { operation, content } = edits[match.edit] ?? { operation: "delete", content: new Uint8Array() };
+  switch (operation) {
+    case "replace":
+      return { start, end, content };
+    case "delete":
+      return { start, end, content: new Uint8Array() };
+    case "append_after":
+      return { start: end, end, content };
+    case "prepend_before":
+      return { start, end: start, content };
+  }
+}
+
+/** `original` with `changes` (in order, not overlapping) made. */
+function splice(original: Uint8Array, changes: readonly Change[], sizeBytes: number): Uint8Array {
+  const bytes = new Uint8Array(sizeBytes);
+  let from = 0;
+  let to = 0;
+  const put = (part: Uint8Array) => {
+    bytes.set(part, to);
+    to += part.byteLength;
+  };
+  for (const change of changes) {
+    put(original.subarray(from, change.start));
+    put(change.content);
+    from = change.end;
+  }
+  put(original.subarray(from));
+  return bytes;
+}
+
+const NEWLINE = 10;
+
+/** Where the line that holds `position` ends, its line feed included. */
+export function endOfLine(bytes: Uint8Array, position: number): number {
+  const at = bytes.indexOf(NEWLINE, position);
+  return at === -1 ? bytes.byteLength : at + 1;
+}
+
+function lineAt(bytes: Uint8Array, position: number): number {
+  let line = 1;
+  for (let index = 0; index < position; index += 1) if (bytes[index] === NEWLINE) line += 1;
+  return line;
+}

@@ -1,0 +1,62 @@
+/**
+ * Finding every match of a text, byte by byte and without overlap, left to right.
+ *
+ * INVARIANT: the time is bounded by the sizes alone. The engine's own search is fast, yet for hostile input its time is
+ * the product of both sizes, so it serves only while that product is small; beyond it, Knuth, Morris and Pratt's
+ * search takes time in proportion to the sum.
+ */
+
+/** The matches of a search: how many there are, and where the first ones begin. */
+export interface Matches {
+  readonly count: number;
+  readonly starts: readonly number[];
+}
+
+/**
+ * All matches of `spec` (not empty) in `text`; remembers where the first `keep` of them begin. The engine's search serves
+ * when even its worst case is below `nativeStepsMax`.
+ */
+export function findMatches(text: Uint8Array, spec: Uint8Array, keep: number, nativeStepsMax: number): Matches {
+  const starts: number[] = [];
+  let count = 0;
+  const onMatch = (start: number) => {
+    count += 1;
+    if (starts.length < keep) starts.push(start);
+  };
+  if (text.byteLength * spec.byteLength <= nativeStepsMax) searchNatively(text, spec, onMatch);
+  else searchLinearly(text, spec, onMatch);
+  return { count, starts };
+}
+
+function searchNatively(text: Uint8Array, spec: Uint8Array, onMatch: (start: number) => void): void {
+  const bytes = Buffer.from(text.buffer, text.byteOffset, text.byteLength);
+  for (let start = bytes.indexOf(spec); start !== -1; start = bytes.indexOf(spec, start + spec.byteLength)) onMatch(start);
+}
+
+/** The same in linear time. */
+function searchLinearly(text: Uint8Array, spec: Uint8Array, onMatch: (start: number) => void): void {
+  const borders = bordersOf(spec);
+  const length = spec.byteLength;
+  let matched = 0;
+  for (let index = 0; index < text.byteLength; index += 1) {
+    const byte = text[index];
+    while (matched > 0 && byte !== spec[matched]) matched = borders[matched - 1] ?? 0;
+    if (byte === spec[matched]) matched += 1;
+    if (matched === length) {
+      onMatch(index - length + 1);
+      matched = 0; // matches do not overlap
+    }
+  }
+}
+
+/** For each prefix of `spec`, the length of its longest proper prefix that is also its end. */
+function bordersOf(spec: Uint8Array): Uint32Array {
+  const borders = new Uint32Array(spec.byteLength);
+  let length = 0;
+  for (let index = 1; index < spec.byteLength; index += 1) {
+    while (length > 0 && spec[index] !== spec[length]) length = borders[length - 1] ?? 0;
+    if (spec[index] === spec[length]) length += 1;
+    borders[index] = length;
+  }
+  return borders;
+}

@@ -1,0 +1,85 @@
+/** `list_files`: what is in a directory, in a stable order, without following links or entering managed directories. */
+import { z } from "zod";
+import type { JsonObject } from "../../base/json.ts";
+import { LIST_DEPTH_MAX, LIST_ENTRIES_DEFAULT, LIST_ENTRIES_MAX } from "../../base/limits.ts";
+import { pathArgument } from "../../model/argument.ts";
+import type { ListEntry } from "../../model/files.ts";
+import type { Tool } from "../../model/tool.ts";
+
+const parameters = z.strictObject({
+  path: pathArgument("Directory to list, relative to the workspace root; `.` is the root itself."),
+  recursive: z.boolean().optional().meta({ description: "List what is in its directories too. Default false." }),
+  max_depth: z
+    .int()
+    .min(1)
+    .max(LIST_DEPTH_MAX)
+    .optional()
+    .meta({ description: `Levels to list when \`recursive\`; 1 is the directory itself. Default ${LIST_DEPTH_MAX}.` }),
+  max_entries: z
+    .int()
+    .min(1)
+    .max(LIST_ENTRIES_MAX)
+    .optional()
+    .meta({ description: `Most entries to return. Default ${LIST_ENTRIES_DEFAULT}.` }),
+});
+
+type Arguments = z.infer<typeof parameters>;
+
+/** The tool `list_files`. */
+export const listFiles: Tool<Arguments> = {
+  name: "list_files",
+  title: "List files",
+  description:
+    "Lists a directory of the workspace. `.git` and `node_modules` are named and not entered; secret files are left out; links are not followed.",
+  parameters,
+  outputSchema: {
+    type: "object",
+    properties: {
+      path: { type: "string" },
+      entries: {
+        type: "array",
+        items: {
+          type: "object",
+          properties: {
+            path: { type: "string", description: "Relative to the listed directory." },
+            kind: { enum: ["file", "directory", "symlink", "other"] },
+            size_bytes: { type: "integer", description: "Of regular files." },
+            escaped: {
+              type: "boolean",
+              description: "The name is not valid UTF-8; its odd bytes stand as \\xNN, and no tool can name it.",
+            },
+          },
+          required: ["path", "kind"],
+          additionalProperties: false,
+        },
+      },
+      truncated: { type: "boolean", description: "There are more entries than were returned." },
+    },
+    required: ["path", "entries", "truncated"],
+    additionalProperties: false,
+  },
+  capability: {
+    effect: "read",
+    risk: "low",
+    approval: { level: "auto" },
+    execution: { sandbox: "process", networkDefault: "none" },
+    labels: { outputTrust: "verified", outputDataClass: "internal" },
+    audit: { logArgs: true, logOutput: false },
+  },
+  analyse: (args) => [{ resource: { kind: "file", path: args.path }, effect: "read" }],
+  async execute(args, context) {
+    const depthMax = args.recursive ? (args.max_depth ?? LIST_DEPTH_MAX) : 1;
+    const listing = await context.files.list(args.path, { depthMax, entriesMax: args.max_entries ?? LIST_ENTRIES_DEFAULT });
+    const data = { path: args.path, entries: listing.entries.map(entryOf), truncated: listing.truncated };
+    return { kind: "data", data, ...(listing.truncated && { truncated: true }) };
+  },
+};
+
+function entryOf(entry: ListEntry): JsonObject {
+  return {
+    path: entry.path,
+    kind: entry.kind,
+    ...(entry.sizeBytes !== undefined && { size_bytes: entry.sizeBytes }),
+    ...(entry.escaped && { escaped: true }),
+  };
+}

@@ -1,0 +1,156 @@
+/**
+ * `read_file`: text or bytes of one file, whole or in ranges.
+ *
+ * Decides: what counts as text, and where a range of text begins and ends. INVARIANT: no character is ever split or
+ * altered; text that is not UTF-8 is refused and never repaired.
+ */
+import { z } from "zod";
+import { textOf } from "../../base/bytes.ts";
+import { INLINE_RESULT_BYTES_MAX, MAX_READ_LIMIT, SHOWN_BYTES_MAX } from "../../base/limits.ts";
+import { pathArgument } from "../../model/argument.ts";
+import { ToolFailure } from "../../model/failure.ts";
+import type { FileContent } from "../../model/files.ts";
+import type { Tool, ToolContext, ToolOutput } from "../../model/tool.ts";
+import { CHARACTER_BYTES_MAX, characterBoundary } from "./characters.ts";
+
+const parameters = z.strictObject({
+  path: pathArgument("File to read, relative to the workspace root."),
+  offset: z
+    .int()
+    .min(0)
+    .optional()
+    .meta({ description: "First byte to read. Default 0. A character belongs to the range in which it begins." }),
+  limit: z
+    .int()
+    .min(0)
+    .max(MAX_READ_LIMIT)
+    .optional()
+    .meta({ description: "Bytes to read from `offset` on; 0 or absent reads to the end, which fails when that is more than `max_bytes`." }),
+  max_bytes: z
+    .int()
+    .min(1)
+    .max(INLINE_RESULT_BYTES_MAX)
+    .optional()
+    .meta({ description: `Most bytes to return. Default ${SHOWN_BYTES_MAX}.` }),
+  encoding: z
+    .enum(["utf-8", "base64"])
+    .optional()
+    .meta({ description: "`utf-8` (default) returns text and refuses binary files; `base64` returns any file's bytes." }),
+});
+
+type Arguments = z.infer<typeof parameters>;
+
+/** The tool `read_file`. */
+export const readFile: Tool<Arguments> = {
+  name: "read_file",
+  title: "Read a file",
+  description:
+    "Reads a file of the workspace as UTF-8 text (or base64). For a large file give `offset` and `limit` in bytes; " +
+    "`next_offset` in the answer says where the next part begins.",
+  parameters,
+  outputSchema: {
+    type: "object",
+    properties: {
+      path: { type: "string" },
+      encoding: { enum: ["utf-8", "base64"] },
+      content: { type: "string" },
+      offset: { type: "integer", description: "First byte that was returned; moved to the next character when it fell inside one." },
+      bytes: { type: "integer", description: "Bytes that were returned, before any redaction." },
+      size_bytes: { type: "integer", description: "Size of the whole file." },
+      next_offset: { type: "integer", description: "Where the next range begins; absent at the end of the file." },
+    },
+    required: ["path", "encoding", "content", "offset", "bytes", "size_bytes"],
+    additionalProperties: false,
+  },
+  capability: {
+    effect: "read",
+    risk: "low",
+    approval: { level: "auto" },
+    execution: { sandbox: "process", networkDefault: "none" },
+    labels: { outputTrust: "verified", outputDataClass: "internal" },
+    audit: { logArgs: true, logOutput: false },
+  },
+  analyse: (args) => [{ resource: { kind: "file", path: args.path }, effect: "read" }],
+  execute(args, context) {
+    if (context.reply === "bytes") return rawBytes(args, context);
+    const range = rangeOf(args);
+    const content = context.files.read(args.path, { offset: range.readFrom, ...range.read });
+    return content instanceof Promise ? content.then((loaded) => result(args, range, loaded)) : result(args, range, content);
+  },
+};
+
+interface Range {
+  /** First byte that was asked for, and how many; `length` absent means to the end. */
+  readonly offset: number;
+  readonly length?: number;
+  /** The range was cut to `max_bytes`. */
+  readonly cut: boolean;
+  /** What to read, so that characters at both ends are seen whole. */
+  readonly readFrom: number;
+  readonly read: { readonly limit?: number; readonly bytesMax: number };
+}
+
+function rangeOf(args: Arguments): Range {
+  const offset = args.offset ?? 0;
+  const bytesMax = args.max_bytes ?? SHOWN_BYTES_MAX;
+  const margin = args.encoding === "base64" ? 0 : CHARACTER_BYTES_MAX - 1;
+  const readFrom = Math.max(0, offset - margin);
+  const before = offset - readFrom;
+  if (args.limit === undefined || args.limit === 0) return { offset, cut: false, readFrom, read: { bytesMax: bytesMax + before } };
+  const length = Math.min(args.limit, bytesMax);
+  const limit = before + length + margin;
+  return { offset, length, cut: length < args.limit, readFrom, read: { limit, bytesMax: limit } };
+}
+
+function result(args: Arguments, range: Range, loaded: FileContent): ToolOutput {
+  const encoding = args.encoding ?? "utf-8";
+  const { bytes, sizeBytes } = loaded;
+  const asked = Math.min(range.offset - range.readFrom, bytes.byteLength);
+  const wanted = range.length === undefined ? bytes.byteLength : Math.min(asked + range.length, bytes.byteLength);
+  const start = encoding === "base64" ? asked : characterBoundary(bytes, asked);
+  const end = encoding === "base64" ? wanted : characterBoundary(bytes, wanted);
+  const part = bytes.subarray(start, end);
+  const content =
+    encoding === "base64" ? Buffer.from(part.buffer, part.byteOffset, part.byteLength).toString("base64") : textOrFail(args.path, part);
+  const next = range.readFrom + end;
+  const more = range.length !== undefined && next < sizeBytes;
+  return {
+    kind: "data",
+    data: {
+      path: args.path,
+      encoding,
+      content,
+      offset: range.readFrom + start,
+      bytes: part.byteLength,
+      size_bytes: sizeBytes,
+      ...(more && { next_offset: next }),
+    },
+    ...(more && range.cut && { truncated: true }),
+  };
+}
+
+function textOrFail(path: string, bytes: Uint8Array): string {
+  const next = 'read it with `encoding: "base64"`';
+  if (bytes.includes(0)) throw new ToolFailure("BINARY_FILE", `\`${path}\` is not text: it holds null bytes`, next);
+  const text = textOf(bytes);
+  if (text === undefined) throw new ToolFailure("INVALID_UTF8", `\`${path}\` is not valid UTF-8`, next);
+  return text;
+}
+
+/** The bytes as they are, for a caller that takes bytes. */
+async function rawBytes(args: Arguments, context: ToolContext): Promise<ToolOutput> {
+  const limit = args.limit === 0 ? undefined : args.limit;
+  try {
+    const options = { offset: args.offset ?? 0, bytesMax: INLINE_RESULT_BYTES_MAX, ...(limit !== undefined && { limit }) };
+    const { bytes } = await context.files.read(args.path, options);
+    return { kind: "bytes", bytes };
+  } catch (error) {
+    if (!(error instanceof ToolFailure) || error.code !== "FILE_TOO_LARGE") throw error;
+    const message = `the result is larger than the ${INLINE_RESULT_BYTES_MAX} bytes that one answer carries`;
+    throw new ToolFailure(
+      "OUTPUT_LIMIT",
+      message,
+      `read the file in ranges of at most ${INLINE_RESULT_BYTES_MAX} bytes with \`offset\` and \`limit\``,
+    );
+  }
+}

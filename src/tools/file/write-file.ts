@@ -1,0 +1,72 @@
+/**
+ * `write_file`: the whole content of one file, in one step; or more at its end, or only if there is none yet.
+ * INVARIANT: text is stored as the UTF-8 of exactly what was sent; no byte order mark, no line end is added or changed.
+ */
+import { z } from "zod";
+import { utf8 } from "../../base/bytes.ts";
+import { MAX_WRITE_SIZE } from "../../base/limits.ts";
+import { pathArgument } from "../../model/argument.ts";
+import { hasMoreBytes } from "../../model/constraints.ts";
+import type { Tool } from "../../model/tool.ts";
+
+const content = z
+  .custom<string | Uint8Array>((value) => typeof value === "string" || value instanceof Uint8Array, {
+    params: { rule: "type" },
+    message: "must be text",
+  })
+  .refine((value) => typeof value !== "string" || value.isWellFormed(), {
+    params: { rule: "format" },
+    message: "holds half of a surrogate pair; send whole characters",
+  })
+  .refine((value) => (typeof value === "string" ? !hasMoreBytes(value, MAX_WRITE_SIZE) : value.byteLength <= MAX_WRITE_SIZE), {
+    params: { rule: "max_size" },
+    message: `is longer than ${MAX_WRITE_SIZE} bytes; write it in several parts with \`append\``,
+  })
+  .meta({ type: "string", description: "The text to write, exactly as it shall stand in the file." });
+
+const parameters = z
+  .strictObject({
+    path: pathArgument("File to write, relative to the workspace root. Missing directories are made."),
+    content,
+    create_only: z.boolean().optional().meta({ description: "Fail when the file exists already." }),
+    append: z.boolean().optional().meta({ description: "Add the text at the end of the file instead of replacing it." }),
+  })
+  .refine((args) => !(args.create_only && args.append), {
+    params: { rule: "mutually_exclusive" },
+    message: "`create_only` and `append` exclude each other; set one of them",
+  });
+
+type Arguments = z.infer<typeof parameters>;
+
+/** The tool `write_file`. */
+export const writeFile: Tool<Arguments> = {
+  name: "write_file",
+  title: "Write a file",
+  description: "Creates a file or replaces its whole content in one step. To change a part of an existing file use `edit_file` instead.",
+  parameters,
+  outputSchema: {
+    type: "object",
+    properties: {
+      path: { type: "string" },
+      created: { type: "boolean", description: "Whether the file did not exist before." },
+      size_bytes: { type: "integer", description: "Size of the whole file afterwards." },
+    },
+    required: ["path", "created", "size_bytes"],
+    additionalProperties: false,
+  },
+  capability: {
+    effect: "write",
+    risk: "medium",
+    approval: { level: "auto" },
+    execution: { sandbox: "process", networkDefault: "none" },
+    labels: { outputTrust: "verified", outputDataClass: "internal" },
+    audit: { logArgs: false, logOutput: false },
+  },
+  analyse: (args) => [{ resource: { kind: "file", path: args.path }, effect: "write" }],
+  async execute(args, context) {
+    const bytes = typeof args.content === "string" ? utf8(args.content) : args.content;
+    const mode = args.create_only ? "create_only" : args.append ? "append" : "overwrite";
+    const receipt = await context.files.write(args.path, bytes, { mode });
+    return { kind: "data", data: { path: receipt.path, created: receipt.created, size_bytes: receipt.sizeBytes } };
+  },
+};

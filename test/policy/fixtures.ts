@@ -1,0 +1,72 @@
+/** What the policy tests share: the shipped presets, a registry of actions, and requests with defaults. */
+import { readFileSync } from "node:fs";
+import type { EffectClass } from "../../src/model/effect.ts";
+import type { Zone } from "../../src/model/zone.ts";
+import { type ActionDeclaration, withCanonicalActions } from "../../src/policy/action.ts";
+import { createPolicyEngine, type PolicyEngine, type PolicySource } from "../../src/policy/policy.ts";
+import { PRESETS, type PresetName } from "../../src/policy/presets.ts";
+import { type PolicyContext, type PolicyFile, type PolicyRequest, RESOURCE_KINDS } from "../../src/policy/request.ts";
+
+export const ROLES = ["dev", "sre", "release_manager", "product_owner", "guest"];
+
+/** Every canonical action, one tool of a plugin, and a push that declares an argument. */
+export const ACTIONS: readonly ActionDeclaration[] = [
+  ...withCanonicalActions([]).filter((action) => action.name !== "git_push"),
+  { name: "git_push", effect: "network", resources: ["git_ref", "host"], arguments: { confirm: "Boolean", remote: "String" } },
+  { name: "plugin__lookup", effect: "read", resources: ["tool"], foreign: true },
+  { name: "everywhere", effect: "exec", resources: RESOURCE_KINDS },
+];
+
+export function presetSources(name: PresetName): readonly PolicySource[] {
+  return PRESETS[name].files.map((file) => ({
+    name: file,
+    text: readFileSync(new URL(`../../presets/${file}`, import.meta.url), "utf8"),
+    origin: "preset" as const,
+  }));
+}
+
+export function operator(text: string, name = "own.cedar"): PolicySource {
+  return { name, text, origin: "operator" };
+}
+
+export function engineOf(sources: readonly PolicySource[]): Promise<PolicyEngine> {
+  return createPolicyEngine({ actions: ACTIONS, sources, roles: ROLES });
+}
+
+export function file(zone: Zone = "own", path = "src/a.ts"): PolicyFile {
+  return { kind: "file", path, root: "service", zone };
+}
+
+export interface RequestParts {
+  readonly role?: string;
+  readonly action?: string;
+  readonly effect?: EffectClass;
+  readonly resource?: PolicyRequest["resource"];
+  readonly context?: Partial<PolicyContext>;
+  readonly sessionId?: string;
+  readonly mode?: string;
+  readonly arguments?: Readonly<Record<string, unknown>>;
+  readonly capabilityObligations?: PolicyRequest["capabilityObligations"];
+}
+
+/** A request of role `dev` that reads `src/a.ts`, but for what `parts` says. */
+export function request(parts: RequestParts = {}): PolicyRequest {
+  const action = parts.action ?? "read_file";
+  return {
+    principal: {
+      sessionId: parts.sessionId ?? "ses_1",
+      workspace: "/srv/shop",
+      agent: "agent-1",
+      user: "ada",
+      role: parts.role ?? "dev",
+      mode: parts.mode ?? "default",
+    },
+    action,
+    tool: action.split(":")[0] ?? action,
+    effect: parts.effect ?? "read",
+    resource: parts.resource ?? file(),
+    context: { armed: false, trust: "user", dataClass: "internal", network: false, time: 1_790_000_000, ...parts.context },
+    ...(parts.arguments === undefined ? {} : { arguments: parts.arguments }),
+    ...(parts.capabilityObligations === undefined ? {} : { capabilityObligations: parts.capabilityObligations }),
+  };
+}

@@ -1,0 +1,109 @@
+/** The embedded stores keep the contract; and what is particular to a state directory of files. */
+import { chmod, mkdir, readdir, stat, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import Sqlite from "better-sqlite3";
+import { expect, onTestFinished, test } from "vitest";
+import { systemRandom } from "../../src/base/ids.ts";
+import { openInstanceStore } from "../../src/stores/embedded/instance-store.ts";
+import { openLedgerStore } from "../../src/stores/embedded/ledger-store.ts";
+import { openLockStore } from "../../src/stores/embedded/lock-store.ts";
+import { openSessionStore } from "../../src/stores/embedded/session-store.ts";
+import { SAMPLE_LEASE, SAMPLE_SESSION, type Stores, storeContract } from "./contract.ts";
+import { freshDirectory } from "./place.ts";
+
+async function open(directory: string): Promise<Stores> {
+  const ledger = await openLedgerStore(directory);
+  const sessions = await openSessionStore(directory);
+  const locks = await openLockStore(directory);
+  onTestFinished(async () => {
+    await Promise.all([ledger.close(), sessions.close(), locks.close()]);
+  });
+  return { ledger, sessions, locks, instances: await openInstanceStore(directory, systemRandom) };
+}
+
+storeContract({
+  name: "embedded",
+  freshPlace: async () => {
+    const directory = join(await freshDirectory(), "state");
+    return { open: () => open(directory) };
+  },
+});
+
+test("a new state directory and its files are the owner's alone", async () => {
+  const directory = join(await freshDirectory(), "state");
+  const { ledger, instances } = await open(directory);
+  await instances.claim();
+  await ledger.sync();
+  const modes = await Promise.all(
+    (await readdir(directory, { recursive: true })).map(
+      async (name) => [name, ((await stat(join(directory, name))).mode & 0o077) === 0] as const,
+    ),
+  );
+  expect((await stat(directory)).mode & 0o777).toBe(0o700);
+  expect(modes.length).toBeGreaterThan(4);
+  expect(modes.filter(([, closed]) => !closed)).toEqual([]);
+});
+
+test.each([0o770, 0o707, 0o750, 0o701])("a state directory of mode %o is refused and left as it is", async (mode) => {
+  const directory = await freshDirectory();
+  await chmod(directory, mode);
+  await expect(openSessionStore(directory)).rejects.toMatchObject({
+    code: "STORE_UNAVAILABLE",
+    message: expect.stringContaining("chmod 700"),
+  });
+  expect((await stat(directory)).mode & 0o777).toBe(mode);
+  expect(await readdir(directory)).toEqual([]);
+});
+
+test("a state directory that is a link or a file is refused", async () => {
+  const directory = await freshDirectory();
+  await mkdir(join(directory, "real"), { mode: 0o700 });
+  await symlink("real", join(directory, "link"));
+  await writeFile(join(directory, "file"), "");
+  await expect(openSessionStore(join(directory, "link"))).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+  await expect(openSessionStore(join(directory, "file"))).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+});
+
+test.each(["ledger.db", "state.db", "locks.db"])("a newer %s is refused and stays as it is", async (name) => {
+  const directory = await freshDirectory();
+  const stores = await open(directory);
+  await Promise.all([stores.ledger.close(), stores.sessions.close(), stores.locks.close()]);
+  const database = new Sqlite(join(directory, name));
+  database.pragma("user_version = 99");
+  database.close();
+  await expect(open(directory)).rejects.toThrow("made by a newer handrail");
+  const again = new Sqlite(join(directory, name), { readonly: true });
+  expect(again.pragma("user_version", { simple: true })).toBe(99);
+  again.close();
+});
+
+test("a database of another program is refused", async () => {
+  const directory = await freshDirectory();
+  const database = new Sqlite(join(directory, "state.db"));
+  database.exec("CREATE TABLE theirs (x)");
+  database.pragma("user_version = 1");
+  database.close();
+  await expect(openSessionStore(directory)).rejects.toThrow("not a database of handrail");
+});
+
+test("a lease whose scope lost a dimension is refused instead of widened", async () => {
+  const directory = await freshDirectory();
+  const { sessions } = await open(directory);
+  await sessions.insertSession(SAMPLE_SESSION);
+  await sessions.insertLease(SAMPLE_LEASE);
+  const database = new Sqlite(join(directory, "state.db"));
+  database.prepare("UPDATE leases SET scope = ?").run('{"tools":[]}');
+  database.close();
+  await expect(sessions.findLease("lea_one")).rejects.toMatchObject({ code: "STORE_CORRUPT" });
+});
+
+test("a claim removes the lock files of dead instances and leaves living ones", async () => {
+  const directory = await freshDirectory();
+  const store = await openInstanceStore(directory, systemRandom);
+  const alive = await store.claim();
+  await writeFile(join(directory, "instances", `ins_${"d".repeat(22)}.lock`), "");
+  const second = await store.claim();
+  expect((await readdir(join(directory, "instances"))).sort()).toEqual([`${alive.id}.lock`, `${second.id}.lock`].sort());
+  await alive.release();
+  await second.release();
+});
