@@ -3,11 +3,11 @@
  */
 export { KernelError } from "./base/errors.ts";
 export { ToolRegistry } from "./kernel/index.ts";
-export { Refusal, ToolFailure } from "./model/failure.ts";
 export type { Access } from "./model/access.ts";
 export type { CallResponse, Outcome } from "./model/call.ts";
 export type { ToolCapability } from "./model/capability.ts";
 export type { Denial, Violation } from "./model/decision.ts";
+export { Refusal, ToolFailure } from "./model/failure.ts";
 export type { Label } from "./model/label.ts";
 export type { Tool, ToolContext, ToolOutput } from "./model/tool.ts";
 export { type CallOptions, type CallResult, createKernel, type Kernel, type KernelSession, type SessionOptions } from "./server/library.ts";

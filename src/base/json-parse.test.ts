@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { canonicalJson, type JsonValue } from "./json.ts";
 import { parseJson } from "./json-parse.ts";
-import { NESTING_DEPTH_MAX } from "./limits.ts";
+import { JSON_VALUES_MAX, NESTING_DEPTH_MAX } from "./limits.ts";
 
 test("what JSON.stringify writes is read back", () => {
   fc.assert(
@@ -47,6 +47,14 @@ describe("nesting", () => {
     const text = JSON.stringify("[{".repeat(1000));
     expect(parseJson(text)).toEqual({ ok: true, value: "[{".repeat(1000) });
   });
+});
+
+test("as many values as the limit are read, one more is refused before it is parsed", () => {
+  const list = (count: number) => `[${new Array<string>(count).fill("0").join(",")}]`;
+  expect(parseJson(list(JSON_VALUES_MAX - 1)).ok).toBe(true);
+  expect(parseJson(list(JSON_VALUES_MAX))).toEqual({ ok: false, problem: `more than ${JSON_VALUES_MAX} values` });
+  expect(parseJson(`[${"{},".repeat(JSON_VALUES_MAX / 2)}{}]`).ok).toBe(false);
+  expect(parseJson(JSON.stringify(",[{".repeat(JSON_VALUES_MAX))).ok).toBe(true);
 });
 
 test.each([

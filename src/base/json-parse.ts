@@ -1,14 +1,14 @@
 /**
  * JSON text from strangers, read strictly: one meaning, or none.
  *
- * Refused beyond what the grammar refuses: nesting deeper than the limit (found before parsing), a member named twice
+ * Refused beyond what the grammar refuses: nesting deeper or values more than the limit (found before parsing), a member named twice
  * (parsers disagree about which one counts), the member `__proto__` (a copy of it would change a prototype), text that
  * is no Unicode (lone surrogates), and numbers too large for a double.
  *
  * INVARIANT: what is returned holds own members only, and has a canonical form (`canonicalJson` does not throw).
  */
 import type { JsonValue } from "./json.ts";
-import { NESTING_DEPTH_MAX } from "./limits.ts";
+import { JSON_VALUES_MAX, NESTING_DEPTH_MAX } from "./limits.ts";
 
 /** The value of a JSON text, or what is wrong with it: a clause that is safe to show and quotes nothing. */
 export type ParsedJson = { readonly ok: true; readonly value: JsonValue } | { readonly ok: false; readonly problem: string };
@@ -16,7 +16,8 @@ export type ParsedJson = { readonly ok: true; readonly value: JsonValue } | { re
 /** Reads `text` strictly; linear in its length. */
 export function parseJson(text: string): ParsedJson {
   const shape = scanShape(text);
-  if (shape === undefined) return refuse(`nested more than ${NESTING_DEPTH_MAX} levels deep`);
+  if (shape.depthMax > NESTING_DEPTH_MAX) return refuse(`nested more than ${NESTING_DEPTH_MAX} levels deep`);
+  if (shape.values > JSON_VALUES_MAX) return refuse(`more than ${JSON_VALUES_MAX} values`);
   let value: JsonValue;
   try {
     value = JSON.parse(text) as JsonValue;
@@ -31,28 +32,64 @@ export function parseJson(text: string): ParsedJson {
   return walk.members === shape.colons ? { ok: true, value } : refuse("an object names a member twice");
 }
 
+/** What keeps `value` from being plain JSON with a canonical form, or `undefined`; for values that were never text. */
+export function jsonProblem(value: unknown, depth = 0): string | undefined {
+  if (depth > NESTING_DEPTH_MAX) return `nested more than ${NESTING_DEPTH_MAX} levels deep`;
+  if (value === null || typeof value === "boolean") return undefined;
+  if (typeof value === "string") return value.isWellFormed() ? undefined : "a string with half of a surrogate pair is no Unicode text";
+  if (typeof value === "number") return Number.isFinite(value) ? undefined : "a number is too large";
+  if (Array.isArray(value)) return firstProblem(value, depth);
+  if (typeof value !== "object") return `a ${typeof value} is no JSON value`;
+  for (const name of Object.keys(value)) {
+    if (name === "__proto__") return "the member name `__proto__` is not allowed";
+    if (!name.isWellFormed()) return "a member name with half of a surrogate pair is no Unicode text";
+  }
+  return firstProblem(Object.values(value), depth);
+}
+
+function firstProblem(values: readonly unknown[], depth: number): string | undefined {
+  for (const value of values) {
+    const problem = value === undefined ? undefined : jsonProblem(value, depth + 1);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
 function refuse(problem: string): ParsedJson {
   return { ok: false, problem };
 }
 
-/** Counts the colons outside of strings; `undefined` when the text is nested too deeply. */
-function scanShape(text: string): { readonly colons: number } | undefined {
-  let colons = 0;
+interface Shape {
+  /** Colons outside of strings. */
+  colons: number;
+  /** At least as many values as there are: every value is the first in its container or follows a comma. */
+  values: number;
+  depthMax: number;
+}
+
+/** Looks at the text between strings; stops where a limit is passed. */
+function scanShape(text: string): Shape {
+  const shape = { colons: 0, values: 1, depthMax: 0 };
   let depth = 0;
   for (let index = 0; index < text.length; index += 1) {
     const unit = text.charCodeAt(index);
     if (unit === 0x22) {
       index = endOfString(text, index);
     } else if (unit === 0x3a) {
-      colons += 1;
+      shape.colons += 1;
+    } else if (unit === 0x2c) {
+      shape.values += 1;
     } else if (unit === 0x7b || unit === 0x5b) {
       depth += 1;
-      if (depth > NESTING_DEPTH_MAX) return undefined;
+      shape.values += 1;
+      shape.depthMax = Math.max(shape.depthMax, depth);
+      if (depth > NESTING_DEPTH_MAX) return shape;
     } else if (unit === 0x7d || unit === 0x5d) {
       depth -= 1;
     }
+    if (shape.values > JSON_VALUES_MAX) return shape;
   }
-  return { colons };
+  return shape;
 }
 
 /** Index of the quote that ends the string beginning at `start`, or the end of the text. */

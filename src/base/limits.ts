@@ -36,6 +36,10 @@ export const MAX_REPEATED_ITEMS = 1000;
 export const FRAME_BYTES_MAX = MAX_WRITE_SIZE + 64 * KIB;
 /** Nested messages or JSON containers: deeper input is an attack on the parser, no tool needs it. */
 export const NESTING_DEPTH_MAX = 64;
+/** Fields in one encoded message, entries and unknown ones included: each costs far more memory than its two bytes. */
+export const WIRE_FIELDS_MAX = 65_536;
+/** Values in one JSON text from a stranger: each costs far more memory than its two bytes. */
+export const JSON_VALUES_MAX = 1_000_000;
 /** Milliseconds that a peer may take between the first and the last byte of a frame. */
 export const FRAME_STALL_MS = 30_000;
 /** Connections that one framed socket serves at once. */
@@ -119,8 +123,12 @@ export const POLICY_FILES_MAX = 256;
 export const LEDGER_BATCH_MAX = 1024;
 /** Ledger events waiting for the writer; beyond it calls are refused, so that memory stays bounded. */
 export const LEDGER_QUEUE_MAX = 65_536;
+/** Characters of payload waiting for the writer, for the same reason: 256 payloads of the largest size. */
+export const LEDGER_QUEUE_CHARACTERS_MAX = 64 * MIB;
 /** Milliseconds within which an entry that was acknowledged without fsync is fsynced. */
 export const LEDGER_SYNC_MS = 50;
+/** Milliseconds between two tries to write a ledger that could not be written, while no event comes to try it. */
+export const LEDGER_RETRY_MS = 1_000;
 /** Milliseconds to wait for another process's write transaction. */
 export const STORE_BUSY_MS = 10_000;
 /** Milliseconds between two tries to get another process's write lock: SQLite's own back-off grows, and starves waiters. */

@@ -2,6 +2,7 @@
 import { userInfo } from "node:os";
 import { KernelError } from "../base/errors.ts";
 import { isJsonObject, type JsonObject } from "../base/json.ts";
+import { parseJson } from "../base/json-parse.ts";
 
 const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
@@ -14,12 +15,9 @@ export function parseDuration(text: string): number {
 
 /** A JSON object from the command line. */
 export function parseJsonObject(text: string, what: string): JsonObject {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    throw new KernelError("USAGE", `${what} is not valid JSON: ${error instanceof Error ? error.message : ""}`, error);
-  }
+  const parsed = parseJson(text);
+  if (!parsed.ok) throw new KernelError("USAGE", `${what} cannot be used: ${parsed.problem}`);
+  const { value } = parsed;
   if (!isJsonObject(value)) throw new KernelError("USAGE", `${what} must be a JSON object, such as '{"path":"README.md"}'`);
   return value;
 }

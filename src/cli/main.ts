@@ -18,7 +18,9 @@ import { addWireCommand } from "./commands/wire.ts";
 import { EXIT_FAILURE } from "./exit-codes.ts";
 import { say, visible } from "./output.ts";
 
-const program = new Command("handrail").description("the governed choke point between an AI agent and this machine").showHelpAfterError("(add --help for usage)");
+const program = new Command("handrail")
+  .description("the governed choke point between an AI agent and this machine")
+  .showHelpAfterError("(add --help for usage)");
 for (const add of [
   addInitCommand,
   addStartCommand,

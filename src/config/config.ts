@@ -9,11 +9,7 @@ import * as z from "zod/mini";
 import { KernelError } from "../base/errors.ts";
 import { ALERT_VIOLATIONS_PER_MINUTE, CONFIG_FILE_BYTES_MAX, SESSION_LIFETIME_MAX_MS, SESSION_LIFETIME_MS } from "../base/limits.ts";
 import { BUILT_IN_ROLES, ROLE_PATTERN } from "../model/role.ts";
-
-/** Presets that ship with Handrail. */
-export const PRESETS = ["reader", "dev", "autonomous", "open"] as const;
-/** A preset's name. */
-export type Preset = (typeof PRESETS)[number];
+import { DEFAULT_PRESET, PRESET_NAMES } from "../model/preset.ts";
 
 const patterns = z.array(z.string().check(z.minLength(1), z.maxLength(4096)));
 const role = z.string().check(z.regex(ROLE_PATTERN));
@@ -33,13 +29,13 @@ const workspace = z.strictObject({
   project_root: z.optional(z.string().check(z.startsWith("/"))),
   /** Roles that a client may ask for in this workspace. */
   roles: z._default(z.array(role), ["dev"]),
-  preset: z.optional(z.enum(PRESETS)),
+  preset: z.optional(z.enum(PRESET_NAMES)),
   isolation: z._default(z.enum(["STRICT", "SHARED"]), "STRICT"),
   files: z.optional(files),
 });
 
 const settings = z.strictObject({
-  preset: z._default(z.enum(PRESETS), "dev"),
+  preset: z._default(z.enum(PRESET_NAMES), DEFAULT_PRESET),
   tools: z._default(z.strictObject({ enabled: z._default(z.boolean(), true), disabled: z._default(z.array(z.string()), []) }), {
     enabled: true,
     disabled: [],
@@ -50,7 +46,9 @@ const settings = z.strictObject({
     { violations_per_minute: ALERT_VIOLATIONS_PER_MINUTE },
   ),
   sessions: z._default(
-    z.strictObject({ lifetime_seconds: z._default(z.int().check(z.gte(1), z.lte(SESSION_LIFETIME_MAX_MS / 1000)), SESSION_LIFETIME_MS / 1000) }),
+    z.strictObject({
+      lifetime_seconds: z._default(z.int().check(z.gte(1), z.lte(SESSION_LIFETIME_MAX_MS / 1000)), SESSION_LIFETIME_MS / 1000),
+    }),
     { lifetime_seconds: SESSION_LIFETIME_MS / 1000 },
   ),
   roles: z._default(z.array(role), [...BUILT_IN_ROLES]),

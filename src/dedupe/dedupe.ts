@@ -7,5 +7,9 @@ import { ToolFailure } from "../model/failure.ts";
 /** The failure that a call with a `dedupe_key` meets, or nothing when it has none. */
 export function checkDedupe(dedupeKey: string): ToolFailure | undefined {
   if (dedupeKey === "") return undefined;
-  return new ToolFailure("DEDUPE_UNAVAILABLE", "this kernel keeps no results for replay", "send the call without dedupe_key, and only once");
+  return new ToolFailure(
+    "DEDUPE_UNAVAILABLE",
+    "this kernel keeps no results for replay",
+    "send the call without dedupe_key, and only once",
+  );
 }

@@ -2,9 +2,9 @@
  * Analyse: which tool, with arguments that fit its schema, touching what. Pure but for the registry.
  */
 import type { ZodError } from "zod";
-import { allow, deny, type Verdict, type Violation } from "../model/decision.ts";
 import type { Access } from "../model/access.ts";
 import type { ToolCall } from "../model/call.ts";
+import { allow, deny, type Verdict, type Violation } from "../model/decision.ts";
 import type { Tool } from "../model/tool.ts";
 import type { ToolRegistry } from "./registry.ts";
 

@@ -53,7 +53,11 @@ export async function answerThrown(parts: KernelParts, evidence: Evidence, trail
         fix: "run `handrail policy check` and correct what it names",
       });
     }
-    const failure = new ToolFailure("INTERNAL", "the kernel met an internal error and refused the call", "tell the operator; the kernel's log has the cause");
+    const failure = new ToolFailure(
+      "INTERNAL",
+      "the kernel met an internal error and refused the call",
+      "tell the operator; the kernel's log has the cause",
+    );
     return await answerFailure(parts, evidence, trail, failure);
   } catch (recordingError) {
     parts.onInternalError(recordingError);
@@ -64,9 +68,18 @@ export async function answerThrown(parts: KernelParts, evidence: Evidence, trail
 /** An effect whose outcome could not be recorded is unknown; before an effect, nothing has happened and a retry is safe. */
 function unrecorded(trail: Trail): ToolFailure {
   if (trail.intent !== undefined) {
-    return new ToolFailure("OUTCOME_UNKNOWN", "the call may have taken effect, but its outcome could not be recorded", "check the state of the workspace; the kernel refuses further effects until its ledger is writable");
+    return new ToolFailure(
+      "OUTCOME_UNKNOWN",
+      "the call may have taken effect, but its outcome could not be recorded",
+      "check the state of the workspace; the kernel refuses further effects until its ledger is writable",
+    );
   }
-  return new ToolFailure("LEDGER_UNAVAILABLE", "the call cannot be recorded, so it was refused", "ask the operator to make the ledger writable, then send it again", { afterMs: 1000 });
+  return new ToolFailure(
+    "LEDGER_UNAVAILABLE",
+    "the call cannot be recorded, so it was refused",
+    "ask the operator to make the ledger writable, then send it again",
+    { afterMs: 1000 },
+  );
 }
 
 function errorOf(failure: ToolFailure): Outcome {

@@ -1,10 +1,12 @@
 /**
  * Policy for a call: every access is evaluated, one denial denies the call, and the obligations of all add up.
  */
+
+import type { ImposedObligation } from "../approval/approval.ts";
 import type { WorkspacePath } from "../model/access.ts";
 import { allow, type Denial, deny, type Verdict } from "../model/decision.ts";
+import type { WireVariant } from "../model/call.ts";
 import type { Tool } from "../model/tool.ts";
-import type { ImposedObligation } from "../approval/approval.ts";
 import type { PolicyEngine } from "../policy/policy.ts";
 import type { CapabilityObligation, PolicyRequest, PolicyResource } from "../policy/request.ts";
 import type { PolicyVerdict } from "../policy/verdict.ts";
@@ -18,7 +20,13 @@ export interface Decided {
 }
 
 /** Evaluates every access; a call that names none is judged as its tool. */
-export function evaluateAccesses(policy: PolicyEngine, caller: Caller, tool: Tool, accesses: readonly ResolvedAccess[], nowMs: number): Verdict<Decided> {
+export function evaluateAccesses(
+  policy: PolicyEngine,
+  caller: Caller,
+  tool: Tool,
+  accesses: readonly ResolvedAccess[],
+  nowMs: number,
+): Verdict<Decided> {
   const [only, ...more] = accesses.map((access) => evaluateOne(policy, caller, tool, access, nowMs));
   if (only === undefined) return decide(tool, evaluateTool(policy, caller, tool, nowMs));
   if (more.length === 0) return decide(tool, only);
@@ -38,7 +46,14 @@ export function judgeByPolicy(policy: PolicyEngine, caller: Caller, tool: Tool, 
   return (place, effect) => judgeFile(policy, caller, tool, place, effect, nowMs);
 }
 
-function judgeFile(policy: PolicyEngine, caller: Caller, tool: Tool, place: WorkspacePath, effect: "read" | "write", nowMs: number): Denial | undefined {
+function judgeFile(
+  policy: PolicyEngine,
+  caller: Caller,
+  tool: Tool,
+  place: WorkspacePath,
+  effect: "read" | "write",
+  nowMs: number,
+): Denial | undefined {
   const zone = caller.place.workspace.zones.classify(place);
   const access: ResolvedAccess = { resource: { kind: "file", path: place.path }, effect, target: { place, zone } };
   const decided = decide(tool, evaluateOne(policy, caller, tool, access, nowMs));
@@ -70,10 +85,23 @@ export function policyResource(access: ResolvedAccess): PolicyResource {
 }
 
 /** One access as policy is asked about it. */
-export function policyRequest(caller: Caller, tool: Tool, effect: PolicyRequest["effect"], resource: PolicyResource, nowMs: number): PolicyRequest {
+export function policyRequest(
+  caller: Caller,
+  tool: Tool,
+  effect: PolicyRequest["effect"],
+  resource: PolicyResource,
+  nowMs: number,
+): PolicyRequest {
   const { session } = caller;
   return {
-    principal: { sessionId: session.id, workspace: session.serviceRoot, agent: session.agentId, user: session.userId, role: session.role, mode: session.mode },
+    principal: {
+      sessionId: session.id,
+      workspace: session.serviceRoot,
+      agent: session.agentId,
+      user: session.userId,
+      role: session.role,
+      mode: session.mode,
+    },
     action: tool.name,
     tool: tool.name,
     effect,
@@ -95,11 +123,22 @@ function capabilityObligations(tool: Tool): readonly CapabilityObligation[] {
   return due;
 }
 
+/** Tools that have a variant of their own on the wire are named by it in reasons (CTR-0027). */
+const WIRE_NAMES: Readonly<Record<string, WireVariant>> = {
+  read_file: "file_read",
+  write_file: "file_write",
+  edit_file: "file_edit",
+  shell: "shell_exec",
+  git: "git_op",
+  inference: "inference",
+  artifact_publish: "artifact_publish",
+};
+
 function decide(tool: Tool, verdict: PolicyVerdict): Verdict<Decided> {
   if (verdict.decision === "allow") return allow({ permits: verdict.permits, obligations: verdict.obligations });
   return deny({
     layer: "policy",
-    reason: verdict.rationale ?? `${tool.name}_denied`,
+    reason: verdict.rationale ?? `${WIRE_NAMES[tool.name] ?? tool.name}_denied`,
     ruleId: verdict.ruleId,
     message: verdict.message ?? `no policy allows \`${tool.name}\` here; ask the operator whether it should`,
     fix: "`handrail policy explain` names the narrowest permit that would allow it",

@@ -5,8 +5,9 @@
  * that fail validation or authentication are recorded one by one up to a rate, then counted, so that garbage can
  * neither fill nor stall the ledger. Payloads never hold output, and arguments only of tools that say so.
  */
-import { blake3Keyed } from "../base/hash.ts";
+
 import { hex } from "../base/bytes.ts";
+import { blake3Keyed } from "../base/hash.ts";
 import { canonicalJson, type JsonObject, type JsonValue } from "../base/json.ts";
 import { REFUSALS_RECORDED_PER_SECOND } from "../base/limits.ts";
 import type { Denial } from "../model/decision.ts";
@@ -57,7 +58,13 @@ export class Evidence {
   async denied(trail: Trail, denial: Denial): Promise<number | undefined> {
     if ((denial.layer === "validate" || denial.layer === "authenticate") && !this.#admitRefusal(trail)) return undefined;
     const facts = { ...this.#callFacts(trail), ...denialFacts(denial), severity: "warning" };
-    const entry = this.#record("tool_execution_denied", trail, facts, "durable", trail.intent === undefined ? {} : { closes: trail.intent });
+    const entry = this.#record(
+      "tool_execution_denied",
+      trail,
+      facts,
+      "durable",
+      trail.intent === undefined ? {} : { closes: trail.intent },
+    );
     const others: Promise<number>[] = [];
     if (denial.layer === "workspace") others.push(this.#violation(trail, denial));
     if (denial.reason === "tool_approval_required") others.push(this.#record("tool_approval_required", trail, facts, "durable", {}));
@@ -131,7 +138,13 @@ export class Evidence {
     return false;
   }
 
-  #record(type: EventType, trail: Trail, payload: JsonObject, durability: Durability, link: Pick<LedgerEvent, "intent" | "closes">): Promise<number> {
+  #record(
+    type: EventType,
+    trail: Trail,
+    payload: JsonObject,
+    durability: Durability,
+    link: Pick<LedgerEvent, "intent" | "closes">,
+  ): Promise<number> {
     const session = trail.caller?.session;
     const event: LedgerEvent = {
       type,
@@ -183,7 +196,9 @@ function denialFacts(denial: Denial): JsonObject {
     layer: denial.layer,
     reason: denial.reason,
     ruleId: denial.ruleId,
-    ...(denial.violations && { violations: denial.violations.slice(0, 32).map(({ field, rule }) => ({ field: field.slice(0, 128), rule })) }),
+    ...(denial.violations && {
+      violations: denial.violations.slice(0, 32).map(({ field, rule }) => ({ field: field.slice(0, 128), rule })),
+    }),
   };
 }
 

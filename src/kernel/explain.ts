@@ -4,11 +4,11 @@
  */
 import type { Denial } from "../model/decision.ts";
 import { type Explanation, explain } from "../policy/explain.ts";
+import type { Authenticated } from "../session/session.ts";
 import { analyse } from "./analyse.ts";
 import { policyRequest, policyResource } from "./decide.ts";
 import type { KernelParts } from "./parts.ts";
 import { checkMasterGate, checkScope } from "./scope.ts";
-import type { Authenticated } from "../session/session.ts";
 
 /** The explanation of one call: the denial of an earlier stage, or what policy says of each access. */
 export interface CallExplanation {
@@ -18,12 +18,25 @@ export interface CallExplanation {
 }
 
 /** Explains a call under a session and a lease. */
-export async function explainCall(parts: KernelParts, who: Authenticated, tool: string, args: Readonly<Record<string, unknown>>): Promise<CallExplanation> {
+export async function explainCall(
+  parts: KernelParts,
+  who: Authenticated,
+  tool: string,
+  args: Readonly<Record<string, unknown>>,
+): Promise<CallExplanation> {
   const nowMs = parts.clock.nowMs();
   const gate = checkMasterGate(parts.settings, tool);
   if (!gate.ok) return { tool, denial: gate.denial, accesses: [] };
   const caller = { ...who, place: parts.workspaces.open(who.session) };
-  const analysed = analyse(parts.registry, { requestId: "explain", sessionToken: "", dedupeKey: "", tool, arguments: args, variant: "call", reply: "result" });
+  const analysed = analyse(parts.registry, {
+    requestId: "explain",
+    sessionToken: "",
+    dedupeKey: "",
+    tool,
+    arguments: args,
+    variant: "call",
+    reply: "result",
+  });
   if (!analysed.ok) return { tool, denial: analysed.denial, accesses: [] };
   const scoped = checkScope(caller, analysed.value.tool, analysed.value.accesses, nowMs);
   if (!scoped.ok) return { tool, denial: scoped.denial, accesses: [] };

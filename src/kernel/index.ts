@@ -2,18 +2,18 @@
  * The kernel's only door. Transports hand submissions in and get responses out; everything between is the pipeline.
  */
 import type { CallResponse } from "../model/call.ts";
+import type { Authenticated } from "../session/session.ts";
 import { encodeResponse, toWireResponse } from "../wire/index.ts";
 import { Evidence } from "./evidence.ts";
-import type { Authenticated } from "../session/session.ts";
 import { type CallExplanation, explainCall } from "./explain.ts";
 import type { KernelParts } from "./parts.ts";
 import { pipeline } from "./pipeline.ts";
 import type { ToolDefinition } from "./registry.ts";
 import type { Submission } from "./submission.ts";
 
+export type { CallExplanation } from "./explain.ts";
 export type { KernelParts, KernelSettings, OpenWorkspace, WorkspaceCatalog } from "./parts.ts";
 export { type ToolDefinition, ToolRegistry } from "./registry.ts";
-export type { CallExplanation } from "./explain.ts";
 export type { Submission } from "./submission.ts";
 
 /** A running kernel as its front doors see it. */

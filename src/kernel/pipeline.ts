@@ -34,7 +34,13 @@ export async function pipeline(parts: KernelParts, evidence: Evidence, submissio
   }
 }
 
-async function walk(parts: KernelParts, evidence: Evidence, submission: Submission, trail: Trail, signal: AbortSignal): Promise<CallResponse> {
+async function walk(
+  parts: KernelParts,
+  evidence: Evidence,
+  submission: Submission,
+  trail: Trail,
+  signal: AbortSignal,
+): Promise<CallResponse> {
   // decode → validate
   const received = receive(submission);
   trail.requestId = received.requestId;

@@ -12,7 +12,8 @@ import type { Trail } from "./trail.ts";
 /** Whether the call may still run now. */
 export async function recheck(parts: KernelParts, trail: Trail, decidedBy: PolicyEngine): Promise<Verdict<undefined>> {
   const { call, caller, tool } = trail;
-  if (!call || !caller || !tool) return deny({ layer: "authenticate", reason: "session_invalid", ruleId: "SESSION:invalid", message: "the call lost its session" });
+  if (!call || !caller || !tool)
+    return deny({ layer: "authenticate", reason: "session_invalid", ruleId: "SESSION:invalid", message: "the call lost its session" });
   const nowMs = parts.clock.nowMs();
   const again = await authenticate(parts.sessions, call.sessionToken, nowMs);
   if (!again.ok) return again;
@@ -20,5 +21,10 @@ export async function recheck(parts: KernelParts, trail: Trail, decidedBy: Polic
   if (!scoped.ok) return scoped;
   const current = await parts.policy(caller.session.preset);
   if (current.hash === decidedBy.hash) return allow(undefined);
-  return deny({ layer: "policy", reason: "tool_policy_invalid", ruleId: "POLICY:changed", message: "the policy changed while the call waited; send it again" });
+  return deny({
+    layer: "policy",
+    reason: "tool_policy_invalid",
+    ruleId: "POLICY:changed",
+    message: "the policy changed while the call waited; send it again",
+  });
 }

@@ -35,7 +35,7 @@ export class ToolRegistry {
   register(tool: Tool): void {
     if (!NAME.test(tool.name)) throw new KernelError("CONFIG_INVALID", `tool name \`${tool.name}\` must match ${NAME.source}`);
     if (this.#tools.has(tool.name)) throw new KernelError("CONFIG_INVALID", `tool \`${tool.name}\` is already registered`);
-    if (Boolean(tool.capability.audit?.logOutput)) {
+    if (tool.capability.audit?.logOutput) {
       throw new KernelError("CONFIG_INVALID", `tool \`${tool.name}\` wants its output logged; output is never logged`);
     }
     this.#tools.set(tool.name, tool);

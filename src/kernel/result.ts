@@ -24,9 +24,15 @@ export interface CleanResult {
 export function cleanResult(tool: Tool, output: ToolOutput, secrets: readonly KnownSecret[], nowMs: number): CleanResult {
   const counted = { findings: 0, bytes: 0 };
   const clean: ToolOutput =
-    output.kind === "bytes" ? { kind: "bytes", bytes: redactBytes(output.bytes, secrets, counted) } : { ...output, data: redactObject(output.data, secrets, counted) };
+    output.kind === "bytes"
+      ? { kind: "bytes", bytes: redactBytes(output.bytes, secrets, counted) }
+      : { ...output, data: redactObject(output.data, secrets, counted) };
   if (counted.bytes > INLINE_RESULT_BYTES_MAX) {
-    throw new ToolFailure("OUTPUT_LIMIT", `the result has ${counted.bytes} bytes, more than the ${INLINE_RESULT_BYTES_MAX} that fit an answer`, "ask for a part of it, for instance with offset and limit");
+    throw new ToolFailure(
+      "OUTPUT_LIMIT",
+      `the result has ${counted.bytes} bytes, more than the ${INLINE_RESULT_BYTES_MAX} that fit an answer`,
+      "ask for a part of it, for instance with offset and limit",
+    );
   }
   const label = labelResult(tool.capability.labels, tool.name, counted.findings, nowMs);
   const outcome: CleanResult["outcome"] =

@@ -2,13 +2,15 @@
  * The only place where a tool is executed (choke point). It builds the tool's handles from what scope and policy
  * decided, and ends the call when it is cancelled.
  */
+
+import { assert } from "../base/errors.ts";
 import { CANCEL_GRACE_MS } from "../base/limits.ts";
 import type { WorkspacePath } from "../model/access.ts";
 import type { Denial } from "../model/decision.ts";
 import { Refusal, ToolFailure } from "../model/failure.ts";
 import type { FileAccess } from "../model/files.ts";
 import type { ToolContext, ToolOutput } from "../model/tool.ts";
-import { assert } from "../base/errors.ts";
+import { admits } from "../policy/lease-scope.ts";
 import { createFileAccess } from "../sandbox/files/files.ts";
 import type { Evidence } from "./evidence.ts";
 import type { KernelParts } from "./parts.ts";
@@ -19,7 +21,10 @@ import type { Trail } from "./trail.ts";
 export type PolicyJudge = (place: WorkspacePath, effect: "read" | "write") => Denial | undefined;
 
 /** What came of running the tool: its output, its failure, or a refusal that only the machine could show. */
-export type Ran = { readonly kind: "output"; readonly output: ToolOutput } | { readonly kind: "failure"; readonly failure: ToolFailure } | { readonly kind: "refusal"; readonly denial: Denial };
+export type Ran =
+  | { readonly kind: "output"; readonly output: ToolOutput }
+  | { readonly kind: "failure"; readonly failure: ToolFailure }
+  | { readonly kind: "refusal"; readonly denial: Denial };
 
 /** Runs the tool of `trail` with contained handles. Only bugs throw. */
 export async function runTool(parts: KernelParts, evidence: Evidence, trail: Trail, judge: PolicyJudge, signal: AbortSignal): Promise<Ran> {
@@ -43,7 +48,17 @@ async function untilCancelled<T>(running: Promise<T>, signal: AbortSignal): Prom
   let onAbort: (() => void) | undefined;
   const abandoned = new Promise<never>((_, reject) => {
     onAbort = () => {
-      timer = setTimeout(() => reject(new ToolFailure("OUTCOME_UNKNOWN", "the tool did not stop after it was cancelled", "check the state of the workspace before trying again")), CANCEL_GRACE_MS);
+      timer = setTimeout(
+        () =>
+          reject(
+            new ToolFailure(
+              "OUTCOME_UNKNOWN",
+              "the tool did not stop after it was cancelled",
+              "check the state of the workspace before trying again",
+            ),
+          ),
+        CANCEL_GRACE_MS,
+      );
     };
     signal.addEventListener("abort", onAbort, { once: true });
   });
@@ -56,7 +71,10 @@ async function untilCancelled<T>(running: Promise<T>, signal: AbortSignal): Prom
 }
 
 function cancelled(): Ran {
-  return { kind: "failure", failure: new ToolFailure("CANCELLED", "the call was cancelled before it ran", "send it again if it is still wanted") };
+  return {
+    kind: "failure",
+    failure: new ToolFailure("CANCELLED", "the call was cancelled before it ran", "send it again if it is still wanted"),
+  };
 }
 
 function contextOf(parts: KernelParts, evidence: Evidence, trail: Trail, judge: PolicyJudge, signal: AbortSignal): ToolContext {
@@ -99,7 +117,7 @@ function filesOf(parts: KernelParts, evidence: Evidence, trail: Trail, judge: Po
     workspace,
     roots,
     judge: (target, effect) => judgePlace(caller, tool, target, workspace.zones.classify(target), effect) ?? judge(target, effect),
-    visible: (target) => workspace.zones.classify(target) !== "secret",
+    visible: (target) => workspace.zones.classify(target) !== "secret" && admits(caller.lease.scope, "readPaths", target.path),
     locks: parts.locks,
     lockOwner: parts.instanceId,
     clock: parts.clock,

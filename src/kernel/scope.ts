@@ -55,19 +55,40 @@ function checkLease(lease: Lease, tool: Tool, nowMs: number): Denial | undefined
     return { layer: "scope", reason: "lease_expired", ruleId, message: "the session's lease has ended; ask the operator to renew it" };
   }
   if (admits(lease.scope, "tools", tool.name)) return undefined;
-  return { layer: "scope", reason: "lease_scope", ruleId, message: `the lease does not cover \`${tool.name}\``, fix: `a lease whose tools include \`${tool.name}\`` };
+  return {
+    layer: "scope",
+    reason: "lease_scope",
+    ruleId,
+    message: `the lease does not cover \`${tool.name}\``,
+    fix: `a lease whose tools include \`${tool.name}\``,
+  };
 }
 
 function checkMode(caller: Caller, tool: Tool): Denial | undefined {
   const { session, place } = caller;
   if (session.mode !== "default") {
-    return { layer: "scope", reason: "tool_not_allowed", ruleId: `MODE:${session.mode}`, message: `the mode \`${session.mode}\` is not defined, so it allows no tool` };
+    return {
+      layer: "scope",
+      reason: "tool_not_allowed",
+      ruleId: `MODE:${session.mode}`,
+      message: `the mode \`${session.mode}\` is not defined, so it allows no tool`,
+    };
   }
   if (session.skill !== undefined) {
-    return { layer: "scope", reason: "skill_tool_not_allowed", ruleId: `SKILL:${session.skill}`, message: `the skill \`${session.skill}\` is not defined, so it allows no tool` };
+    return {
+      layer: "scope",
+      reason: "skill_tool_not_allowed",
+      ruleId: `SKILL:${session.skill}`,
+      message: `the skill \`${session.skill}\` is not defined, so it allows no tool`,
+    };
   }
   if (!place.disabledTools.has(tool.name)) return undefined;
-  return { layer: "scope", reason: "tool_not_allowed", ruleId: `WORKSPACE:${tool.name}`, message: `\`${tool.name}\` is switched off in this workspace` };
+  return {
+    layer: "scope",
+    reason: "tool_not_allowed",
+    ruleId: `WORKSPACE:${tool.name}`,
+    message: `\`${tool.name}\` is switched off in this workspace`,
+  };
 }
 
 function resolveAccess(caller: Caller, tool: Tool, access: Access): Verdict<ResolvedAccess> {
@@ -94,7 +115,14 @@ export function judgePlace(caller: Caller, tool: Tool, place: WorkspacePath, zon
   const dimension = effect === "read" ? "readPaths" : "writePaths";
   if (admits(caller.lease.scope, dimension, targetPath)) return undefined;
   const ruleId = `LEASE:${caller.lease.id}`;
-  return { layer: "scope", reason: "lease_scope", ruleId, message: `the lease does not cover ${effect} access to \`${targetPath}\``, fix: `a lease whose ${dimension} include \`${targetPath}\``, targetPath };
+  return {
+    layer: "scope",
+    reason: "lease_scope",
+    ruleId,
+    message: `the lease does not cover ${effect} access to \`${targetPath}\``,
+    fix: `a lease whose ${dimension} include \`${targetPath}\``,
+    targetPath,
+  };
 }
 
 function refuse(layer: Denial["layer"], reason: string, ruleId: string, message: string): Verdict<never> {

@@ -1,12 +1,14 @@
 /**
  * Decode and validate: from what a transport hands over to a call whose envelope holds, or to all its violations.
  */
+
+import { isJsonObject } from "../base/json.ts";
+import { jsonProblem } from "../base/json-parse.ts";
+import type { ToolCall } from "../model/call.ts";
 import type { Verdict } from "../model/decision.ts";
 import { allow, deny, type Violation } from "../model/decision.ts";
-import type { ToolCall } from "../model/call.ts";
 import { invariantOf, validateEnvelope, validateRequest } from "../validate/validate.ts";
 import { decodeRequest, readRequestId, toToolCall, undecodableDenial, WireError } from "../wire/index.ts";
-import { isJsonObject } from "../base/json.ts";
 
 /** A request as a transport received it: protobuf bytes, or a call by name (MCP, command line, library). */
 export type Submission =
@@ -48,7 +50,8 @@ function receiveCall(submission: Extract<Submission, { kind: "call" }>): Receive
   const { requestId, sessionToken, tool, dedupeKey = "" } = submission;
   const violations = [...validateEnvelope({ requestId, sessionToken, dedupeKey, tool })];
   const args = submission.arguments ?? {};
-  if (!isJsonObject(args)) violations.push({ field: "call.arguments_json", rule: "format", message: "arguments must be a JSON object" });
+  const problem = isJsonObject(args) ? jsonProblem(args) : "not a JSON object";
+  if (problem !== undefined) violations.push({ field: "call.arguments_json", rule: "format", message: `the arguments cannot be used: ${problem}` });
   if (violations.length > 0 || !isJsonObject(args)) return { requestId, verdict: invalid(violations) };
   return { requestId, verdict: allow({ requestId, sessionToken, dedupeKey, tool, arguments: args, variant: "call", reply: "result" }) };
 }

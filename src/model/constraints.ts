@@ -125,8 +125,6 @@ export const GIT_OPERATIONS = [
   "REMOTE",
   "SHOW",
 ] as const;
-/** One git operation. */
-export type GitOperationName = (typeof GIT_OPERATIONS)[number];
 
 /** Every constrained field, by its name on the wire. */
 export const CONSTRAINTS = {

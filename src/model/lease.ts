@@ -10,7 +10,17 @@
 export type Restriction = readonly (readonly string[])[];
 
 /** Dimensions that a lease can restrict. */
-export const LEASE_DIMENSIONS = ["tools", "readPaths", "writePaths", "commands", "gitOperations", "hosts", "providers", "models", "artifacts"] as const;
+export const LEASE_DIMENSIONS = [
+  "tools",
+  "readPaths",
+  "writePaths",
+  "commands",
+  "gitOperations",
+  "hosts",
+  "providers",
+  "models",
+  "artifacts",
+] as const;
 /** One dimension. */
 export type LeaseDimension = (typeof LEASE_DIMENSIONS)[number];
 

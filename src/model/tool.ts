@@ -45,7 +45,9 @@ export interface ToolContext {
 export type ReplyForm = "bytes" | "result";
 
 /** What a tool returns: structured data, or raw bytes when the context asks for them. */
-export type ToolOutput = { readonly kind: "data"; readonly data: JsonObject; readonly truncated?: boolean } | { readonly kind: "bytes"; readonly bytes: Uint8Array };
+export type ToolOutput =
+  | { readonly kind: "data"; readonly data: JsonObject; readonly truncated?: boolean }
+  | { readonly kind: "bytes"; readonly bytes: Uint8Array };
 
 /** A tool of the registry. `parameters` refuses unknown properties. */
 export interface Tool<Arguments = unknown> {

@@ -4,8 +4,8 @@
  * Resolution is lexical and pure: it decides which root a path belongs to and refuses what leaves it. That the file
  * system agrees is the contained file access's business. A denial never says whether something exists outside.
  */
-import { type WorkspacePath } from "./access.ts";
-import { type Verdict, allow, deny } from "./decision.ts";
+import type { WorkspacePath } from "./access.ts";
+import { allow, deny, type Verdict } from "./decision.ts";
 import type { ZoneMap } from "./zone.ts";
 
 /** The name under which agents may address the workspace root by an absolute path. */
@@ -28,7 +28,7 @@ export interface Workspace {
  * Refuses `..` components (`workspace_path_traversal`) and absolute paths outside (`workspace_path_escape`).
  */
 export function resolveWorkspacePath(workspace: Workspace, requested: string): Verdict<WorkspacePath> {
-  if (requested.includes("\0")) return escape("contains a null byte");
+  if (requested.includes("\0")) return leaves("contains a null byte");
   if (requested.split(/[/\\]/).includes("..")) return traversal();
   if (!requested.startsWith("/")) return allow({ root: "service", path: normalise(requested) });
   for (const base of [workspace.serviceRoot, WORKSPACE_ALIAS]) {
@@ -39,7 +39,7 @@ export function resolveWorkspacePath(workspace: Workspace, requested: string): V
   if (inProject !== undefined && workspace.sharedPaths.some((shared) => below(`/${shared}`, `/${inProject}`) !== undefined)) {
     return allow({ root: "project", path: inProject });
   }
-  return escape("is outside the workspace");
+  return leaves("is outside the workspace");
 }
 
 /** `path` without empty and `.` components; `.` when nothing is left. */
@@ -65,7 +65,7 @@ function traversal(): Verdict<never> {
   });
 }
 
-function escape(why: string): Verdict<never> {
+function leaves(why: string): Verdict<never> {
   return deny({
     layer: "workspace",
     reason: "workspace_path_escape",

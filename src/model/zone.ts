@@ -69,8 +69,7 @@ export function compileZones(rules: ZoneRules, servicePrefix: string): ZoneMap {
   const shared = compileAnchored(rules.shared);
   const protectedFiles = compileDeep(rules.protected, true);
   const readOnly = compileDeep(rules.readOnly, false);
-  const isSecret = (path: string) =>
-    anyPrefix(path, (prefix, last) => secret(prefix) && !(last && template(prefix)));
+  const isSecret = (path: string) => anyPrefix(path, (prefix, last) => secret(prefix) && !(last && template(prefix)));
   return {
     classify(target) {
       const { path } = target;
@@ -106,6 +105,5 @@ function compileDeep(patterns: readonly string[], nocase: boolean): Matcher {
   }
   const name = names.length === 0 ? undefined : picomatch(names, { dot: true, nocase });
   const path = paths.length === 0 ? undefined : picomatch(paths, { dot: true, nocase });
-  return (candidate) =>
-    (name?.(candidate.slice(candidate.lastIndexOf("/") + 1)) ?? false) || (path?.(candidate) ?? false);
+  return (candidate) => (name?.(candidate.slice(candidate.lastIndexOf("/") + 1)) ?? false) || (path?.(candidate) ?? false);
 }

@@ -6,7 +6,7 @@
  * names `git_push` is valid everywhere; a request for an action that is not registered is refused all the same.
  */
 import { EFFECT_CLASSES, type EffectClass } from "../model/effect.ts";
-import { RESOURCE_KINDS, type ResourceKind } from "./request.ts";
+import type { ResourceKind } from "./request.ts";
 import type { AttributeTable } from "./vocabulary.ts";
 
 /** An action as the registry declares it. */
@@ -58,11 +58,21 @@ const CANONICAL: Readonly<Record<EffectClass, readonly string[]>> = {
   control: ["done", "create_task", "create_branch", "drop_branch"],
 };
 
-/** `registered`, and every canonical action that is not registered, which may then name any kind of resource. */
+// Kinds that the accesses of a canonical tool can name: fewer kinds make validation faster.
+const KINDS: Readonly<Record<EffectClass, readonly ResourceKind[]>> = {
+  read: ["file", "artifact", "git_ref"],
+  write: ["file", "artifact", "git_ref"],
+  exec: ["file", "command", "host", "package"],
+  network: ["file", "host", "model", "git_ref"],
+  system: ["file", "command", "package"],
+  control: [],
+};
+
+/** `registered`, and every canonical action that is not registered. */
 export function withCanonicalActions(registered: readonly ActionDeclaration[]): readonly ActionDeclaration[] {
   const known = new Set(registered.map((action) => action.name));
   const missing = EFFECT_CLASSES.flatMap((effect) =>
-    CANONICAL[effect].filter((name) => !known.has(name)).map((name) => ({ name, effect, resources: RESOURCE_KINDS })),
+    CANONICAL[effect].filter((name) => !known.has(name)).map((name) => ({ name, effect, resources: KINDS[effect] })),
   );
   return [...registered, ...missing];
 }

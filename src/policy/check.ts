@@ -2,8 +2,9 @@
 import type { Role } from "../model/role.ts";
 import type { ActionDeclaration } from "./action.ts";
 import { loadCedar } from "./cedar.ts";
-import { compilePolicies, type PolicyProblem, type PolicySource } from "./compile.ts";
+import { compilePolicies } from "./compile.ts";
 import { policyHash } from "./policy.ts";
+import type { PolicyProblem, PolicySource } from "./problem.ts";
 import { schemaOf } from "./schema.ts";
 
 /** What a check found. `hash` is what an engine of these policies would have; absent when they are refused. */

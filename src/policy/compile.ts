@@ -8,25 +8,16 @@ import { isJsonObject, type JsonObject } from "../base/json.ts";
 import { CONFIG_FILE_BYTES_MAX, POLICY_FILES_MAX } from "../base/limits.ts";
 import { type Annotations, parseAnnotations, waives } from "./annotations.ts";
 import type { Cedar } from "./cedar.ts";
-
-/** One policy file. */
-export interface PolicySource {
-  /** File name, for messages; distinct among the sources. */
-  readonly name: string;
-  readonly text: string;
-  /** Shipped with the kernel, or written by the operator. Nobody else's policies are ever loaded. */
-  readonly origin: "preset" | "operator";
-}
-
-/** Something wrong with a policy file. `line` and `column` start at 1; a column counts characters. */
-export interface PolicyProblem {
-  readonly file: string;
-  readonly line: number;
-  readonly column: number;
-  readonly message: string;
-  /** An `error` refuses all sources; a `warning` is only told. */
-  readonly severity: "error" | "warning";
-}
+import {
+  type CedarError,
+  cedarProblems,
+  joinSources,
+  locateIn,
+  type PolicyProblem,
+  type PolicySource,
+  positionOf,
+  problemAt,
+} from "./problem.ts";
 
 /** A policy that may run. */
 export interface CompiledPolicy extends Annotations {
@@ -44,14 +35,6 @@ export interface Compilation {
   readonly problems: readonly PolicyProblem[];
 }
 
-/** The part of Cedar's error that is used. */
-interface CedarError {
-  readonly message: string;
-  readonly help: string | null;
-  readonly sourceLocations?: readonly { readonly start: number; readonly label: string | null }[];
-  readonly related?: readonly CedarError[];
-}
-
 /** Compiles `sources` against `schema`. */
 export function compilePolicies(cedar: Cedar, sources: readonly PolicySource[], schema: JsonObject): Compilation {
   const problems: PolicyProblem[] = [];
@@ -61,47 +44,66 @@ export function compilePolicies(cedar: Cedar, sources: readonly PolicySource[], 
   }
   const names = new Set<string>();
   const policies: CompiledPolicy[] = [];
+  const readable: PolicySource[] = [];
   for (const source of sources) {
     if (names.has(source.name)) problems.push(problemAt(source, 0, `two policy files are called \`${source.name}\`; rename one`));
     names.add(source.name);
-    policies.push(...compileSource(cedar, source, schema, problems));
+    const read = readSource(cedar, source, problems);
+    if (read === undefined) continue;
+    policies.push(...read);
+    readable.push(source);
   }
+  if (readable.length > 0) validate(cedar, readable, schema, problems);
   reportDuplicates(policies, problems);
   reportUnknownWaivers(policies, problems);
   return { policies, problems };
 }
 
-function compileSource(cedar: Cedar, source: PolicySource, schema: JsonObject, problems: PolicyProblem[]): CompiledPolicy[] {
-  const fail = (message: string): CompiledPolicy[] => {
-    problems.push(problemAt(source, 0, message));
-    return [];
+/** The policies of a file, or nothing when it cannot be read. */
+function readSource(cedar: Cedar, source: PolicySource, problems: PolicyProblem[]): readonly CompiledPolicy[] | undefined {
+  const fail = (message: string, offset = 0): undefined => {
+    problems.push(problemAt(source, offset, message));
   };
   if (!source.text.isWellFormed()) return fail("the file is not valid text; save it as UTF-8");
-  if (Buffer.byteLength(source.text) > CONFIG_FILE_BYTES_MAX)
+  if (Buffer.byteLength(source.text) > CONFIG_FILE_BYTES_MAX) {
     return fail(`the file is larger than ${CONFIG_FILE_BYTES_MAX} bytes; split it`);
+  }
   const parts = cedar.policySetTextToParts(source.text);
   if (parts.type === "failure") {
-    reportCedar(source, parts.errors, "error", problems);
-    return [];
+    problems.push(...cedarProblems(parts.errors, locateIn(source), "error").map(({ problem }) => problem));
+    return undefined;
   }
-  for (const template of parts.policy_templates) {
-    problems.push(
-      problemAt(source, Math.max(0, source.text.indexOf(template)), "policy templates are not supported; write the policy out"),
-    );
+  const [template] = parts.policy_templates;
+  if (template !== undefined) {
+    return fail("policy templates are not supported; write the policy out", Math.max(0, source.text.indexOf(template)));
   }
-  if (parts.policy_templates.length > 0) return [];
-  const compiled = inSourceOrder(parts.policies)
+  return inSourceOrder(parts.policies)
     .map(locator(source.text))
-    .map(({ text, offset }) => compileOne(cedar, source, text, offset, problems));
-  const checked = cedar.validate({ schema: schema as never, policies: { staticPolicies: source.text } });
-  if (checked.type === "failure") reportCedar(source, checked.errors, "error", problems);
-  else {
-    const found = (of: readonly { readonly error: CedarError }[]) => of.map(({ error }) => error);
-    reportCedar(source, found(checked.validationErrors), "error", problems);
-    // Presets name tools that need not be registered, so that some of their policies cannot match; that is no oddity.
-    if (source.origin === "operator") reportCedar(source, found(checked.validationWarnings), "warning", problems);
+    .flatMap(({ text, offset }) => compileOne(cedar, source, text, offset, problems) ?? []);
+}
+
+/** Validates all files at once: reading the schema is the greater part of the cost. */
+function validate(cedar: Cedar, sources: readonly PolicySource[], schema: JsonObject, problems: PolicyProblem[]): void {
+  const { text, locate } = joinSources(sources);
+  const checked = cedar.validate({ schema: schema as never, policies: { staticPolicies: text } });
+  const report = (errors: readonly CedarError[], severity: "error" | "warning") => {
+    for (const { source, problem } of cedarProblems(errors, locate, severity)) {
+      // Presets name tools that need not be registered, so that some of their policies cannot match; that is no oddity.
+      if (severity === "error" || source.origin === "operator") problems.push(problem);
+    }
+  };
+  if (checked.type === "failure") {
+    report(checked.errors, "error");
+    return;
   }
-  return compiled.filter((policy) => policy !== undefined);
+  report(
+    checked.validationErrors.map(({ error }) => error),
+    "error",
+  );
+  report(
+    checked.validationWarnings.map(({ error }) => error),
+    "warning",
+  );
 }
 
 function compileOne(
@@ -112,12 +114,11 @@ function compileOne(
   problems: PolicyProblem[],
 ): CompiledPolicy | undefined {
   const parsed = cedar.policyToJson(text);
-  if (parsed.type === "failure") {
-    problems.push(problemAt(source, offset, parsed.errors[0]?.message ?? "the policy cannot be read"));
+  const form: unknown = parsed.type === "success" ? parsed.json : undefined;
+  if (parsed.type === "failure" || !isJsonObject(form)) {
+    problems.push(problemAt(source, offset, "the policy cannot be analysed; write it more simply"));
     return undefined;
   }
-  const form: unknown = parsed.json;
-  if (!isJsonObject(form)) return undefined;
   const { effect } = parsed.json;
   const annotations = parseAnnotations(effect, form.annotations, (message) => problems.push(problemAt(source, offset, message)));
   return { ...annotations, effect, text, form, file: source.name, line: positionOf(source.text, offset).line };
@@ -165,27 +166,4 @@ function reportUnknownWaivers(policies: readonly CompiledPolicy[], problems: Pol
       problems.push({ file: policy.file, line: policy.line, column: 1, message, severity: "warning" });
     }
   }
-}
-
-function reportCedar(source: PolicySource, errors: readonly CedarError[], severity: "error" | "warning", problems: PolicyProblem[]): void {
-  for (const error of errors) {
-    const place = error.sourceLocations?.[0];
-    const message = [error.message, place?.label, error.help].filter(Boolean).join("; ").replace(/for policy `policy\d+`[,:] /g, "");
-    problems.push(problemAt(source, characterOffset(source.text, place?.start ?? 0), message, severity));
-    reportCedar(source, error.related ?? [], severity, problems);
-  }
-}
-
-function problemAt(source: PolicySource, offset: number, message: string, severity: "error" | "warning" = "error"): PolicyProblem {
-  return { file: source.name, ...positionOf(source.text, offset), message, severity };
-}
-
-/** Cedar counts bytes of UTF-8. */
-function characterOffset(text: string, byteOffset: number): number {
-  return Buffer.from(text).subarray(0, byteOffset).toString("utf8").length;
-}
-
-function positionOf(text: string, offset: number): { readonly line: number; readonly column: number } {
-  const before = text.slice(0, offset);
-  return { line: before.split("\n").length, column: offset - before.lastIndexOf("\n") };
 }

@@ -6,7 +6,7 @@
  */
 import picomatch from "picomatch";
 import { MAX_PATH_LEN } from "../base/limits.ts";
-import { type Lease, LEASE_DIMENSIONS, type LeaseBudget, type LeaseDimension, type LeaseScope, type Restriction } from "../model/lease.ts";
+import { LEASE_DIMENSIONS, type Lease, type LeaseBudget, type LeaseDimension, type LeaseScope, type Restriction } from "../model/lease.ts";
 
 type Test = (value: string) => boolean;
 
@@ -113,6 +113,8 @@ function compilePaths(patterns: readonly string[]): Test {
 function compilePath(pattern: string): Test | undefined {
   const cleaned = pattern.replace(/^\.\//, "").replace(/(?<=.)\/+$/, "");
   if (cleaned === "" || cleaned.length > MAX_PATH_LEN) return undefined;
+  // The root itself is `.`, which a glob takes for a dot file's beginning.
+  if (cleaned === "**") return () => true;
   try {
     const matches = picomatch(cleaned, { dot: true, nonegate: true, noextglob: true, strictBrackets: true });
     return (value) => matches(value);

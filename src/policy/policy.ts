@@ -13,10 +13,11 @@ import { POLICY_MEMO_ENTRIES_MAX } from "../base/limits.ts";
 import type { Role } from "../model/role.ts";
 import { type ActionDeclaration, groupsOf } from "./action.ts";
 import { type Cedar, loadCedar } from "./cedar.ts";
-import { type CompiledPolicy, compilePolicies, type PolicyProblem, type PolicySource } from "./compile.ts";
+import { type CompiledPolicy, compilePolicies } from "./compile.ts";
 import { askCedar, type CedarDecision, prepareSet, releaseSet } from "./evaluator.ts";
 import { Memo } from "./memo.ts";
 import { allowVerdict } from "./obligations.ts";
+import { formatProblem, type PolicyProblem, type PolicySource } from "./problem.ts";
 import { type Projection, projectionKey, projectionOf } from "./projection.ts";
 import type { PolicyRequest, ResourceKind } from "./request.ts";
 import { resourceKindsOf, schemaOf } from "./schema.ts";
@@ -25,7 +26,8 @@ import { DEFAULT_DENY, POLICY_FAILURE_REASON, type PolicyDeny, type PolicyVerdic
 import { type AttributeTable, type DescribedRequest, describe } from "./vocabulary.ts";
 
 export type { ActionDeclaration } from "./action.ts";
-export type { CompiledPolicy, PolicyProblem, PolicySource } from "./compile.ts";
+export type { CompiledPolicy } from "./compile.ts";
+export { formatProblem, type PolicyProblem, type PolicySource } from "./problem.ts";
 export type {
   CapabilityObligation,
   PolicyContext,
@@ -91,11 +93,6 @@ export async function createPolicyEngine(options: PolicyEngineOptions): Promise<
   if (errors.length > 0) throw new KernelError("POLICY_INVALID", `the policies are not valid:\n${errors.map(formatProblem).join("\n")}`);
   const warnings = problems.filter((problem) => problem.severity === "warning");
   return new Engine(cedar, { ...options, policies, warnings, hash: policyHash(options.sources, schema) });
-}
-
-/** `problem` as one line: file, line, column, message. */
-export function formatProblem(problem: PolicyProblem): string {
-  return `${problem.file}:${problem.line}:${problem.column}: ${problem.message}`;
 }
 
 /** Digest of `sources`, whatever their order, and `schema`. */

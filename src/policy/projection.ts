@@ -90,8 +90,7 @@ function expressionReads(expression: JsonValue | undefined, reads: Map<string, R
   const operand = expression[operator];
   if (operator === "Value") return true;
   if (operator === "Var") return operand === "action";
-  if (operator === "Set")
-    return Array.isArray(operand) && operand.every((item: JsonValue) => expressionReads(item, reads));
+  if (operator === "Set") return Array.isArray(operand) && operand.every((item: JsonValue) => expressionReads(item, reads));
   if (!isJsonObject(operand)) return false;
   if (operator === "Record") return Object.values(operand).every((item) => expressionReads(item, reads));
   if (operator === ".") return pathReads(expression, reads);

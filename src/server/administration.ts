@@ -53,11 +53,20 @@ export class Administration {
   async createSession(wish: SessionWish): Promise<MintedSession> {
     const { sessions, clock, random } = this.#parts;
     const wanted = this.#resolve(wish);
-    const lease = wish.leaseId === undefined ? this.#newLease(wish.scope ?? UNRESTRICTED_SCOPE, wanted.lifetimeMs) : await this.#requireLease(wish.leaseId);
+    const lease =
+      wish.leaseId === undefined
+        ? this.#newLease(wish.scope ?? UNRESTRICTED_SCOPE, wanted.lifetimeMs)
+        : await this.#requireLease(wish.leaseId);
     if (wish.leaseId === undefined) await sessions.insertLease(lease);
     const minted = await mintSession(sessions, { ...wanted, leaseId: lease.id }, clock.nowMs(), random);
     const { id, role, preset, serviceRoot, expiresAtMs } = minted.session;
-    await this.#record("session_created", id, { role, preset, serviceRoot, leaseId: lease.id, expiresAt: new Date(expiresAtMs).toISOString() });
+    await this.#record("session_created", id, {
+      role,
+      preset,
+      serviceRoot,
+      leaseId: lease.id,
+      expiresAt: new Date(expiresAtMs).toISOString(),
+    });
     return minted;
   }
 
@@ -66,7 +75,15 @@ export class Administration {
     const { lifetimeMs, ...wanted } = this.#resolve(wish);
     const lease = this.#newLease(wish.scope ?? UNRESTRICTED_SCOPE, lifetimeMs);
     const { createdAtMs, expiresAtMs } = lease;
-    const session: Session = { ...wanted, id: newId("ses", this.#parts.random), leaseId: lease.id, tokenHash: "", mode: "default", createdAtMs, expiresAtMs };
+    const session: Session = {
+      ...wanted,
+      id: newId("ses", this.#parts.random),
+      leaseId: lease.id,
+      tokenHash: "",
+      mode: "default",
+      createdAtMs,
+      expiresAtMs,
+    };
     return { session, lease };
   }
 
@@ -92,7 +109,13 @@ export class Administration {
   async deriveLease(parentId: string, scope: LeaseScope, lifetimeMs: number): Promise<Lease> {
     const parent = await this.#requireLease(parentId);
     const nowMs = this.#parts.clock.nowMs();
-    const lease = deriveLease(parent, { id: newId("lea", this.#parts.random), scope, budget: {}, createdAtMs: nowMs, expiresAtMs: nowMs + checkedLifetime(lifetimeMs) });
+    const lease = deriveLease(parent, {
+      id: newId("lea", this.#parts.random),
+      scope,
+      budget: {},
+      createdAtMs: nowMs,
+      expiresAtMs: nowMs + checkedLifetime(lifetimeMs),
+    });
     await this.#parts.sessions.insertLease(lease);
     await this.#record("lease_derived", "", { leaseId: lease.id, parentId, expiresAt: new Date(lease.expiresAtMs).toISOString() });
     return lease;
@@ -124,9 +147,13 @@ export class Administration {
     const serviceRoot = workspaceDirectory(wish.workspace);
     const grant = settings.workspaces.find((candidate) => candidate.path === serviceRoot);
     const role = wish.role ?? "dev";
-    if (!settings.roles.includes(role)) throw new KernelError("USAGE", `the role \`${role}\` is not defined; use one of ${settings.roles.join(", ")}`);
+    if (!settings.roles.includes(role))
+      throw new KernelError("USAGE", `the role \`${role}\` is not defined; use one of ${settings.roles.join(", ")}`);
     if (wish.askedBy === "client" && !(grant?.roles ?? ["dev"]).includes(role)) {
-      throw new KernelError("USAGE", `the role \`${role}\` is not granted to clients of \`${serviceRoot}\`; the operator grants it under workspaces[].roles in handrail.yaml`);
+      throw new KernelError(
+        "USAGE",
+        `the role \`${role}\` is not granted to clients of \`${serviceRoot}\`; the operator grants it under workspaces[].roles in handrail.yaml`,
+      );
     }
     const preset = wish.preset ?? grant?.preset ?? settings.preset;
     if (!isPresetName(preset)) throw new KernelError("USAGE", `there is no preset \`${preset}\`; use one of ${PRESET_NAMES.join(", ")}`);
@@ -144,7 +171,13 @@ export class Administration {
 
   #newLease(scope: LeaseScope, lifetimeMs: number): Lease {
     const nowMs = this.#parts.clock.nowMs();
-    return { id: newId("lea", this.#parts.random), scope, budget: {}, createdAtMs: nowMs, expiresAtMs: nowMs + checkedLifetime(lifetimeMs) };
+    return {
+      id: newId("lea", this.#parts.random),
+      scope,
+      budget: {},
+      createdAtMs: nowMs,
+      expiresAtMs: nowMs + checkedLifetime(lifetimeMs),
+    };
   }
 
   async #requireLease(id: string): Promise<Lease> {
@@ -154,7 +187,10 @@ export class Administration {
   }
 
   async #record(type: EventType, sessionId: string, payload: JsonObject): Promise<void> {
-    await this.#parts.ledger.record({ type, sessionId, actor: "operator", requestId: "", timeMs: this.#parts.clock.nowMs(), payload }, "durable");
+    await this.#parts.ledger.record(
+      { type, sessionId, actor: "operator", requestId: "", timeMs: this.#parts.clock.nowMs(), payload },
+      "durable",
+    );
   }
 }
 

@@ -24,6 +24,8 @@ import { defaultStatePath, type Environment, type OperatorDirectory, operatorPat
 import { createPolicyCatalog } from "./policies.ts";
 import { createWorkspaceCatalog } from "./workspace-catalog.ts";
 
+export type { MintedSession } from "../session/session.ts";
+
 /** Where a kernel keeps its state and finds its configuration; what is absent comes from the environment. */
 export interface KernelOptions {
   readonly stateDirectory?: string;
@@ -119,7 +121,12 @@ function masterGate(environment: Environment, operator: OperatorDirectory): bool
 }
 
 /** Records the start and closes the intents that dead instances left open. */
-async function announce(ledger: LedgerThread & EventSink, instances: Parameters<typeof closeOrphans>[1], registry: ToolRegistry, instanceId: string): Promise<void> {
+async function announce(
+  ledger: LedgerThread & EventSink,
+  instances: Parameters<typeof closeOrphans>[1],
+  registry: ToolRegistry,
+  instanceId: string,
+): Promise<void> {
   const timeMs = systemClock.nowMs();
   const payload = { instanceId, registry: registry.hash(), tools: registry.getAll().map((tool) => tool.name) };
   await ledger.record({ type: "kernel_started", sessionId: "", actor: "kernel", requestId: "", timeMs, payload }, "buffered");

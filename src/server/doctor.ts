@@ -5,12 +5,12 @@
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { compileZones, BUILT_IN_ZONE_RULES } from "../model/zone.ts";
-import { Refusal } from "../model/failure.ts";
-import type { Workspace } from "../model/workspace.ts";
-import { createFileAccess, openWorkspaceRoots } from "../sandbox/files/files.ts";
 import { systemClock } from "../base/clock.ts";
 import { systemRandom } from "../base/ids.ts";
+import { Refusal } from "../model/failure.ts";
+import type { Workspace } from "../model/workspace.ts";
+import { BUILT_IN_ZONE_RULES, compileZones } from "../model/zone.ts";
+import { createFileAccess, openWorkspaceRoots } from "../sandbox/files/files.ts";
 import { type KernelOptions, openKernel } from "./compose.ts";
 import { type Environment, operatorPath, readOperatorDirectory } from "./operator-directory.ts";
 import { checkPresets } from "./policy-check.ts";
@@ -31,7 +31,12 @@ export async function diagnose(options: KernelOptions): Promise<readonly Finding
     await attempt("operator directory", () => operatorDirectory(options.environment, options.configDirectory)),
     await attempt("policies", () => policies(options)),
     await attempt("ledger and state", () => ledger(options)),
-    { check: "boundary", status: "advisory", detail: "an agent that runs as your own user can go round Handrail unless its native tools are off; run `handrail serve` under another user to enforce it" },
+    {
+      check: "boundary",
+      status: "advisory",
+      detail:
+        "an agent that runs as your own user can go round Handrail unless its native tools are off; run `handrail serve` under another user to enforce it",
+    },
   ];
 }
 
@@ -75,7 +80,17 @@ async function containment(): Promise<string> {
 
 function accessParts(workspace: Workspace) {
   const locks = { acquire: async () => ({ kind: "acquired" as const }), release: async () => true, close: async () => undefined };
-  return { workspace, judge: () => undefined, visible: () => true, locks, lockOwner: "doctor", clock: systemClock, random: systemRandom, signal: new AbortController().signal, onLockBroken: () => undefined };
+  return {
+    workspace,
+    judge: () => undefined,
+    visible: () => true,
+    locks,
+    lockOwner: "doctor",
+    clock: systemClock,
+    random: systemRandom,
+    signal: new AbortController().signal,
+    onLockBroken: () => undefined,
+  };
 }
 
 async function checkContainment(files: ReturnType<typeof createFileAccess>): Promise<void> {
@@ -92,7 +107,9 @@ async function checkContainment(files: ReturnType<typeof createFileAccess>): Pro
 
 function operatorDirectory(environment: Environment, explicit: string | undefined): string {
   const operator = readOperatorDirectory(explicit ?? operatorPath(environment));
-  return operator.exists ? `${operator.path}, preset ${operator.settings.preset}` : `${operator.path} is absent; defaults apply (\`handrail init\` makes it)`;
+  return operator.exists
+    ? `${operator.path}, preset ${operator.settings.preset}`
+    : `${operator.path} is absent; defaults apply (\`handrail init\` makes it)`;
 }
 
 async function policies(options: KernelOptions): Promise<string> {

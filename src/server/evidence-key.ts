@@ -43,6 +43,10 @@ async function readKey(path: string): Promise<Uint8Array | undefined> {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
     throw new KernelError("STORE_UNAVAILABLE", `the evidence key \`${path}\` cannot be read`, error);
   }
-  if (bytes.byteLength !== KEY_BYTES) throw new KernelError("STORE_CORRUPT", `the evidence key \`${path}\` does not have ${KEY_BYTES} bytes; restore it from a backup or remove it`);
+  if (bytes.byteLength !== KEY_BYTES)
+    throw new KernelError(
+      "STORE_CORRUPT",
+      `the evidence key \`${path}\` does not have ${KEY_BYTES} bytes; restore it from a backup or remove it`,
+    );
   return bytes;
 }

@@ -31,6 +31,8 @@ export type LedgerReply =
   | { readonly kind: "refused"; readonly count: number; readonly failure: Failure }
   /** What was acknowledged without fsync could not be fsynced. */
   | { readonly kind: "sync_failed"; readonly failure: Failure }
+  /** The ledger can be written again. */
+  | { readonly kind: "recovered" }
   | { readonly kind: "intents"; readonly id: number; readonly intents: readonly OpenIntent[] }
   | { readonly kind: "intents_failed"; readonly id: number; readonly failure: Failure }
   | { readonly kind: "closed"; readonly failure?: Failure };

@@ -7,7 +7,7 @@
  */
 import { Worker } from "node:worker_threads";
 import { KernelError } from "../base/errors.ts";
-import { LEDGER_QUEUE_MAX } from "../base/limits.ts";
+import { LEDGER_QUEUE_CHARACTERS_MAX, LEDGER_QUEUE_MAX } from "../base/limits.ts";
 import { type PendingEntry, pendingEntry } from "../ledger/chain.ts";
 import { IntentNotOpenError, type OpenIntent, type OpenIntentSource } from "../ledger/orphans.ts";
 import type { Durability, EventSink, LedgerEvent } from "../model/event.ts";
@@ -31,12 +31,17 @@ export interface LedgerThread extends EventSink, OpenIntentSource {
   readonly close: () => Promise<void>;
 }
 
-/** Starts the ledger's worker. Returns at once: events may be recorded before the store is open. */
-export function startLedgerThread(data: LedgerWorkerData): LedgerThread {
-  return new WorkerLedgerThread(data);
+/**
+ * Starts the ledger's worker. Returns at once: events may be recorded before the store is open.
+ * @param queueMax events that may wait; tests pass fewer
+ */
+export function startLedgerThread(data: LedgerWorkerData, queueMax: number = LEDGER_QUEUE_MAX): LedgerThread {
+  return new WorkerLedgerThread(data, queueMax);
 }
 
 interface Waiting {
+  /** Length of the payload. */
+  readonly characters: number;
   readonly resolve: (sequence: number) => void;
   readonly reject: (error: KernelError) => void;
 }
@@ -48,12 +53,14 @@ interface Question {
 
 class WorkerLedgerThread implements LedgerThread {
   private readonly data: LedgerWorkerData;
+  private readonly queueMax: number;
   private worker: Worker | undefined;
   /** Events not sent yet. */
   private outbox: PendingEntry[] = [];
   /** Events not answered yet, oldest first from `answered` on: those of the outbox too. */
   private waiting: Waiting[] = [];
   private answered = 0;
+  private waitingCharacters = 0;
   private flushing = false;
   private readonly questions = new Map<number, Question>();
   private nextQuestion = 1;
@@ -61,18 +68,23 @@ class WorkerLedgerThread implements LedgerThread {
   private opening: PromiseWithResolvers<void>;
   private closing: PromiseWithResolvers<void> | undefined;
 
-  constructor(data: LedgerWorkerData) {
+  constructor(data: LedgerWorkerData, queueMax: number) {
     this.data = data;
+    this.queueMax = queueMax;
     this.opening = freshOpening();
     this.worker = this.spawn();
   }
 
   record(event: LedgerEvent, durability: Durability): Promise<number> {
     if (this.closing !== undefined) return Promise.reject(unavailable("the ledger is closed"));
-    if (this.waitingCount() >= LEDGER_QUEUE_MAX) return Promise.reject(unavailable("too many events wait for the ledger; try again later"));
+    if (this.waitingCount() >= this.queueMax) return Promise.reject(overloaded());
     return new Promise((resolve, reject) => {
-      this.outbox.push(pendingEntry(event, durability));
-      this.waiting.push({ resolve, reject });
+      const pending = pendingEntry(event, durability);
+      const characters = pending.payload.length;
+      if (this.waitingCharacters > 0 && this.waitingCharacters + characters > LEDGER_QUEUE_CHARACTERS_MAX) throw overloaded();
+      this.waitingCharacters += characters;
+      this.outbox.push(pending);
+      this.waiting.push({ resolve, reject, characters });
       if (this.flushing) return;
       this.flushing = true;
       queueMicrotask(() => this.flush());
@@ -136,6 +148,7 @@ class WorkerLedgerThread implements LedgerThread {
     else if (reply.kind === "refused") this.refused(reply.count, reply.failure);
     else if (reply.kind === "opened") this.opened(reply.failure);
     else if (reply.kind === "sync_failed") this.problem = reply.failure.message;
+    else if (reply.kind === "recovered") this.problem = undefined;
     else if (reply.kind === "closed") this.closed(reply.failure);
     else this.answerQuestion(reply);
     if (this.waitingCount() === 0 && this.questions.size === 0 && this.closing === undefined) this.worker?.unref();
@@ -194,6 +207,7 @@ class WorkerLedgerThread implements LedgerThread {
   /** The oldest waiting event. The list is shifted in bulk, because shifting a long array each time is slow. */
   private next(): Waiting | undefined {
     const waiting = this.waiting[this.answered++];
+    this.waitingCharacters -= waiting?.characters ?? 0;
     if (this.answered === this.waiting.length) {
       this.waiting = [];
       this.answered = 0;
@@ -210,6 +224,10 @@ function freshOpening(): PromiseWithResolvers<void> {
   const opening = Promise.withResolvers<void>();
   opening.promise.catch(() => undefined);
   return opening;
+}
+
+function overloaded(): KernelError {
+  return unavailable("too many events wait for the ledger; try again later");
 }
 
 function unavailable(message: string, cause?: Error): KernelError {

@@ -2,7 +2,8 @@
  * The worker thread that alone writes the ledger: group commit.
  *
  * Takes everything that waits, up to the batch limit, into one transaction, and acknowledges it when the strongest
- * promise in it holds. Batches without a durable event are fsynced within the sync interval.
+ * promise in it holds. Batches without a durable event are fsynced within the sync interval. A ledger that cannot be
+ * written is tried again from time to time, and with every event.
  *
  * INVARIANT: events are answered in the order they came, each exactly once. INVARIANT: after a failed write or sync the
  * store is closed, and the next events open it anew: nothing is assumed about what a failed file descriptor kept.
@@ -10,7 +11,7 @@
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { assert, KernelError } from "../base/errors.ts";
 import { systemRandom } from "../base/ids.ts";
-import { LEDGER_BATCH_MAX, LEDGER_SYNC_MS } from "../base/limits.ts";
+import { LEDGER_BATCH_MAX, LEDGER_RETRY_MS, LEDGER_SYNC_MS } from "../base/limits.ts";
 import type { PendingEntry } from "../ledger/chain.ts";
 import { appendBatch, readOpenIntents } from "../ledger/ledger.ts";
 import type { LedgerStore } from "../ledger/ledger-store.ts";
@@ -28,7 +29,10 @@ class LedgerWorker {
   private readonly questions: number[] = [];
   private closing = false;
   private running = false;
-  private unsyncedSinceMs: number | undefined;
+  /** When the next sync is due, on the monotonic clock; absent while everything acknowledged is durable. */
+  private syncAtMs: number | undefined;
+  /** The last attempt to write failed. */
+  private failing = false;
   private syncTimer: NodeJS.Timeout | undefined;
 
   constructor(port: MessagePort, data: LedgerWorkerData) {
@@ -42,6 +46,7 @@ class LedgerWorker {
       await this.opened();
       this.reply({ kind: "opened" });
     } catch (error) {
+      this.failed(LEDGER_RETRY_MS);
       this.reply({ kind: "opened", failure: failureOf(error) });
     }
     this.port.on("message", (request: LedgerRequest) => {
@@ -69,7 +74,7 @@ class LedgerWorker {
     }
     this.running = false;
     if (this.closing) await this.close();
-    else if (this.unsyncedSinceMs !== undefined) this.scheduleSync();
+    else if (this.syncAtMs !== undefined) this.scheduleSync(this.syncAtMs);
   }
 
   /** Takes what is waiting in the port, so that it joins this transaction rather than the next. */
@@ -86,10 +91,12 @@ class LedgerWorker {
     this.queue = this.queue.slice(LEDGER_BATCH_MAX);
     try {
       const sequences = await appendBatch(await this.opened(), batch, this.data.instanceId, systemRandom);
-      if (batch.some((event) => event.durability === "durable")) this.unsyncedSinceMs = undefined;
-      else this.unsyncedSinceMs ??= performance.now();
+      if (batch.some((event) => event.durability === "durable")) this.syncAtMs = undefined;
+      else this.syncAtMs ??= performance.now() + SYNC_AFTER_MS;
+      this.failing = false;
       this.reply({ kind: "appended", sequences });
     } catch (error) {
+      this.failed(SYNC_AFTER_MS);
       await this.abandon();
       this.reply({ kind: "refused", count: batch.length, failure: failureOf(error) });
     }
@@ -105,24 +112,35 @@ class LedgerWorker {
     }
   }
 
+  private failed(retryAfterMs: number): void {
+    this.failing = true;
+    this.syncAtMs ??= performance.now() + retryAfterMs;
+  }
+
   private syncDue(): boolean {
-    return this.unsyncedSinceMs !== undefined && performance.now() - this.unsyncedSinceMs >= SYNC_AFTER_MS;
+    return this.syncAtMs !== undefined && performance.now() >= this.syncAtMs;
   }
 
-  private scheduleSync(): void {
-    this.syncTimer ??= setTimeout(() => {
-      this.syncTimer = undefined;
-      if (!this.running) void this.run();
-    }, SYNC_AFTER_MS);
+  private scheduleSync(atMs: number): void {
+    this.syncTimer ??= setTimeout(
+      () => {
+        this.syncTimer = undefined;
+        if (!this.running) void this.run();
+      },
+      Math.max(1, Math.ceil(atMs - performance.now())),
+    );
   }
 
-  /** A failed sync stays due, so that it is tried again after the same time. */
+  /** A failed sync stays due, so that it is tried again; one that succeeds after a failure shows that writing works. */
   private async sync(): Promise<void> {
     try {
       await (await this.opened()).sync();
-      this.unsyncedSinceMs = undefined;
+      this.syncAtMs = undefined;
+      if (this.failing) this.reply({ kind: "recovered" });
+      this.failing = false;
     } catch (error) {
-      this.unsyncedSinceMs = performance.now();
+      this.syncAtMs = undefined;
+      this.failed(LEDGER_RETRY_MS);
       await this.abandon();
       this.reply({ kind: "sync_failed", failure: failureOf(error) });
     }
@@ -132,7 +150,7 @@ class LedgerWorker {
     clearTimeout(this.syncTimer);
     let failure: Failure | undefined;
     try {
-      if (this.unsyncedSinceMs !== undefined) await this.store?.sync();
+      if (this.syncAtMs !== undefined) await this.store?.sync();
       await this.store?.close();
     } catch (error) {
       failure = failureOf(error);

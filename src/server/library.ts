@@ -56,7 +56,12 @@ export async function createKernel(options: Partial<KernelOptions> = {}): Promis
 }
 
 async function openSession(open: OpenKernel, wish: SessionOptions): Promise<KernelSession> {
-  const { session, token } = await open.administration.createSession({ userId: "library", agentId: "library", ...wish, askedBy: "operator" });
+  const { session, token } = await open.administration.createSession({
+    userId: "library",
+    agentId: "library",
+    ...wish,
+    askedBy: "operator",
+  });
   return {
     session,
     token,

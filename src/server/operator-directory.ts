@@ -54,14 +54,22 @@ export function readOperatorDirectory(path: string): OperatorDirectory {
   requireOwnerOnly(path);
   const settingsPath = join(path, "handrail.yaml");
   const text = readOptional(settingsPath);
-  return { path, exists: true, settings: text === undefined ? defaultSettings() : parseSettings(text, settingsPath), policies: readPolicies(join(path, "policy")) };
+  return {
+    path,
+    exists: true,
+    settings: text === undefined ? defaultSettings() : parseSettings(text, settingsPath),
+    policies: readPolicies(join(path, "policy")),
+  };
 }
 
 function readPolicies(directory: string): readonly PolicyFileText[] {
   if (!statSync(directory, { throwIfNoEntry: false })) return [];
   requireOwnerOnly(directory);
-  const names = readdirSync(directory).filter((name) => name.endsWith(".cedar")).sort();
-  if (names.length > POLICY_FILES_MAX) throw new KernelError("CONFIG_INVALID", `\`${directory}\` holds more than ${POLICY_FILES_MAX} policy files`);
+  const names = readdirSync(directory)
+    .filter((name) => name.endsWith(".cedar"))
+    .sort();
+  if (names.length > POLICY_FILES_MAX)
+    throw new KernelError("CONFIG_INVALID", `\`${directory}\` holds more than ${POLICY_FILES_MAX} policy files`);
   return names.map((name) => ({ name, text: readOptional(join(directory, name)) ?? "" }));
 }
 
@@ -69,7 +77,8 @@ function readOptional(path: string): string | undefined {
   const status = statSync(path, { throwIfNoEntry: false });
   if (!status) return undefined;
   requireOwnerOnly(path);
-  if (!status.isFile() || status.size > CONFIG_FILE_BYTES_MAX) throw new KernelError("CONFIG_INVALID", `\`${path}\` must be a regular file of at most 1 MiB`);
+  if (!status.isFile() || status.size > CONFIG_FILE_BYTES_MAX)
+    throw new KernelError("CONFIG_INVALID", `\`${path}\` must be a regular file of at most 1 MiB`);
   return readFileSync(path, "utf8");
 }
 
@@ -77,7 +86,10 @@ function requireOwnerOnly(path: string): void {
   const status = statSync(path);
   const user = process.geteuid?.();
   if (user !== undefined && status.uid !== user) {
-    throw new KernelError("CONFIG_INVALID", `\`${path}\` belongs to user ${status.uid}, not to the user ${user} who runs handrail; policy is loaded from the operator's own files only`);
+    throw new KernelError(
+      "CONFIG_INVALID",
+      `\`${path}\` belongs to user ${status.uid}, not to the user ${user} who runs handrail; policy is loaded from the operator's own files only`,
+    );
   }
   if ((status.mode & 0o022) !== 0 && !lstatSync(path).isSymbolicLink()) {
     throw new KernelError("CONFIG_INVALID", `\`${path}\` can be written by others; run \`chmod go-w ${path}\``);

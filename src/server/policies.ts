@@ -7,7 +7,7 @@ import { KernelError } from "../base/errors.ts";
 import type { EventSink } from "../model/event.ts";
 import type { Tool } from "../model/tool.ts";
 import type { ActionDeclaration } from "../policy/action.ts";
-import type { PolicySource } from "../policy/compile.ts";
+import type { PolicySource } from "../policy/problem.ts";
 import { createPolicyEngine, type PolicyEngine } from "../policy/policy.ts";
 import { isPresetName, PRESETS } from "../policy/presets.ts";
 import type { OperatorDirectory } from "./operator-directory.ts";
@@ -23,7 +23,8 @@ export interface PolicyInputs {
 
 /** The policy texts in force under `preset`: the base rules, the preset, then the operator's files. */
 export function policySources(preset: string, operator: OperatorDirectory): readonly PolicySource[] {
-  if (!isPresetName(preset)) throw new KernelError("CONFIG_INVALID", `there is no preset \`${preset}\`; use one of ${Object.keys(PRESETS).join(", ")}`);
+  if (!isPresetName(preset))
+    throw new KernelError("CONFIG_INVALID", `there is no preset \`${preset}\`; use one of ${Object.keys(PRESETS).join(", ")}`);
   const shipped = PRESETS[preset].files.map((name) => ({ name: `presets/${name}`, text: readPreset(name), origin: "preset" as const }));
   const own = operator.policies.map(({ name, text }) => ({ name: `policy/${name}`, text, origin: "operator" as const }));
   return [...shipped, ...own];
@@ -40,7 +41,11 @@ export function buildEngine(preset: string, inputs: PolicyInputs): Promise<Polic
 }
 
 /** Engines by preset, each built once and recorded when loaded. */
-export function createPolicyCatalog(inputs: PolicyInputs, ledger: EventSink, nowMs: () => number): (preset: string) => Promise<PolicyEngine> {
+export function createPolicyCatalog(
+  inputs: PolicyInputs,
+  ledger: EventSink,
+  nowMs: () => number,
+): (preset: string) => Promise<PolicyEngine> {
   const engines = new Map<string, Promise<PolicyEngine>>();
   const load = async (preset: string): Promise<PolicyEngine> => {
     const engine = await buildEngine(preset, inputs);

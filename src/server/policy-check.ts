@@ -17,11 +17,19 @@ export interface PresetCheck {
 }
 
 /** Checks one preset, or all. */
-export async function checkPresets(environment: Environment, configDirectory: string | undefined, only: string | undefined): Promise<{ readonly ok: boolean; readonly presets: readonly PresetCheck[] }> {
+export async function checkPresets(
+  environment: Environment,
+  configDirectory: string | undefined,
+  only: string | undefined,
+): Promise<{ readonly ok: boolean; readonly presets: readonly PresetCheck[] }> {
   const operator = readOperatorDirectory(configDirectory ?? operatorPath(environment));
   const presets: PresetCheck[] = [];
   for (const preset of only === undefined ? PRESET_NAMES : [only]) {
-    const { problems, ...found } = await checkPolicies({ sources: policySources(preset, operator), actions: policyActions(BUILT_IN_TOOLS), roles: operator.settings.roles });
+    const { problems, ...found } = await checkPolicies({
+      sources: policySources(preset, operator),
+      actions: policyActions(BUILT_IN_TOOLS),
+      roles: operator.settings.roles,
+    });
     presets.push({ preset, ...found, problems: problems.map(formatProblem) });
   }
   return { ok: presets.every((preset) => preset.ok), presets };

@@ -1,9 +1,9 @@
 /** Serves an open kernel: MCP over standard input and output, and the framed Unix socket. */
 import { readFileSync } from "node:fs";
 import { systemRandom } from "../base/ids.ts";
+import type { MintedSession } from "../session/session.ts";
 import { type FramedServer, serveFramed } from "../transports/framed/index.ts";
 import { serveMcp } from "../transports/mcp/server.ts";
-import type { MintedSession } from "../session/session.ts";
 import type { OpenKernel } from "./compose.ts";
 
 /** The version of this package. */

@@ -55,7 +55,8 @@ function openWorkspace(settings: Settings, hidden: readonly string[], session: S
   const narrowing = readNarrowing(serviceRoot);
   const rules = combineRules([settings.files, ...(own?.files ? [own.files] : [])], narrowing, hidden, serviceRoot);
   const servicePrefix = relative(projectRoot, serviceRoot);
-  if (servicePrefix.startsWith("..")) throw new KernelError("CONFIG_INVALID", `the workspace \`${serviceRoot}\` does not lie in its project \`${projectRoot}\``);
+  if (servicePrefix.startsWith(".."))
+    throw new KernelError("CONFIG_INVALID", `the workspace \`${serviceRoot}\` does not lie in its project \`${projectRoot}\``);
   const workspace: Workspace = { serviceRoot, projectRoot, sharedPaths: rules.shared, zones: compileZones(rules, servicePrefix) };
   return {
     workspace,
@@ -68,7 +69,12 @@ function openWorkspace(settings: Settings, hidden: readonly string[], session: S
 function combineRules(files: readonly FileRules[], narrowing: Narrowing, hidden: readonly string[], serviceRoot: string): ZoneRules {
   const inside = hidden.map((directory) => relative(serviceRoot, directory)).filter((path) => path !== "" && !path.startsWith(".."));
   return {
-    secret: [...BUILT_IN_ZONE_RULES.secret, ...files.flatMap((file) => file.secret), ...narrowing.files.secret, ...inside.map((path) => `/${path.replace(/[\\*?[\]{}()!+@]/g, "\\$&")}`)],
+    secret: [
+      ...BUILT_IN_ZONE_RULES.secret,
+      ...files.flatMap((file) => file.secret),
+      ...narrowing.files.secret,
+      ...inside.map((path) => `/${path.replace(/[\\*?[\]{}()!+@]/g, "\\$&")}`),
+    ],
     secretTemplates: BUILT_IN_ZONE_RULES.secretTemplates,
     managed: BUILT_IN_ZONE_RULES.managed,
     shared: [...BUILT_IN_ZONE_RULES.shared, ...files.flatMap((file) => file.shared)],
@@ -82,6 +88,7 @@ function readNarrowing(serviceRoot: string): Narrowing {
   const path = join(serviceRoot, "handrail.yaml");
   const status = statSync(path, { throwIfNoEntry: false });
   if (!status) return parseNarrowing("", path);
-  if (!status.isFile() || status.size > CONFIG_FILE_BYTES_MAX) throw new KernelError("CONFIG_INVALID", `\`${path}\` must be a regular file of at most 1 MiB`);
+  if (!status.isFile() || status.size > CONFIG_FILE_BYTES_MAX)
+    throw new KernelError("CONFIG_INVALID", `\`${path}\` must be a regular file of at most 1 MiB`);
   return parseNarrowing(readFileSync(path, "utf8"), path);
 }

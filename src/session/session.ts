@@ -42,7 +42,14 @@ export async function mintSession(store: SessionStore, wanted: NewSession, nowMs
   }
   const id = newId("ses", random);
   const token = `${id}.${Buffer.from(random(TOKEN_BYTES)).toString("base64url")}`;
-  const session: Session = { ...identity, id, tokenHash: blake3Hex(token), mode: "default", createdAtMs: nowMs, expiresAtMs: nowMs + lifetimeMs };
+  const session: Session = {
+    ...identity,
+    id,
+    tokenHash: blake3Hex(token),
+    mode: "default",
+    createdAtMs: nowMs,
+    expiresAtMs: nowMs + lifetimeMs,
+  };
   await store.insertSession(session);
   return { session, token };
 }
@@ -61,7 +68,8 @@ export async function authenticate(store: SessionStore, token: string, nowMs: nu
   const matches = equalInConstantTime(utf8(blake3Hex(token)), utf8(session?.tokenHash ?? "0".repeat(64)));
   if (!session || !matches) return refused("session_invalid", "the session token is not valid; ask the operator for a new session");
   if (session.revokedAtMs !== undefined) return refused("session_revoked", "the session was revoked; ask the operator for a new session");
-  if (session.frozenAtMs !== undefined) return refused("session_frozen", "the session is frozen and waits for review; ask the operator to resume it");
+  if (session.frozenAtMs !== undefined)
+    return refused("session_frozen", "the session is frozen and waits for review; ask the operator to resume it");
   if (nowMs >= session.expiresAtMs) return refused("session_expired", "the session has expired; ask the operator for a new session");
   const lease = await effectiveLease(store, session.leaseId);
   if (!lease) return refused("session_invalid", "the session has no lease; ask the operator for a new session");

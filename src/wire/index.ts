@@ -4,7 +4,7 @@ export { decodeRequest, decodeResponse, encodeRequest, encodeResponse } from "./
 export { FrameReader, frame, frameSize, writeFrame } from "./frame.ts";
 export { requestFromJson } from "./json.ts";
 export { refuseUndecodable, undecodableDenial } from "./refusal.ts";
-export { deniedResponse, toWireResponse } from "./response.ts";
+export { toWireResponse } from "./response.ts";
 export { toToolResult } from "./result.ts";
 export { readRequestId } from "./scan.ts";
 export { WireError } from "./wire-error.ts";

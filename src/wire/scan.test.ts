@@ -2,6 +2,7 @@
 import { create, fromBinary } from "@bufbuild/protobuf";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { WIRE_FIELDS_MAX } from "../base/limits.ts";
 import { ToolRequestSchema } from "../gen/handrail/tool/v1/tool_pb.ts";
 import { decodeRequest, decodeResponse, encodeRequest } from "./codec.ts";
 import { readRequestId } from "./scan.ts";
@@ -102,6 +103,26 @@ test("deeply nested unknown bytes cost nothing: unknown fields are not entered, 
   expect(decodeRequest(Uint8Array.from(bytes)).$unknown).toHaveLength(1);
   const groups = Uint8Array.from(Array.from({ length: 200_000 }, (_, index) => (index % 2 === 0 ? 0xc3 : 0x3e)));
   expect(() => decodeRequest(groups)).toThrow(WireError);
+});
+
+describe("many small fields", () => {
+  const unknown = (count: number) => Uint8Array.from({ length: 3 * count }, (_, index) => [0xc0, 0x3e, 0x01][index % 3] ?? 0);
+
+  test("as many as the limit are kept, one more is refused before decoding", () => {
+    expect(decodeRequest(unknown(WIRE_FIELDS_MAX)).$unknown).toHaveLength(WIRE_FIELDS_MAX);
+    expect(() => decodeRequest(unknown(WIRE_FIELDS_MAX + 1))).toThrow(
+      `more than ${WIRE_FIELDS_MAX} fields, at byte ${3 * WIRE_FIELDS_MAX}; send fewer`,
+    );
+  });
+
+  test("entries of a list count as well; control: the library alone makes a value of each", () => {
+    const count = 2 * WIRE_FIELDS_MAX;
+    const entries = Uint8Array.from({ length: 2 * count }, (_, index) => (index % 2 === 0 ? 0x2a : 0x00));
+    const bytes = Uint8Array.from([0x6a, 0x80, 0x80, 0x10, ...entries]);
+    expect(() => decodeRequest(bytes)).toThrow("more than");
+    const { tool } = fromBinary(ToolRequestSchema, bytes);
+    expect(tool.case === "shellExec" && tool.value.env.length).toBe(count);
+  });
 });
 
 describe("any bytes", () => {

@@ -4,11 +4,12 @@
  * It refuses what two readers could understand differently or what no encoder writes: a second variant of a oneof, or
  * the same one twice (INV-0004), a single field that comes twice, a wire type that is not the field's, a length beyond
  * the end, a varint longer than it need be or too large, groups, field number 0, text that is not UTF-8.
+ * More fields than any request needs are refused too, because decoding each costs far more than its bytes.
  * Unknown fields are well-formed and otherwise left alone (CTR-0002). INVARIANT: decoding scanned bytes does not throw.
  */
 import { isUtf8 } from "node:buffer";
 import { textOf } from "../base/bytes.ts";
-import { MAX_ID_LEN, NESTING_DEPTH_MAX } from "../base/limits.ts";
+import { MAX_ID_LEN, NESTING_DEPTH_MAX, WIRE_FIELDS_MAX } from "../base/limits.ts";
 import { hasMoreCharacters } from "../model/constraints.ts";
 import type { FieldShape, MessageShape, PayloadKind } from "./shape.ts";
 import { twoVariants, WireError } from "./wire-error.ts";
@@ -127,6 +128,7 @@ class Cursor {
   readonly #bytes: Uint8Array;
   /** Reused: a tag is looked at before the next one is read. */
   readonly #tag: Tag = { number: 0, wireType: 0 };
+  #fields = 0;
 
   constructor(bytes: Uint8Array) {
     this.#bytes = bytes;
@@ -134,6 +136,8 @@ class Cursor {
 
   tag(): Tag {
     const start = this.position;
+    this.#fields += 1;
+    if (this.#fields > WIRE_FIELDS_MAX) throw new WireError(`more than ${WIRE_FIELDS_MAX} fields, at byte ${start}; send fewer`);
     const value = this.varint();
     const number = Math.floor(value / 8);
     if (number === 0 || number > FIELD_NUMBER_MAX) throw new WireError(`there is no field number ${number}, at byte ${start}`);

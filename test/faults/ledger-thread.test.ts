@@ -1,8 +1,8 @@
 /** The thread that writes the ledger: order, limits, clocks, and its own death. */
 import { chmod, readdir } from "node:fs/promises";
 import type { Worker } from "node:worker_threads";
-import { expect, test } from "vitest";
-import { LEDGER_BATCH_MAX, LEDGER_PAYLOAD_BYTES_MAX, LEDGER_QUEUE_MAX } from "../../src/base/limits.ts";
+import { expect, test, vi } from "vitest";
+import { LEDGER_BATCH_MAX, LEDGER_PAYLOAD_BYTES_MAX, LEDGER_QUEUE_CHARACTERS_MAX } from "../../src/base/limits.ts";
 import { IntentNotOpenError } from "../../src/ledger/orphans.ts";
 import { openLedgerReader } from "../../src/server/ledger-reader.ts";
 import { startLedgerThread } from "../../src/server/ledger-thread.ts";
@@ -100,12 +100,22 @@ test("closing an intent twice is refused, and the intent is listed until it is c
 });
 
 test("beyond the queue's limit events are refused, and those within are recorded", async () => {
+  const ledger = startLedgerThread({ stateDirectory: await freshDirectory(), instanceId: "ins_a" }, 100);
+  const waiting = Array.from({ length: 100 }, () => ledger.record(sampleEvent("r"), "buffered"));
+  await expect(ledger.record(sampleEvent("r"), "buffered")).rejects.toMatchObject({ code: "LEDGER_UNAVAILABLE" });
+  expect((await Promise.all(waiting)).at(-1)).toBe(100);
+  expect(await ledger.record(sampleEvent("r"), "buffered")).toBe(101);
+  await ledger.close();
+});
+
+test("large payloads beyond the queue's limit are refused, and those within are recorded", async () => {
   const ledger = startLedgerThread({ stateDirectory: await freshDirectory(), instanceId: "ins_a" });
-  const event = sampleEvent("r", { payload: {} });
-  const waiting = Array.from({ length: LEDGER_QUEUE_MAX }, () => ledger.record(event, "buffered"));
+  const event = sampleEvent("r", { payload: { a: "x".repeat(LEDGER_PAYLOAD_BYTES_MAX - '{"a":""}'.length) } });
+  const fitting = LEDGER_QUEUE_CHARACTERS_MAX / LEDGER_PAYLOAD_BYTES_MAX;
+  const waiting = Array.from({ length: fitting }, () => ledger.record(event, "buffered"));
   await expect(ledger.record(event, "buffered")).rejects.toMatchObject({ code: "LEDGER_UNAVAILABLE" });
-  expect((await Promise.all(waiting)).at(-1)).toBe(LEDGER_QUEUE_MAX);
-  expect(await ledger.record(event, "buffered")).toBe(LEDGER_QUEUE_MAX + 1);
+  expect((await Promise.all(waiting)).at(-1)).toBe(fitting);
+  expect(await ledger.record(event, "buffered")).toBe(fitting + 1);
   await ledger.close();
 });
 
@@ -119,6 +129,19 @@ test("a ledger that could not be opened is opened once that is possible", async 
   await chmod(stateDirectory, 0o700);
   expect(await ledger.record(sampleEvent("late"), "durable")).toBe(1);
   expect(ledger.health()).toEqual({ writable: true, waiting: 0 });
+  await ledger.close();
+});
+
+test("a ledger that could not be opened is found writable again without any event", async () => {
+  const stateDirectory = await freshDirectory();
+  await chmod(stateDirectory, 0o777);
+  const ledger = startLedgerThread({ stateDirectory, instanceId: "ins_a" });
+  await expect(ledger.ready()).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+  expect(ledger.health().writable).toBe(false);
+  await chmod(stateDirectory, 0o700);
+  // The retry does not keep the process alive, and a timer of the test does.
+  await vi.waitFor(() => expect(ledger.health()).toEqual({ writable: true, waiting: 0 }), { timeout: 20_000, interval: 20 });
+  expect(await ledger.record(sampleEvent("late"), "durable")).toBe(1);
   await ledger.close();
 });
 

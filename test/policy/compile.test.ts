@@ -25,7 +25,12 @@ describe("faults are located", () => {
     ["an unknown attribute", "principal, action, resource is Handrail::File", `when { resource.zoon == "own" }`, "zoon"],
     ["an attribute of another kind", "principal, action, resource is Handrail::Host", `when { resource.zone == "own" }`, "zone"],
     ["a comparison of different types", "principal, action, resource", `when { context.armed == "yes" }`, ""],
-    ["an argument that may be absent", `principal, action == Handrail::Action::"git_push", resource`, "when { context.arguments.confirm }", "confirm"],
+    [
+      "an argument that may be absent",
+      `principal, action == Handrail::Action::"git_push", resource`,
+      "when { context.arguments.confirm }",
+      "confirm",
+    ],
     ["the entity of another namespace", `principal in Other::Role::"dev", action, resource`, "", "Other"],
   ])("%s", async (_, scope, condition, mention) => {
     const problems = await errorsOf(`${OK}\n@id("own.bad")\nforbid (${scope}) ${condition};`);
@@ -53,7 +58,9 @@ describe("faults are located", () => {
   });
 
   test("policies beyond the ninth keep their own lines", async () => {
-    const lines = Array.from({ length: 12 }, (_, index) => (index === 10 ? "permit (principal, action, resource);" : `@id("own.p${index}") permit (principal, action, resource);`));
+    const lines = Array.from({ length: 12 }, (_, index) =>
+      index === 10 ? "permit (principal, action, resource);" : `@id("own.p${index}") permit (principal, action, resource);`,
+    );
     expect(await errorsOf(lines.join("\n"))).toMatchObject([{ line: 11, column: 1 }]);
   });
 });
@@ -82,7 +89,9 @@ describe("annotations", () => {
   });
 
   test("a policy that can never match is a warning", async () => {
-    const found = await check(operator(`@id("x") permit (principal, action == Handrail::Action::"git_push", resource is Handrail::Model);`));
+    const found = await check(
+      operator(`@id("x") permit (principal, action == Handrail::Action::"git_push", resource is Handrail::Model);`),
+    );
     expect(found.ok).toBe(true);
     expect(found.problems.map((problem) => problem.severity)).toContain("warning");
   });
@@ -92,7 +101,10 @@ describe("loading", () => {
   test("an engine is not made of faulty policies; the error lists them all", async () => {
     const loading = engineOf([operator(`permit (principal, action, resource);\n@id("b") @nope permit (principal, action, resource);`)]);
     await expect(loading).rejects.toBeInstanceOf(KernelError);
-    await expect(loading).rejects.toMatchObject({ code: "POLICY_INVALID", message: expect.stringMatching(/own\.cedar:1:1: .*\nown\.cedar:2:1: /) });
+    await expect(loading).rejects.toMatchObject({
+      code: "POLICY_INVALID",
+      message: expect.stringMatching(/own\.cedar:1:1: .*\nown\.cedar:2:1: /),
+    });
   });
 
   test.each([
@@ -112,7 +124,9 @@ describe("loading", () => {
     ["an action declared twice", { actions: [...ACTIONS, ...ACTIONS] }],
     ["an action with the name of a group", { actions: [{ name: "write", effect: "read" as const, resources: [] }] }],
   ])("%s is refused", async (_, change) => {
-    await expect(createPolicyEngine({ actions: ACTIONS, sources: [], roles: ROLES, ...change })).rejects.toMatchObject({ code: "POLICY_INVALID" });
+    await expect(createPolicyEngine({ actions: ACTIONS, sources: [], roles: ROLES, ...change })).rejects.toMatchObject({
+      code: "POLICY_INVALID",
+    });
   });
 
   test("a file at the limit, and one without policies, are accepted", async () => {
@@ -123,7 +137,8 @@ describe("loading", () => {
 
   test("the hash depends on every byte and on the vocabulary, not on the order of the files", async () => {
     const [a, b] = [operator(OK, "a.cedar"), operator("// b", "b.cedar")];
-    const hash = async (sources: readonly PolicySource[], roles = ROLES) => (await createPolicyEngine({ actions: ACTIONS, sources, roles })).hash;
+    const hash = async (sources: readonly PolicySource[], roles = ROLES) =>
+      (await createPolicyEngine({ actions: ACTIONS, sources, roles })).hash;
     const base = await hash([a, b]);
     expect(base).toMatch(/^blake3:[0-9a-f]{64}$/);
     expect(await hash([b, a])).toBe(base);

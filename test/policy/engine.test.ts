@@ -44,7 +44,9 @@ describe("deciding", () => {
   });
 
   test("a denial carries the policy's rationale and message", async () => {
-    const engine = await engineOf([operator(`@id("own.no") @rationale("not_today") @message("come back tomorrow") forbid (principal, action, resource);`)]);
+    const engine = await engineOf([
+      operator(`@id("own.no") @rationale("not_today") @message("come back tomorrow") forbid (principal, action, resource);`),
+    ]);
     expect(engine.evaluate(request())).toEqual({
       decision: "deny",
       cause: "forbid",
@@ -63,11 +65,19 @@ describe("deciding", () => {
 
   test("declared arguments can be read, undeclared ones cannot be seen", async () => {
     const engine = await engineOf([
-      operator(`@id("own.dry") permit (principal, action == Handrail::Action::"git_push", resource) unless { context.arguments has confirm && context.arguments.confirm };`),
+      operator(
+        `@id("own.dry") permit (principal, action == Handrail::Action::"git_push", resource) unless { context.arguments has confirm && context.arguments.confirm };`,
+      ),
     ]);
     const push = (args: Readonly<Record<string, unknown>>) =>
-      engine.evaluate(request({ action: "git_push", effect: "network", resource: { kind: "git_ref", ref: "main" }, arguments: args })).decision;
-    expect([push({}), push({ confirm: false }), push({ confirm: true }), push({ confirm: true, force: 1 })]).toEqual(["allow", "allow", "deny", "deny"]);
+      engine.evaluate(request({ action: "git_push", effect: "network", resource: { kind: "git_ref", ref: "main" }, arguments: args }))
+        .decision;
+    expect([push({}), push({ confirm: false }), push({ confirm: true }), push({ confirm: true, force: 1 })]).toEqual([
+      "allow",
+      "allow",
+      "deny",
+      "deny",
+    ]);
   });
 });
 
@@ -111,12 +121,20 @@ describe("what cannot be judged is denied", () => {
     ["a kind of resource that the action does not declare", request({ action: "git_push", effect: "network", resource: file() })],
     ["a time that is no whole number", request({ context: { time: 1.5 } })],
     ["a path with a lone surrogate", request({ resource: file("own", "a\ud800") })],
-    ["an argument of the wrong type", request({ action: "git_push", resource: { kind: "git_ref", ref: "x" }, arguments: { confirm: "yes" } })],
+    [
+      "an argument of the wrong type",
+      request({ action: "git_push", resource: { kind: "git_ref", ref: "x" }, arguments: { confirm: "yes" } }),
+    ],
     ["an argument that is no scalar", request({ action: "git_push", resource: { kind: "git_ref", ref: "x" }, arguments: { confirm: {} } })],
   ])("%s is denied although a policy permits everything", async (_, asked) => {
     const engine = await engineOf([operator(`@id("own.all") permit (principal, action, resource);`)]);
     expect(engine.evaluate(request()).decision).toBe("allow");
-    expect(engine.evaluate(asked)).toMatchObject({ decision: "deny", cause: "error", ruleId: "POLICY_REQUEST", rationale: "tool_policy_invalid" });
+    expect(engine.evaluate(asked)).toMatchObject({
+      decision: "deny",
+      cause: "error",
+      ruleId: "POLICY_REQUEST",
+      rationale: "tool_policy_invalid",
+    });
   });
 
   test("a request that is no request is denied, not thrown", async () => {
@@ -136,7 +154,11 @@ describe("what cannot be judged is denied", () => {
   test("two engines do not see each other's policies", async () => {
     const open = await engineOf([operator(`@id("own.all") permit (principal, action, resource);`)]);
     const closed = await engineOf([]);
-    expect([open.evaluate(request()).decision, closed.evaluate(request()).decision, open.evaluate(request()).decision]).toEqual(["allow", "deny", "allow"]);
+    expect([open.evaluate(request()).decision, closed.evaluate(request()).decision, open.evaluate(request()).decision]).toEqual([
+      "allow",
+      "deny",
+      "allow",
+    ]);
   });
 });
 
@@ -168,7 +190,11 @@ describe("obligations", () => {
 
   test("a permit that does not match asks nothing", async () => {
     const engine = await engineOf([operator(TEXT)]);
-    expect(engine.evaluate(request({ action: "list_files", role: "sre" }))).toMatchObject({ decision: "allow", permits: ["own.read"], obligations: [] });
+    expect(engine.evaluate(request({ action: "list_files", role: "sre" }))).toMatchObject({
+      decision: "allow",
+      permits: ["own.read"],
+      obligations: [],
+    });
   });
 
   test("a capability cannot allow what no policy permits", async () => {

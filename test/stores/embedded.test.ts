@@ -1,6 +1,9 @@
 /** The embedded stores keep the contract; and what is particular to a state directory of files. */
+
+import { once } from "node:events";
 import { chmod, mkdir, readdir, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { Worker } from "node:worker_threads";
 import Sqlite from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
 import { systemRandom } from "../../src/base/ids.ts";
@@ -106,4 +109,25 @@ test("a claim removes the lock files of dead instances and leaves living ones", 
   expect((await readdir(join(directory, "instances"))).sort()).toEqual([`${alive.id}.lock`, `${second.id}.lock`].sort());
   await alive.release();
   await second.release();
+});
+
+test("a write waits for another process's write lock", async () => {
+  const directory = await freshDirectory();
+  const { sessions, ledger } = await open(directory);
+  const holder = new Worker(
+    `const { parentPort, workerData } = require("node:worker_threads");
+     const Sqlite = require("better-sqlite3");
+     const held = ["state.db", "ledger.db"].map((name) => new Sqlite(workerData + "/" + name));
+     for (const database of held) database.exec("BEGIN IMMEDIATE");
+     parentPort.postMessage("held");
+     setTimeout(() => { for (const database of held) { database.exec("COMMIT"); database.close(); } }, 200);`,
+    { eval: true, workerData: directory },
+  );
+  const ended = once(holder, "exit");
+  await once(holder, "message");
+  await sessions.insertSession(SAMPLE_SESSION);
+  await sessions.insertLease(SAMPLE_LEASE);
+  await ledger.sync();
+  await ended;
+  expect([await sessions.findSession("ses_one"), await sessions.findLease("lea_one")]).toEqual([SAMPLE_SESSION, SAMPLE_LEASE]);
 });

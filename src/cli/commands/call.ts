@@ -32,7 +32,10 @@ export function addCallCommand(program: Command): void {
     .option("--session <token>", "act under an existing session instead of a new one")
     .option("--dedupe-key <key>", "replay key of the call");
   withKernelOptions(command)
-    .addHelpText("after", "\nExit codes: 0 success, 1 usage or configuration, 2 denied, 3 tool error.\nExample: handrail call read_file --json '{\"path\":\"README.md\"}' --workspace .")
+    .addHelpText(
+      "after",
+      '\nExit codes: 0 success, 1 usage or configuration, 2 denied, 3 tool error.\nExample: handrail call read_file --json \'{"path":"README.md"}\' --workspace .',
+    )
     .action(async (tool: string, flags: CallFlags) => {
       process.exitCode = await call(tool, flags);
     });

@@ -63,7 +63,10 @@ function init(flags: InitFlags): void {
     writeFileSync(settings, SETTINGS, { mode: 0o600, flag: "wx" });
     made.push(settings);
   }
-  if (flags.json) return printJson({ config, state, settings, made });
+  if (flags.json) {
+    printJson({ config, state, settings, made });
+    return;
+  }
   print(made.length === 0 ? "everything is there already" : made.map((path) => `made ${path}`).join("\n"));
   print(`\nnext: handrail call list_files --workspace DIR\n      handrail policy check`);
 }

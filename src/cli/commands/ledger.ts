@@ -17,11 +17,17 @@ interface LedgerFlags {
 /** Adds `handrail ledger`. */
 export function addLedgerCommand(program: Command): void {
   const ledger = program.command("ledger").description("read and verify the ledger");
-  withState(ledger.command("tail").description("show the last entries").option("-n, --count <number>", "how many, at most 256", "20")).action((flags: LedgerFlags) => tail(flags));
-  withState(ledger.command("show <sequence>").description("show one entry with its payload")).action((sequence: string, flags: LedgerFlags) => show(sequence, flags));
-  withState(ledger.command("verify").description("recompute the whole chain; exit 0 if it is intact, 1 if not")).action(async (flags: LedgerFlags) => {
-    process.exitCode = await verify(flags);
-  });
+  withState(
+    ledger.command("tail").description("show the last entries").option("-n, --count <number>", "how many, at most 256", "20"),
+  ).action((flags: LedgerFlags) => tail(flags));
+  withState(ledger.command("show <sequence>").description("show one entry with its payload")).action(
+    (sequence: string, flags: LedgerFlags) => show(sequence, flags),
+  );
+  withState(ledger.command("verify").description("recompute the whole chain; exit 0 if it is intact, 1 if not")).action(
+    async (flags: LedgerFlags) => {
+      process.exitCode = await verify(flags);
+    },
+  );
 }
 
 function withState(command: Command): Command {
@@ -61,12 +67,18 @@ function show(sequence: string, flags: LedgerFlags): Promise<void> {
 
 async function verify(flags: LedgerFlags): Promise<number> {
   const quiet = flags.json === true || !process.stderr.isTTY;
-  const report = await withReader(flags, (reader) => reader.verify(quiet ? undefined : (progress) => void process.stderr.write(`\rverified ${progress.entries}`)));
+  const report = await withReader(flags, (reader) =>
+    reader.verify(quiet ? undefined : (progress) => void process.stderr.write(`\rverified ${progress.entries}`)),
+  );
   if (!quiet) say("");
   if (flags.json) printJson(report);
   else {
     for (const { sequence, problem } of report.problems) print(`entry ${sequence}: ${visible(problem)}`);
-    print(report.ok ? `the ledger is intact: ${report.entries} entries` : `the ledger is damaged: ${report.problems.length} problems in ${report.entries} entries`);
+    print(
+      report.ok
+        ? `the ledger is intact: ${report.entries} entries`
+        : `the ledger is damaged: ${report.problems.length} problems in ${report.entries} entries`,
+    );
   }
   return report.ok ? EXIT_OK : EXIT_FAILURE;
 }
@@ -84,7 +96,10 @@ function plain(record: LedgerRecord): object {
 function line(record: LedgerRecord): string {
   const { entry } = record;
   const payload = payloadOf(record);
-  const fact = (name: string) => (typeof payload === "object" && payload !== null && name in payload ? String((payload as Record<string, unknown>)[name]) : "");
+  const fact = (name: string) =>
+    typeof payload === "object" && payload !== null && name in payload ? String((payload as Record<string, unknown>)[name]) : "";
   const detail = [fact("tool"), fact("reason"), fact("ruleId"), fact("errorCode")].filter((part) => part !== "").join(" ");
-  return visible(`${String(entry.sequence).padStart(6)}  ${new Date(entry.timeMicros / 1000).toISOString()}  ${entry.eventType.padEnd(24)} ${detail}`);
+  return visible(
+    `${String(entry.sequence).padStart(6)}  ${new Date(entry.timeMicros / 1000).toISOString()}  ${entry.eventType.padEnd(24)} ${detail}`,
+  );
 }

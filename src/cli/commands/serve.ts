@@ -10,7 +10,10 @@ interface ServeFlags extends KernelFlags {
 
 /** Adds `handrail serve`. */
 export function addServeCommand(program: Command): void {
-  const command = program.command("serve").description("serve the kernel on a framed Unix socket").option("--socket <path>", "socket path (default: handrail.sock in the state directory)");
+  const command = program
+    .command("serve")
+    .description("serve the kernel on a framed Unix socket")
+    .option("--socket <path>", "socket path (default: handrail.sock in the state directory)");
   withKernelOptions(command).action(async (flags: ServeFlags) => {
     const kernel = await openFromFlags(flags);
     try {

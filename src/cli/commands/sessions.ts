@@ -38,29 +38,45 @@ export function addSessionsCommand(program: Command): void {
     .option("--lease <id>", "act under an existing lease")
     .option("--json", "print JSON");
   withKernelOptions(withScopeOptions(create)).action(createSession);
-  withKernelOptions(sessions.command("list").description("list sessions, newest first").option("--json", "print JSON")).action((flags: CreateFlags) =>
-    withKernel(flags, async (kernel) => showSessions(await kernel.administration.listSessions(), flags.json)),
+  withKernelOptions(sessions.command("list").description("list sessions, newest first").option("--json", "print JSON")).action(
+    (flags: CreateFlags) => withKernel(flags, async (kernel) => showSessions(await kernel.administration.listSessions(), flags.json)),
   );
-  withKernelOptions(sessions.command("revoke <id>").description("end a session for good").option("--json", "print JSON")).action((id: string, flags: CreateFlags) =>
-    withKernel(flags, async (kernel) => showSessions([await kernel.administration.revokeSession(id)], flags.json)),
+  withKernelOptions(sessions.command("revoke <id>").description("end a session for good").option("--json", "print JSON")).action(
+    (id: string, flags: CreateFlags) =>
+      withKernel(flags, async (kernel) => showSessions([await kernel.administration.revokeSession(id)], flags.json)),
   );
 }
 
 /** Adds `handrail leases`. */
 export function addLeasesCommand(program: Command): void {
   const leases = program.command("leases").description("list, derive, renew and release leases");
-  withKernelOptions(leases.command("list").description("list leases, newest first").option("--json", "print JSON")).action((flags: CreateFlags) =>
-    withKernel(flags, async (kernel) => showLeases(await kernel.administration.listLeases(), flags.json)),
+  withKernelOptions(leases.command("list").description("list leases, newest first").option("--json", "print JSON")).action(
+    (flags: CreateFlags) => withKernel(flags, async (kernel) => showLeases(await kernel.administration.listLeases(), flags.json)),
   );
-  const derive = leases.command("derive <parent>").description("make a narrower lease from another").requiredOption("--lifetime <duration>", "such as 1h").option("--json", "print JSON");
+  const derive = leases
+    .command("derive <parent>")
+    .description("make a narrower lease from another")
+    .requiredOption("--lifetime <duration>", "such as 1h")
+    .option("--json", "print JSON");
   withKernelOptions(withScopeOptions(derive)).action((parent: string, flags: CreateFlags) =>
-    withKernel(flags, async (kernel) => showLeases([await kernel.administration.deriveLease(parent, scopeOf(flags), parseDuration(flags.lifetime ?? ""))], flags.json)),
+    withKernel(flags, async (kernel) =>
+      showLeases([await kernel.administration.deriveLease(parent, scopeOf(flags), parseDuration(flags.lifetime ?? ""))], flags.json),
+    ),
   );
-  withKernelOptions(leases.command("renew <id>").description("extend a lease").requiredOption("--lifetime <duration>", "such as 1h").option("--json", "print JSON")).action((id: string, flags: CreateFlags) =>
-    withKernel(flags, async (kernel) => showLeases([await kernel.administration.renewLease(id, parseDuration(flags.lifetime ?? ""))], flags.json)),
+  withKernelOptions(
+    leases
+      .command("renew <id>")
+      .description("extend a lease")
+      .requiredOption("--lifetime <duration>", "such as 1h")
+      .option("--json", "print JSON"),
+  ).action((id: string, flags: CreateFlags) =>
+    withKernel(flags, async (kernel) =>
+      showLeases([await kernel.administration.renewLease(id, parseDuration(flags.lifetime ?? ""))], flags.json),
+    ),
   );
-  withKernelOptions(leases.command("release <id>").description("give a lease back").option("--json", "print JSON")).action((id: string, flags: CreateFlags) =>
-    withKernel(flags, async (kernel) => showLeases([await kernel.administration.releaseLease(id)], flags.json)),
+  withKernelOptions(leases.command("release <id>").description("give a lease back").option("--json", "print JSON")).action(
+    (id: string, flags: CreateFlags) =>
+      withKernel(flags, async (kernel) => showLeases([await kernel.administration.releaseLease(id)], flags.json)),
   );
 }
 
@@ -91,7 +107,9 @@ async function createSession(flags: CreateFlags): Promise<void> {
       askedBy: "operator",
     });
     if (flags.json) return printJson({ ...publicSession(session), token });
-    print(`session  ${session.id}\nlease    ${session.leaseId}\nexpires  ${new Date(session.expiresAtMs).toISOString()}\ntoken    ${token}\n\nthe token is shown this once; only its hash is stored`);
+    print(
+      `session  ${session.id}\nlease    ${session.leaseId}\nexpires  ${new Date(session.expiresAtMs).toISOString()}\ntoken    ${token}\n\nthe token is shown this once; only its hash is stored`,
+    );
   });
 }
 
@@ -107,14 +125,33 @@ function stateOf(session: Session): string {
 }
 
 function showSessions(sessions: readonly Session[], json: boolean | undefined): void {
-  if (json) return printJson(sessions.map(publicSession));
-  const rows = sessions.map((session) => [session.id, stateOf(session), session.role, session.preset, visible(session.agentId), visible(session.serviceRoot)]);
+  if (json) {
+    printJson(sessions.map(publicSession));
+    return;
+  }
+  const rows = sessions.map((session) => [
+    session.id,
+    stateOf(session),
+    session.role,
+    session.preset,
+    visible(session.agentId),
+    visible(session.serviceRoot),
+  ]);
   print(table([["SESSION", "STATE", "ROLE", "PRESET", "AGENT", "WORKSPACE"], ...rows]));
 }
 
 function showLeases(leases: readonly Lease[], json: boolean | undefined): void {
-  if (json) return printJson(leases);
-  const rows = leases.map((lease) => [lease.id, leaseState(lease), lease.parentId ?? "-", new Date(lease.expiresAtMs).toISOString(), visible(JSON.stringify(lease.scope.tools))]);
+  if (json) {
+    printJson(leases);
+    return;
+  }
+  const rows = leases.map((lease) => [
+    lease.id,
+    leaseState(lease),
+    lease.parentId ?? "-",
+    new Date(lease.expiresAtMs).toISOString(),
+    visible(JSON.stringify(lease.scope.tools)),
+  ]);
   print(table([["LEASE", "STATE", "PARENT", "EXPIRES", "TOOLS"], ...rows]));
 }
 

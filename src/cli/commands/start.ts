@@ -9,8 +9,7 @@ import { fileURLToPath } from "node:url";
 import type { Command } from "commander";
 import { newId, systemRandom } from "../../base/ids.ts";
 import type { JsonObject } from "../../base/json.ts";
-import type { OpenKernel } from "../../server/compose.ts";
-import type { MintedSession } from "../../session/session.ts";
+import type { MintedSession, OpenKernel } from "../../server/compose.ts";
 import { EXIT_FAILURE, EXIT_OK } from "../exit-codes.ts";
 import { currentUser } from "../inputs.ts";
 import { openFromFlags } from "../kernel-options.ts";
@@ -54,7 +53,9 @@ async function start(flags: StartFlags): Promise<number> {
   const kernel = await openFromFlags({ state, ...(flags.config !== undefined && { config: flags.config }) });
   try {
     const minted = await kernel.administration.createSession({ workspace, userId: currentUser(), agentId: "start", askedBy: "operator" });
-    print(`workspace  ${workspace}\nstate      ${state}\nsession    ${minted.session.id} (role ${minted.session.role}, preset ${minted.session.preset})\n`);
+    print(
+      `workspace  ${workspace}\nstate      ${state}\nsession    ${minted.session.id} (role ${minted.session.role}, preset ${minted.session.preset})\n`,
+    );
     const asExpected = await runSteps(kernel, minted);
     const intact = await verify(state);
     printConnection(workspace, state);
@@ -84,7 +85,11 @@ function stepsFor(workspace: string): readonly Step[] {
     { tool: "list_files", args: { path: "." }, expected: "success" },
     { tool: "write_file", args: { path: PROBE, content: "written through handrail\n" }, expected: "success" },
     { tool: "read_file", args: { path: readme }, expected: "success" },
-    { tool: "edit_file", args: { path: PROBE, edits: [{ operation: "replace", match_mode: "exact", spec: "written", content: "edited" }] }, expected: "success" },
+    {
+      tool: "edit_file",
+      args: { path: PROBE, edits: [{ operation: "replace", match_mode: "exact", spec: "written", content: "edited" }] },
+      expected: "success",
+    },
     { tool: "read_file", args: { path: "../billing/README.md" }, expected: "denied" },
     { tool: "read_file", args: { path: ".env" }, expected: "denied" },
   ];
@@ -98,7 +103,9 @@ async function runSteps(kernel: OpenKernel, minted: MintedSession): Promise<bool
     const decision = outcome.kind === "denied" ? "deny " : outcome.kind === "success" ? "allow" : "error";
     const detail = outcome.kind === "error" ? `${outcome.code}: ${outcome.message}` : rules.join(", ");
     const path = typeof args["path"] === "string" ? args["path"] : "";
-    print(`${decision}  ${tool.padEnd(10)} ${visible(path).padEnd(26)} rule ${visible(detail).padEnd(28)} ${durationMs.toFixed(1).padStart(6)} ms  ledger ${ledgerSequence ?? "-"}`);
+    print(
+      `${decision}  ${tool.padEnd(10)} ${visible(path).padEnd(26)} rule ${visible(detail).padEnd(28)} ${durationMs.toFixed(1).padStart(6)} ms  ledger ${ledgerSequence ?? "-"}`,
+    );
     if (outcome.kind !== expected) {
       say(`handrail: \`${tool}\` on \`${visible(path)}\` should have been ${expected}`);
       asExpected = false;
@@ -112,7 +119,9 @@ async function verify(state: string): Promise<boolean> {
   const reader = await openLedgerReader(state);
   try {
     const report = await reader.verify();
-    print(report.ok ? `\nledger     intact, ${report.entries} entries verified` : `\nledger     damaged: ${report.problems.length} problems`);
+    print(
+      report.ok ? `\nledger     intact, ${report.entries} entries verified` : `\nledger     damaged: ${report.problems.length} problems`,
+    );
     return report.ok;
   } finally {
     await reader.close();

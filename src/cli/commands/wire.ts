@@ -36,6 +36,10 @@ async function validate(flags: WireFlags): Promise<number> {
 }
 
 function requestsIn(input: Buffer, flags: WireFlags): readonly (string | Uint8Array)[] {
-  if (flags.lines) return input.toString("utf8").split("\n").filter((text) => text.trim() !== "");
+  if (flags.lines)
+    return input
+      .toString("utf8")
+      .split("\n")
+      .filter((text) => text.trim() !== "");
   return [flags.json ? input.toString("utf8") : input];
 }

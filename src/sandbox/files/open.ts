@@ -18,6 +18,9 @@ import { errno, errorName, O_PATH, openBeneath } from "./syscalls.ts";
 import { isTemporaryName } from "./temporary.ts";
 import { traceLinks } from "./trace.ts";
 
+/** Bytes of a path that the system takes, without the null byte at its end. */
+const SYSTEM_PATH_BYTES_MAX = 4095;
+
 /** What a call does to a file. */
 export type FileEffect = "read" | "write";
 
@@ -65,6 +68,7 @@ export function find(scope: FileScope, path: string, effects: readonly FileEffec
     // nothing on the way is a link any more, the path was changed meanwhile, and the next attempt sees what it is now.
     place = led;
   }
+  requireRootsInPlace(scope.roots); // a deleted root never settles
   throw failureOf("EAGAIN", path);
 }
 
@@ -78,6 +82,7 @@ export function findExisting(scope: FileScope, path: string, effects: readonly F
 function requestedPlace(scope: FileScope, path: string): WorkspacePath {
   const resolved = resolveWorkspacePath(scope.workspace, path);
   if (!resolved.ok) throw new Refusal(resolved.denial);
+  if (Buffer.byteLength(resolved.value.path) > SYSTEM_PATH_BYTES_MAX) throw failureOf("ENAMETOOLONG", path);
   refuseTemporary(resolved.value, path);
   return resolved.value;
 }

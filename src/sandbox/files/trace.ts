@@ -21,13 +21,12 @@ export type Trace =
 /** Follows `start` component by component. Components that do not exist stand as they are written. */
 export function traceLinks(roots: WorkspaceRoots, start: WorkspacePath): Trace {
   const stack = handleOf(roots, start.root).path.split("/").filter(isName);
-  let pending = start.path.split("/");
+  const pending = start.path.split("/").reverse(); // the next component stands at the end
   let links = 0;
   let missing = false;
   for (let steps = 0; pending.length > 0; steps += 1) {
     if (steps >= LINK_STEPS_MAX) return { kind: "loop" };
-    const [name = "", ...rest] = pending;
-    pending = rest;
+    const name = pending.pop() ?? "";
     if (name === "..") stack.pop();
     if (!isName(name)) continue;
     stack.push(name);
@@ -41,7 +40,7 @@ export function traceLinks(roots: WorkspaceRoots, start: WorkspacePath): Trace {
     if (links > LINKS_FOLLOWED_MAX) return { kind: "loop" };
     stack.pop();
     if (look.text.startsWith("/")) stack.length = 0;
-    pending = [...look.text.split("/"), ...pending];
+    pending.push(...look.text.split("/").reverse());
   }
   const place = placeOf(roots, `/${stack.join("/")}`);
   return place === undefined ? { kind: "outside" } : { kind: "place", place };

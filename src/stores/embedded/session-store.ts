@@ -117,15 +117,14 @@ class EmbeddedSessionStore implements SessionStore {
   }
 
   private insert<Row, Value>(table: Table<Row, Value>, row: Row): void {
-    try {
-      table.insert.run(row);
-    } catch (error) {
-      if (errorCode(error) === "SQLITE_CONSTRAINT_PRIMARYKEY")
+    this.guarded(() => {
+      try {
+        table.insert.run(row);
+      } catch (error) {
+        if (errorCode(error) !== "SQLITE_CONSTRAINT_PRIMARYKEY") throw error;
         throw new KernelError("STORE_UNAVAILABLE", `there is already a ${table.noun} with this id`, error);
-      this.guarded(() => {
-        throw error;
-      });
-    }
+      }
+    });
   }
 
   private find<Row, Value>(table: Table<Row, Value>, id: string): Value | undefined {

@@ -106,8 +106,11 @@ export class Connection {
         this.#start(request);
       }
     } catch (error) {
-      if (!(error instanceof WireError)) throw error;
-      this.refuse(undecodableAnswer("", error));
+      if (error instanceof WireError) this.refuse(undecodableAnswer("", error));
+      else {
+        this.#host.onError(error);
+        this.destroy();
+      }
       return;
     }
     this.#setPaused(this.#isFull());

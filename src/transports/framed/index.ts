@@ -1,4 +1,4 @@
 /** The framed socket: its server and a client of it. */
-export { connectFramed, type FramedClient } from "./framed-client.ts";
-export { type FramedOptions, type FramedServer, serveFramed } from "./framed-server.ts";
-export { DEFAULT_FRAMED_LIMITS, type FramedLimits } from "./limits.ts";
+export { connectFramed } from "./framed-client.ts";
+export { type FramedServer, serveFramed } from "./framed-server.ts";
+export type { FramedLimits } from "./limits.ts";

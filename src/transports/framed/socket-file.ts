@@ -23,8 +23,14 @@ export async function clearSocketPath(path: string): Promise<void> {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found === undefined) return;
   if (!found.isSocket()) throw refusal(path, "is no socket and is not replaced; remove it or choose another path");
-  if (await isAnswered(path)) throw refusal(path, "is in use by a running kernel; stop that one or choose another path");
-  rmSync(path, { force: true });
+  const living = await isAnswered(path);
+  // Another kernel may have started meanwhile; what is removed is the file that nobody answered.
+  const now = lstatSync(path, { throwIfNoEntry: false });
+  if (now === undefined) return;
+  if (living || now.ino !== found.ino || now.ctimeMs !== found.ctimeMs) {
+    throw refusal(path, "is in use by a running kernel; stop that one or choose another path");
+  }
+  rmSync(path);
 }
 
 /** Listens at `path` with a socket that only this user can open, from its first moment. */

@@ -81,7 +81,13 @@ function describe(tool: ToolDefinition): JsonObject {
 
 function annotate(title: string, effect: EffectClass): JsonObject {
   const readOnly = effect === "read";
-  return { title, readOnlyHint: readOnly, destructiveHint: !readOnly && effect !== "control", idempotentHint: readOnly, openWorldHint: effect === "network" };
+  return {
+    title,
+    readOnlyHint: readOnly,
+    destructiveHint: !readOnly && effect !== "control",
+    idempotentHint: readOnly,
+    openWorldHint: effect === "network",
+  };
 }
 
 /** JSON Schema of the result document around a tool's own data. */

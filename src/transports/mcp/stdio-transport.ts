@@ -8,6 +8,7 @@
 import type { Readable, Writable } from "node:stream";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/server";
 import { isJsonObject } from "../../base/json.ts";
+import { parseJson } from "../../base/json-parse.ts";
 import { CALLS_IN_FLIGHT_MAX, CANCEL_GRACE_MS, LINE_BYTES_MAX } from "../../base/limits.ts";
 
 /** A transport of the MCP library over a pair of streams. */
@@ -34,6 +35,7 @@ export class LineTransport implements Transport {
   start(): Promise<void> {
     this.#input.on("data", (chunk: Buffer) => this.#take(chunk));
     this.#input.on("end", () => this.#end());
+    this.#input.on("close", () => (this.#ended ? undefined : void this.close()));
     this.#input.on("error", (error) => this.onerror?.(error));
     this.#output.on("error", () => void this.close());
     this.#output.on("drain", () => this.#unblock());
@@ -118,14 +120,13 @@ export class LineTransport implements Transport {
 
   #line(text: string): void {
     if (text.trim() === "") return;
-    let message: unknown;
-    try {
-      message = JSON.parse(text);
-    } catch (error) {
-      this.onerror?.(error instanceof Error ? error : new Error(String(error)));
-      this.#queue({ jsonrpc: "2.0", id: null, error: { code: -32700, message: "the line is not valid JSON" } });
+    const parsed = parseJson(text);
+    if (!parsed.ok) {
+      this.onerror?.(new Error(`a line was refused: ${parsed.problem}`));
+      this.#queue({ jsonrpc: "2.0", id: null, error: { code: -32700, message: `the line is refused: ${parsed.problem}` } });
       return;
     }
+    const message = parsed.value;
     if (!isMessage(message)) {
       this.#queue({ jsonrpc: "2.0", id: null, error: { code: -32600, message: "the line is not a JSON-RPC 2.0 message" } });
       return;

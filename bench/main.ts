@@ -1,0 +1,46 @@
+/**
+ * `npm run bench -- spine [--quick] [--json FILE] [--only ID]`: measures Handrail against a named peer for each figure,
+ * in turns, and prints the ratios.
+ */
+import { writeFileSync } from "node:fs";
+import type { Row } from "./measure.ts";
+import { parseOptions } from "./options.ts";
+import { createPlayground } from "./playground.ts";
+import { ensureReferenceServer } from "./reference-server.ts";
+import { measureFramed } from "./spine/framed.ts";
+import { measureIdleMemory } from "./spine/idle-memory.ts";
+import { measureLedger } from "./spine/ledger.ts";
+import { measureMcpReads } from "./spine/mcp-reads.ts";
+import { measurePipeline } from "./spine/pipeline.ts";
+import { measureStages } from "./spine/stages.ts";
+import { measureColdStart } from "./spine/start.ts";
+import { formatReport, thisMachine } from "./table.ts";
+
+/** The figures of the suite, in the order they are taken. */
+const SPINE = [
+  { id: "mcp-read", measure: measureMcpReads },
+  { id: "framed-read", measure: measureFramed },
+  { id: "pipeline", measure: measurePipeline },
+  { id: "ledger", measure: measureLedger },
+  { id: "cold-start", measure: measureColdStart },
+  { id: "idle-memory", measure: measureIdleMemory },
+  { id: "stage", measure: measureStages },
+] as const;
+
+try {
+  const { effort, json, only } = parseOptions(process.argv.slice(2));
+  ensureReferenceServer();
+  const machine = thisMachine();
+  using playground = createPlayground();
+  const rows: Row[] = [];
+  for (const { id, measure } of SPINE) {
+    if (!id.startsWith(only)) continue;
+    process.stderr.write(`bench: ${id}\n`);
+    rows.push(...(await measure(playground, effort)));
+  }
+  console.log(formatReport(machine, rows));
+  if (json !== undefined) writeFileSync(json, `${JSON.stringify({ suite: "spine", takenAt: new Date(), machine, rows }, undefined, 2)}\n`);
+} catch (error) {
+  process.stderr.write(`bench: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,40 @@
+/** The command line of the benchmarks. */
+import { parseArgs } from "node:util";
+
+/** How much is measured: `quick` shows that every figure can be taken and proves nothing about speed. */
+export interface Effort {
+  readonly rounds: number;
+  /** Milliseconds that one turn of a throughput figure lasts. */
+  readonly turnMs: number;
+  readonly warmUpCalls: number;
+  /** Files that are never read twice, for each number of calls in flight. */
+  readonly distinctFiles: number;
+  readonly starts: number;
+  readonly idleMs: number;
+  /** Calls in one turn of a figure taken inside this process. */
+  readonly calls: number;
+}
+
+const FULL: Effort = { rounds: 7, turnMs: 1000, warmUpCalls: 3000, distinctFiles: 20_000, starts: 12, idleMs: 2000, calls: 5000 };
+const QUICK: Effort = { rounds: 1, turnMs: 60, warmUpCalls: 100, distinctFiles: 300, starts: 1, idleMs: 50, calls: 100 };
+
+/** What was asked for. */
+export interface Options {
+  readonly suite: string;
+  readonly json: string | undefined;
+  readonly effort: Effort;
+  /** Only figures whose id begins so. */
+  readonly only: string;
+}
+
+/** Reads the command line. @throws Error saying what to type instead */
+export function parseOptions(args: readonly string[]): Options {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: { json: { type: "string" }, quick: { type: "boolean", default: false }, only: { type: "string", default: "" } },
+  });
+  const [suite = "spine", ...more] = positionals;
+  if (suite !== "spine" || more.length > 0) throw new Error(`there is no suite \`${positionals.join(" ")}\`; use spine`);
+  return { suite, json: values.json, effort: values.quick ? QUICK : FULL, only: values.only };
+}

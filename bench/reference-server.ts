@@ -1,0 +1,29 @@
+/**
+ * The peer of the MCP figures: the reference file system server, in the version of `bench/package.json`. It is installed
+ * on first use, without install scripts and with the hashes of the lock file, into `bench/node_modules`.
+ */
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const BENCH = dirname(fileURLToPath(import.meta.url));
+const ENTRY = join(BENCH, "node_modules/@modelcontextprotocol/server-filesystem/dist/index.js");
+const INSTALL_MS_MAX = 10 * 60_000;
+
+/** Installs the peer unless it is there. @throws Error with npm's output when that fails */
+export function ensureReferenceServer(): void {
+  if (existsSync(ENTRY)) return;
+  process.stderr.write("bench: installing the reference server into bench/node_modules\n");
+  const { status, stdout, stderr, error } = spawnSync("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund"], {
+    cwd: BENCH,
+    encoding: "utf8",
+    timeout: INSTALL_MS_MAX,
+  });
+  if (status !== 0 || !existsSync(ENTRY)) throw new Error(`the reference server was not installed: ${error?.message ?? `${stdout}${stderr}`}`);
+}
+
+/** How its users start it. */
+export function referenceServerArguments(workspace: string): readonly string[] {
+  return [ENTRY, workspace];
+}

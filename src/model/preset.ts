@@ -1,0 +1,8 @@
+/** Names of the presets that ship with Handrail: which policy applies to a workspace whose operator wrote none. */
+
+/** Names of the presets. */
+export const PRESET_NAMES = ["reader", "dev", "autonomous", "open"] as const;
+/** One preset. */
+export type PresetName = (typeof PRESET_NAMES)[number];
+/** The preset of a workspace whose operator chose none. */
+export const DEFAULT_PRESET: PresetName = "dev";

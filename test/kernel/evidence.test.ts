@@ -1,0 +1,247 @@
+/** Evidence: an intent before every effect, an outcome after it, and nothing answered that was not recorded. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { REFUSALS_RECORDED_PER_SECOND } from "../../src/base/limits.ts";
+import type { LedgerEvent } from "../../src/model/event.ts";
+import { memoryKernel, testTool } from "../support/memory-kernel.ts";
+
+describe("intent before effect", () => {
+  test("the file is untouched when the intent is recorded, and written when the outcome is", async () => {
+    const { ledger, call, root, textOf } = await memoryKernel();
+    const seen: unknown[] = [];
+    ledger.before = ({ type, intent, closes }, durability) => {
+      seen.push({ type, intent, closes, durability, exists: existsSync(join(root, "a.txt")) });
+    };
+    const { outcome, ledgerSequence } = await call("write_file", { path: "a.txt", content: "new" });
+    expect(seen).toEqual([
+      { type: "tool_selected", intent: true, closes: undefined, durability: "durable", exists: false },
+      { type: "tool_executed", intent: undefined, closes: 1, durability: "durable", exists: true },
+    ]);
+    expect([outcome.kind, ledgerSequence, textOf("a.txt")]).toEqual(["success", 2, "new"]);
+  });
+
+  test("a read records one buffered outcome and no intent", async () => {
+    const { ledger, call } = await memoryKernel();
+    await call("list_files", { path: "." });
+    expect(ledger.events.map(({ type, durability, closes }) => [type, durability, closes])).toEqual([
+      ["tool_executed", "buffered", undefined],
+    ]);
+  });
+
+  test("an intent that cannot be recorded leaves the file alone, and says that a retry is safe", async () => {
+    const { ledger, call, root } = await memoryKernel();
+    ledger.breakFor(() => true);
+    const { outcome, ledgerSequence } = await call("write_file", { path: "a.txt", content: "new" });
+    expect(outcome).toEqual({
+      kind: "error",
+      code: "LEDGER_UNAVAILABLE",
+      message: "the call cannot be recorded, so it was refused",
+      suggestion: "ask the operator to make the ledger writable, then send it again",
+      retryable: true,
+      retryAfterMs: 1000,
+    });
+    expect([ledgerSequence, existsSync(join(root, "a.txt"))]).toEqual([undefined, false]);
+  });
+
+  test("an outcome that cannot be recorded after the effect is unknown, and further effects are refused until the ledger works", async () => {
+    const { ledger, call, root, textOf } = await memoryKernel();
+    let broken = false;
+    ledger.breakFor(({ type }) => (broken ||= type === "tool_executed"));
+    const first = await call("write_file", { path: "a.txt", content: "new" });
+    expect(first.outcome).toMatchObject({ kind: "error", code: "OUTCOME_UNKNOWN", retryable: false, retryAfterMs: 0 });
+    expect(textOf("a.txt")).toBe("new");
+    const second = await call("write_file", { path: "b.txt", content: "new" });
+    expect(second.outcome).toMatchObject({ kind: "error", code: "LEDGER_UNAVAILABLE" });
+    expect(existsSync(join(root, "b.txt"))).toBe(false);
+    ledger.before = () => undefined;
+    expect((await call("write_file", { path: "b.txt", content: "new" })).outcome.kind).toBe("success");
+  });
+
+  test("a read that cannot be recorded gives no output", async () => {
+    const { ledger, call } = await memoryKernel();
+    await call("write_file", { path: "a.txt", content: "confidential" });
+    ledger.breakFor(() => true);
+    const response = await call("read_file", { path: "a.txt" });
+    expect(response.outcome).toMatchObject({ kind: "error", code: "LEDGER_UNAVAILABLE" });
+    expect(JSON.stringify(response)).not.toContain("confidential");
+  });
+
+  test("a denial that cannot be recorded is an error, not a denial", async () => {
+    const { ledger, call } = await memoryKernel();
+    ledger.breakFor(() => true);
+    expect((await call("read_file", { path: ".env" })).outcome).toMatchObject({ kind: "error", code: "LEDGER_UNAVAILABLE" });
+  });
+
+  test("a tool that fails, a handle that refuses and a bug each close the intent", async () => {
+    const throws = (name: string, error: Error) => testTool(name, () => Promise.reject(error));
+    const { ledger, call, internalErrors } = await memoryKernel({ tools: [throws("broken", new TypeError("undefined is not a function"))] });
+    await call("write_file", { path: "dir/file", content: "" });
+    await call("write_file", { path: "dir", content: "" });
+    await call("broken", { path: "a" });
+    const intents = ledger.events.filter(({ intent }) => intent).map(({ sequence }) => sequence);
+    expect(ledger.events.flatMap(({ closes }) => closes ?? [])).toEqual(intents);
+    expect(intents).toHaveLength(3);
+    expect(internalErrors).toHaveLength(1);
+  });
+});
+
+describe("a bug in a tool", () => {
+  test("is recorded as internal and its message stays inside", async () => {
+    const secret = "at /srv/handrail/inner.ts:12 password=hunter2";
+    const { ledger, call, internalErrors } = await memoryKernel({
+      tools: [
+        testTool("broken", () => {
+          throw new TypeError(secret);
+        }),
+      ],
+    });
+    const response = await call("broken", { path: "a" });
+    expect(response.outcome).toEqual({
+      kind: "error",
+      code: "INTERNAL",
+      message: "the kernel met an internal error and refused the call",
+      suggestion: "tell the operator; the kernel's log has the cause",
+      retryable: false,
+      retryAfterMs: 0,
+    });
+    expect(ledger.of("tool_executed")[0]?.payload).toMatchObject({ tool: "broken", success: false, errorCode: "INTERNAL" });
+    expect(JSON.stringify([response, ledger.events])).not.toContain("hunter2");
+    expect(internalErrors).toEqual([new TypeError(secret)]);
+  });
+
+  test("in its analysis refuses the call before anything is done", async () => {
+    const analyse = () => {
+      throw new RangeError("no");
+    };
+    const { ledger, call } = await memoryKernel({ tools: [testTool("broken", () => ({ kind: "data", data: {} }), {}, analyse)] });
+    expect((await call("broken", { path: "a" })).outcome).toMatchObject({ kind: "error", code: "INTERNAL" });
+    expect(ledger.types()).toEqual(["tool_executed"]);
+  });
+});
+
+describe("what a record holds", () => {
+  test("arguments of a write stand as a keyed digest and a size, never as text", async () => {
+    const { ledger, call } = await memoryKernel();
+    await call("write_file", { path: "a.txt", content: "content-that-is-private" });
+    const [intent, outcome] = ledger.events;
+    expect(intent?.payload).toEqual({
+      tool: "write_file",
+      role: "dev",
+      preset: "dev",
+      accesses: [{ kind: "file", effect: "write", path: "a.txt" }],
+      rules: ["dev.write-own"],
+      policy: expect.stringMatching(/^blake3:[0-9a-f]{64}$/),
+      argsDigest: expect.stringMatching(/^[0-9a-f]{64}$/),
+      argsBytes: 52,
+    });
+    expect(outcome?.payload).toEqual({
+      ...intent?.payload,
+      success: true,
+      truncated: false,
+      secretsFound: 0,
+      outputBytes: expect.any(Number),
+      label: { trustLevel: "verified", dataClass: "internal" },
+      executionTime: expect.any(Number),
+    });
+    expect(JSON.stringify(ledger.events)).not.toContain("content-that-is-private");
+  });
+
+  test("output is never recorded, and reads record what was read", async () => {
+    const { ledger, call } = await memoryKernel();
+    await call("write_file", { path: "a.txt", content: "content-that-is-private" });
+    await call("read_file", { path: "a.txt" });
+    expect(ledger.events.at(-1)?.payload).toMatchObject({ tool: "read_file", args: { path: "a.txt" } });
+    expect(JSON.stringify(ledger.events)).not.toContain("content-that-is-private");
+  });
+});
+
+describe("a flood of refused requests", () => {
+  test("is recorded one by one up to a rate and then counted; the counts add up", async () => {
+    const { door, ledger, call, time } = await memoryKernel();
+    const sent = 200;
+    for (let second = 0; second < 2; second += 1) {
+      for (let index = 0; index < sent / 2; index += 1) {
+        const { outcome } = await call("read_file", { path: "a" }, index % 2 === 0 ? { token: "nonsense" } : { requestId: "" });
+        expect(outcome.kind).toBe("denied");
+      }
+      time.nowMs += 1000;
+    }
+    await door.flush();
+    const single = ledger.of("tool_execution_denied").length;
+    const counted = ledger.of("requests_refused").reduce((sum, { payload }) => sum + Number(payload["count"]), 0);
+    expect(single).toBe(2 * REFUSALS_RECORDED_PER_SECOND);
+    expect(single + counted).toBe(sent);
+    expect(ledger.of("requests_refused").map(({ durability }) => durability)).toEqual(["durable", "durable"]);
+  });
+
+  test("does not keep an authenticated session's refusals from being recorded", async () => {
+    const { ledger, call } = await memoryKernel();
+    for (let index = 0; index < 50; index += 1) await call("read_file", { path: "a" }, { token: "nonsense" });
+    for (let index = 0; index < 50; index += 1) await call("read_file", { path: ".env" });
+    expect(ledger.of("tool_execution_denied").filter(({ payload }) => payload["layer"] === "workspace")).toHaveLength(50);
+  });
+
+  test("flushing with nothing counted records nothing", async () => {
+    const { door, ledger } = await memoryKernel();
+    await door.flush();
+    expect(ledger.events).toEqual([]);
+  });
+});
+
+describe("violations", () => {
+  test("each is in the security audit stream, and the sixth within a minute raises the alarm once", async () => {
+    const { ledger, call } = await memoryKernel();
+    const alarmed: boolean[] = [];
+    for (let index = 0; index < 8; index += 1) {
+      await call("read_file", { path: "../outside" });
+      alarmed.push(ledger.of("alert_mode").length > 0);
+    }
+    expect(alarmed).toEqual([false, false, false, false, false, true, true, true]);
+    expect(ledger.of("alert_mode").map(({ payload }) => payload)).toEqual([
+      { violations_per_minute: 5, severity: "critical", review: "required" },
+    ]);
+    expect(ledger.of("workspace_violation")).toHaveLength(8);
+    expect(ledger.of("workspace_violation")[0]?.payload).toEqual({
+      timestamp: "2026-01-01T00:00:00.000Z",
+      agent_id: "agent",
+      violation_type: "workspace_path_traversal",
+      target_path: "outside the workspace",
+      command_args: [],
+    });
+  });
+
+  test("five within a minute, or ten over two minutes, raise no alarm; the operator's limit is the one in force", async () => {
+    const { ledger, call, time } = await memoryKernel();
+    for (let round = 0; round < 2; round += 1) {
+      for (let index = 0; index < 5; index += 1) await call("read_file", { path: ".env" });
+      time.nowMs += 60_000;
+    }
+    expect(ledger.of("alert_mode")).toEqual([]);
+    const strict = await memoryKernel({ settings: { violationsPerMinute: 1 } });
+    for (let index = 0; index < 2; index += 1) await strict.call("read_file", { path: ".env" });
+    expect(strict.ledger.of("alert_mode")).toHaveLength(1);
+  });
+
+  test("validation, approval and policy are no violations", async () => {
+    const forbid = `@id("test.forbid")\n@message("m")\nforbid (principal, action == Handrail::Action::"read_file", resource);`;
+    const { ledger, call } = await memoryKernel({ policies: forbid });
+    await call("read_file", { path: "a" });
+    await call("read_file", { path: 7 });
+    await call("write_file", { path: "CLAUDE.md", content: "" });
+    expect(ledger.of("workspace_violation")).toEqual([]);
+    const facts = ledger.of("tool_execution_denied").map(({ payload }) => [payload["layer"], payload["reason"], payload["severity"]]);
+    expect(facts).toEqual([
+      ["policy", "read_file_denied", "warning"],
+      ["call", "tool_input_invalid", "warning"],
+      ["approval", "tool_approval_required", "warning"],
+    ]);
+  });
+
+  test("a call that waits for nobody's approval is also recorded as asking for one", async () => {
+    const { ledger, call } = await memoryKernel();
+    await call("write_file", { path: "CLAUDE.md", content: "" });
+    const types: LedgerEvent["type"][] = ["tool_execution_denied", "tool_approval_required"];
+    expect(ledger.types()).toEqual(types);
+  });
+});

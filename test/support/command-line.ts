@@ -1,0 +1,85 @@
+/** Runs the command line as its users do, as child processes with an environment of their own, and never leaves one behind. */
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { once } from "node:events";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { onTestFinished } from "vitest";
+import type { Place } from "./place.ts";
+
+/** The command line's entry. */
+export const MAIN = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
+
+/** What a finished command left. `code` is the exit code, or the signal that ended it. */
+export interface Finished {
+  readonly code: number | string;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** How to run a command. */
+export interface RunOptions {
+  readonly input?: string | Uint8Array;
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly directory?: string;
+}
+
+/** The whole environment of a child: nothing of the developer's own configuration reaches it. */
+export function environmentOf(place: Place, more: Readonly<Record<string, string>> = {}): Record<string, string> {
+  return {
+    PATH: process.env["PATH"] ?? "/usr/bin:/bin",
+    HOME: place.home,
+    TMPDIR: place.base,
+    HANDRAIL_CONFIG_HOME: place.config,
+    HANDRAIL_STATE_HOME: place.state,
+    NODE_COMPILE_CACHE: join(tmpdir(), "handrail-e2e-compile-cache"),
+    ...more,
+  };
+}
+
+/** Runs `handrail` to its end. */
+export async function handrail(place: Place, args: readonly string[], options: RunOptions = {}): Promise<Finished> {
+  const child = startHandrail(place, args, options);
+  const output = collect(child);
+  child.stdin.on("error", () => undefined); // a command that does not read its input may be gone already
+  child.stdin.end(options.input ?? "");
+  const [code, signal] = (await once(child, "close")) as [number | null, string | null];
+  return { code: signal ?? code ?? -1, ...output() };
+}
+
+/** Starts `handrail` and leaves it running; it is killed when the test ends. */
+export function startHandrail(place: Place, args: readonly string[], options: RunOptions = {}): ChildProcessWithoutNullStreams {
+  const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", MAIN, ...args], {
+    env: environmentOf(place, options.environment),
+    cwd: options.directory ?? place.workspace,
+    stdio: ["pipe", "pipe", "pipe"],
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  return child;
+}
+
+/** Everything that a child writes, so far. */
+export function collect(child: ChildProcessWithoutNullStreams): () => { readonly stdout: string; readonly stderr: string } {
+  const stdout: Buffer[] = [];
+  const stderr: Buffer[] = [];
+  child.stdout.on("data", (bytes: Buffer) => stdout.push(bytes));
+  child.stderr.on("data", (bytes: Buffer) => stderr.push(bytes));
+  return () => ({ stdout: Buffer.concat(stdout).toString(), stderr: Buffer.concat(stderr).toString() });
+}
+
+/** Resolves once `condition` holds. The test's own time limit bounds the wait. */
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await condition())) await new Promise((done) => setTimeout(done, 10));
+}
+
+/** The lines of a text that are not empty. */
+export function linesOf(text: string): string[] {
+  return text.split("\n").filter((line) => line !== "");
+}
+
+/** The one JSON value that a text holds on its one line, in the shape that the test goes on to check. */
+export function oneJsonLine<Shape = unknown>(text: string): Shape {
+  const [line, ...more] = linesOf(text);
+  if (line === undefined || more.length > 0 || text !== `${line}\n`) throw new Error(`not exactly one line: ${JSON.stringify(text)}`);
+  return JSON.parse(line) as Shape;
+}

@@ -1,0 +1,250 @@
+/**
+ * The pipeline over parts made by hand: sessions and ledger in memory, real files in a temporary directory, the real
+ * policy engine with the shipped policies. What a test wants to break, it can reach.
+ */
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import { z } from "zod";
+import type { Clock } from "../../src/base/clock.ts";
+import { KernelError } from "../../src/base/errors.ts";
+import { systemRandom } from "../../src/base/ids.ts";
+import type { JsonObject } from "../../src/base/json.ts";
+import { defaultSettings } from "../../src/config/config.ts";
+import { createKernelDoor, type KernelDoor, type KernelParts, type KernelSettings, ToolRegistry } from "../../src/kernel/index.ts";
+import type { CallResponse } from "../../src/model/call.ts";
+import type { Durability, EventSink, LedgerEvent } from "../../src/model/event.ts";
+import { type Lease, type LeaseBudget, type LeaseScope, UNRESTRICTED_SCOPE } from "../../src/model/lease.ts";
+import type { Session } from "../../src/model/session.ts";
+import type { Tool } from "../../src/model/tool.ts";
+import { BUILT_IN_ZONE_RULES, compileZones } from "../../src/model/zone.ts";
+import { createPolicyEngine, type PolicyEngine } from "../../src/policy/policy.ts";
+import { openWorkspaceRoots } from "../../src/sandbox/files/files.ts";
+import { policyActions, policySources } from "../../src/server/policies.ts";
+import { mintSession } from "../../src/session/session.ts";
+import type { SessionStore } from "../../src/session/session-store.ts";
+import { editTools } from "../../src/tools/edit/edit-tools.ts";
+import { fileTools } from "../../src/tools/file/file-tools.ts";
+import { memoryLocks } from "../attacks/files-fixture.ts";
+
+/** A recorded event with what the sink gave and promised for it. */
+export interface Recorded extends LedgerEvent {
+  readonly sequence: number;
+  readonly durability: Durability;
+}
+
+/** A ledger in memory. `before` runs before an event is taken and may wait or throw. */
+export class MemoryLedger implements EventSink {
+  readonly events: Recorded[] = [];
+  before: (event: LedgerEvent, durability: Durability) => void | Promise<void> = () => undefined;
+
+  readonly record = async (event: LedgerEvent, durability: Durability): Promise<number> => {
+    await this.before(event, durability);
+    const sequence = this.events.length + 1;
+    this.events.push({ ...event, sequence, durability });
+    return sequence;
+  };
+
+  /** Fails like a full disk for the events that `affected` names. */
+  breakFor(affected: (event: LedgerEvent) => boolean): void {
+    this.before = (event) => {
+      if (affected(event)) throw new KernelError("LEDGER_UNAVAILABLE", "the disk is full");
+    };
+  }
+
+  /** Names of the recorded events, in order. */
+  types(): readonly string[] {
+    return this.events.map(({ type }) => type);
+  }
+
+  /** The recorded events of a type. */
+  of(type: LedgerEvent["type"]): readonly Recorded[] {
+    return this.events.filter((event) => event.type === type);
+  }
+}
+
+/** Sessions and leases in memory. */
+export function memorySessions(): SessionStore {
+  const sessions = new Map<string, Session>();
+  const leases = new Map<string, Lease>();
+  return {
+    insertSession: async (session) => void sessions.set(session.id, session),
+    findSession: async (id) => sessions.get(id),
+    listSessions: async () => [...sessions.values()],
+    async updateSession(id, { revokedAtMs, frozenAtMs, expiresAtMs }) {
+      const session = sessions.get(id);
+      if (!session) return undefined;
+      const { frozenAtMs: frozenBefore, ...rest } = session;
+      const frozen = frozenAtMs === undefined ? frozenBefore : (frozenAtMs ?? undefined);
+      const changed: Session = {
+        ...rest,
+        ...(revokedAtMs !== undefined && { revokedAtMs }),
+        ...(expiresAtMs !== undefined && { expiresAtMs }),
+        ...(frozen !== undefined && { frozenAtMs: frozen }),
+      };
+      sessions.set(id, changed);
+      return changed;
+    },
+    insertLease: async (lease) => void leases.set(lease.id, lease),
+    findLease: async (id) => leases.get(id),
+    listLeases: async () => [...leases.values()],
+    async updateLease(id, patch) {
+      const lease = leases.get(id);
+      if (!lease) return undefined;
+      leases.set(id, { ...lease, ...patch });
+      return leases.get(id);
+    },
+    close: async () => undefined,
+  };
+}
+
+/** What is different from a developer's session with the shipped policies. */
+export interface MemoryKernelOptions {
+  readonly tools?: readonly Tool[];
+  readonly settings?: Partial<KernelSettings>;
+  readonly session?: Partial<Session>;
+  readonly scope?: Partial<LeaseScope>;
+  readonly budget?: LeaseBudget;
+  readonly preset?: string;
+  /** The operator's own policies. */
+  readonly policies?: string;
+  readonly workspaceDisabled?: readonly string[];
+}
+
+/** A kernel with everything that a test may want to reach. */
+export interface MemoryKernel {
+  readonly door: KernelDoor;
+  readonly ledger: MemoryLedger;
+  readonly sessions: SessionStore;
+  readonly session: Session;
+  readonly lease: Lease;
+  readonly token: string;
+  readonly root: string;
+  readonly internalErrors: unknown[];
+  readonly time: { nowMs: number };
+  /** What the policy catalog answers; replace it to change the policy. */
+  readonly policy: { current: () => Promise<PolicyEngine> };
+  readonly call: (tool: string, args: JsonObject, options?: CallOptions) => Promise<CallResponse>;
+  readonly textOf: (path: string) => string;
+}
+
+/** What is different from an ordinary call. */
+export interface CallOptions {
+  readonly requestId?: string;
+  readonly token?: string;
+  readonly dedupeKey?: string;
+  readonly signal?: AbortSignal;
+}
+
+/** 2026-01-01T00:00:00Z, where the kernel's clock starts. */
+export const START_MS = Date.UTC(2026, 0, 1);
+const HOUR_MS = 3_600_000;
+
+/** Opens a kernel for the running test. */
+export async function memoryKernel(options: MemoryKernelOptions = {}): Promise<MemoryKernel> {
+  const base = realpathSync(mkdtempSync(join(tmpdir(), "handrail-kernel-")));
+  onTestFinished(() => rmSync(base, { recursive: true, force: true }));
+  const root = join(base, "workspace");
+  mkdirSync(root);
+  const time = { nowMs: START_MS };
+  const clock: Clock = { nowMs: () => time.nowMs, monotonicMs: () => performance.now() };
+  const tools = [...fileTools, ...editTools, ...(options.tools ?? [])];
+  const preset = options.preset ?? "dev";
+  const policy = { current: () => engineOf(preset, options.policies ?? "", tools) };
+  const sessions = memorySessions();
+  const { session, token, lease } = await openSession(sessions, root, preset, options);
+  const ledger = new MemoryLedger();
+  const internalErrors: unknown[] = [];
+  const door = createKernelDoor({
+    ...fixedParts(clock, root, tools, options),
+    policy: () => policy.current(),
+    sessions,
+    ledger,
+    onInternalError: (error) => void internalErrors.push(error),
+  });
+  let calls = 0;
+  const call: MemoryKernel["call"] = (tool, args, { signal, ...given } = {}) => {
+    calls += 1;
+    const { requestId = `req-${calls}`, token: sessionToken = token, dedupeKey } = given;
+    const submission = { kind: "call", requestId, sessionToken, tool, arguments: args, ...(dedupeKey !== undefined && { dedupeKey }) };
+    return door.execute(submission as Parameters<KernelDoor["execute"]>[0], signal ?? new AbortController().signal);
+  };
+  const textOf = (path: string) => readFileSync(join(root, path), "utf8");
+  return { door, ledger, sessions, session, lease, token, root, internalErrors, time, policy, call, textOf };
+}
+
+type FixedParts = Omit<KernelParts, "policy" | "sessions" | "ledger" | "onInternalError">;
+
+function fixedParts(clock: Clock, root: string, tools: readonly Tool[], options: MemoryKernelOptions): FixedParts {
+  const registry = new ToolRegistry();
+  for (const tool of tools) registry.register(tool);
+  const workspace = { serviceRoot: root, projectRoot: root, sharedPaths: [], zones: compileZones(BUILT_IN_ZONE_RULES, "") };
+  const roots = openWorkspaceRoots(workspace);
+  onTestFinished(() => roots.close());
+  const place = { workspace, roots, disabledTools: new Set(options.workspaceDisabled), volumeId: "1" };
+  return {
+    clock,
+    random: systemRandom,
+    instanceId: "ins_test",
+    settings: { toolsEnabled: true, disabledTools: new Set(), violationsPerMinute: 5, ...options.settings },
+    registry,
+    locks: memoryLocks(),
+    workspaces: { open: () => place },
+    argumentsKey: new Uint8Array(32).fill(7),
+  };
+}
+
+async function openSession(sessions: SessionStore, root: string, preset: string, options: MemoryKernelOptions) {
+  const lease: Lease = {
+    id: "lea_test",
+    scope: { ...UNRESTRICTED_SCOPE, ...options.scope },
+    budget: options.budget ?? {},
+    createdAtMs: START_MS,
+    expiresAtMs: START_MS + 2 * HOUR_MS,
+  };
+  await sessions.insertLease(lease);
+  const wanted = {
+    userId: "tester",
+    agentId: "agent",
+    role: "dev",
+    serviceRoot: root,
+    projectRoot: root,
+    isolationLevel: "STRICT",
+    leaseId: lease.id,
+    preset,
+    lifetimeMs: HOUR_MS,
+  } as const;
+  const minted = await mintSession(sessions, wanted, START_MS, systemRandom);
+  const session = { ...minted.session, ...options.session };
+  await sessions.insertSession(session);
+  return { session, token: minted.token, lease };
+}
+
+const engines = new Map<string, Promise<PolicyEngine>>();
+
+/** The engine of a preset with the operator's `text`; made once for equal inputs. */
+export function engineOf(preset: string, text: string, tools: readonly Tool[]): Promise<PolicyEngine> {
+  const key = JSON.stringify([preset, text, tools.map((tool) => [tool.name, tool.capability.effect])]);
+  const policies = text === "" ? [] : [{ name: "test.cedar", text }];
+  const settings = defaultSettings();
+  const known =
+    engines.get(key) ??
+    createPolicyEngine({
+      actions: policyActions(tools),
+      sources: policySources(preset, { path: "/nowhere", exists: true, settings, policies }),
+      roles: settings.roles,
+    });
+  engines.set(key, known);
+  return known;
+}
+
+/** A tool for tests: takes a `path`, writes unless said otherwise, and does what `execute` says. */
+export function testTool(name: string, execute: Tool["execute"], more: Partial<Tool["capability"]> = {}, analyse?: Tool["analyse"]): Tool {
+  const capability: Tool["capability"] = { effect: "write", risk: "low", approval: { level: "auto" }, ...more };
+  const parameters = z.strictObject({ path: z.string() });
+  const touched: Tool["analyse"] = (args) => [
+    { resource: { kind: "file", path: parameters.parse(args).path }, effect: capability.effect === "read" ? "read" : "write" },
+  ];
+  return { name, title: name, description: "a tool of a test", parameters, capability, analyse: analyse ?? touched, execute };
+}
