@@ -20,7 +20,8 @@ export function ensureReferenceServer(): void {
     encoding: "utf8",
     timeout: INSTALL_MS_MAX,
   });
-  if (status !== 0 || !existsSync(ENTRY)) throw new Error(`the reference server was not installed: ${error?.message ?? `${stdout}${stderr}`}`);
+  if (status !== 0 || !existsSync(ENTRY))
+    throw new Error(`the reference server was not installed: ${error?.message ?? `${stdout}${stderr}`}`);
 }
 
 /** How its users start it. */

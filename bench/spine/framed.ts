@@ -5,8 +5,8 @@
 import { spawn, spawnSync } from "node:child_process";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
-import { create } from "@bufbuild/protobuf";
 import { fileURLToPath } from "node:url";
+import { create } from "@bufbuild/protobuf";
 import { ToolRequestSchema } from "../../src/gen/handrail/tool/v1/tool_pb.ts";
 import { encodeRequest, frame } from "../../src/wire/index.ts";
 import { interleave, type Row } from "../measure.ts";

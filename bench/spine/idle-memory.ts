@@ -1,8 +1,8 @@
 /** Resident memory of the whole process after `tools/list`, a hundred reads and a pause. */
 import { readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
-import { interleave, type Row } from "../measure.ts";
 import { McpClient, type ServerCommand } from "../mcp-client.ts";
+import { interleave, type Row } from "../measure.ts";
 import type { Effort } from "../options.ts";
 import type { Playground } from "../playground.ts";
 import { handrailMcp, REFERENCE, referenceMcp } from "../servers.ts";

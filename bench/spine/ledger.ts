@@ -1,11 +1,11 @@
 /** Durable ledger entries with 64 in flight, against committing rows one by one with the same store and the same promise. */
 import { join } from "node:path";
 import Database from "better-sqlite3";
+import { systemRandom } from "../../src/base/ids.ts";
 import type { LedgerEvent } from "../../src/model/event.ts";
+import { startLedgerThread } from "../../src/server/ledger-thread.ts";
 import { openInstanceStore } from "../../src/stores/embedded/instance-store.ts";
 import { prepareStateDirectory } from "../../src/stores/embedded/state-directory.ts";
-import { startLedgerThread } from "../../src/server/ledger-thread.ts";
-import { systemRandom } from "../../src/base/ids.ts";
 import { interleave, type Row } from "../measure.ts";
 import type { Effort } from "../options.ts";
 import type { Playground } from "../playground.ts";

@@ -1,6 +1,7 @@
 /** Governed 4 KB reads over MCP on standard streams, against the reference server, with paths that repeat and that do not. */
-import { interleave, type Row } from "../measure.ts";
+
 import { McpClient } from "../mcp-client.ts";
+import { interleave, type Row } from "../measure.ts";
 import type { Effort } from "../options.ts";
 import { type Playground, REPEATED_FILES } from "../playground.ts";
 import { handrailMcp, REFERENCE, referenceMcp } from "../servers.ts";

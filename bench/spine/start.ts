@@ -1,6 +1,7 @@
 /** Cold start: from spawning to the first `tools/list` answer, in a state directory that exists already. */
-import { interleave, type Row } from "../measure.ts";
+
 import { McpClient, type ServerCommand } from "../mcp-client.ts";
+import { interleave, type Row } from "../measure.ts";
 import type { Effort } from "../options.ts";
 import type { Playground } from "../playground.ts";
 import { handrailMcp, REFERENCE, referenceMcp } from "../servers.ts";
@@ -12,7 +13,7 @@ export async function measureColdStart(playground: Playground, effort: Effort): 
   const rows: Row[] = [];
   for (const compileCache of [false, true]) {
     const theirs = referenceMcp(playground, path, compileCache);
-    for (const command of [ours, theirs, ours, theirs]) await startMs(command); // what is on disk is read into memory
+    for (const command of [ours, theirs]) await startMs(command); // fills the caches, on disk and in memory
     const peer = compileCache ? `${REFERENCE}, compile cache on` : REFERENCE;
     const id = compileCache ? "cold-start-cached-peer" : "cold-start";
     const subject = { id, what: "cold start to the first tools/list answer", peer, unit: "ms", better: "lower" } as const;

@@ -5,54 +5,59 @@
  * is named with its path in the file. The file is optional; defaults are the safe ones.
  */
 import { parseDocument } from "yaml";
-import * as z from "zod/mini";
+import * as z from "zod";
 import { KernelError } from "../base/errors.ts";
-import { ALERT_VIOLATIONS_PER_MINUTE, CONFIG_FILE_BYTES_MAX, SESSION_LIFETIME_MAX_MS, SESSION_LIFETIME_MS } from "../base/limits.ts";
-import { BUILT_IN_ROLES, ROLE_PATTERN } from "../model/role.ts";
+import {
+  ALERT_VIOLATIONS_PER_MINUTE,
+  CONFIG_FILE_BYTES_MAX,
+  MAX_PATH_LEN,
+  SESSION_LIFETIME_MAX_MS,
+  SESSION_LIFETIME_MS,
+} from "../base/limits.ts";
 import { DEFAULT_PRESET, PRESET_NAMES } from "../model/preset.ts";
+import { BUILT_IN_ROLES, ROLE_PATTERN } from "../model/role.ts";
 
-const patterns = z.array(z.string().check(z.minLength(1), z.maxLength(4096)));
-const role = z.string().check(z.regex(ROLE_PATTERN));
+const patterns = z.array(z.string().min(1).max(MAX_PATH_LEN));
+const role = z.string().regex(ROLE_PATTERN);
 
 const files = z.strictObject({
   /** Patterns refused to every tool, in addition to the built-in secret zones. */
-  secret: z._default(patterns, []),
+  secret: patterns.default([]),
   /** Directories of the project, read only, in addition to `shared/`, `contracts/`, `shared_contracts/`. */
-  shared: z._default(patterns, []),
-  read_only: z._default(patterns, []),
+  shared: patterns.default([]),
+  read_only: patterns.default([]),
   /** Files whose writing asks, in addition to the built-in ones. */
-  protected: z._default(patterns, []),
+  protected: patterns.default([]),
 });
 
 const workspace = z.strictObject({
-  path: z.string().check(z.startsWith("/")),
-  project_root: z.optional(z.string().check(z.startsWith("/"))),
+  path: z.string().startsWith("/"),
+  project_root: z.string().startsWith("/").optional(),
   /** Roles that a client may ask for in this workspace. */
-  roles: z._default(z.array(role), ["dev"]),
-  preset: z.optional(z.enum(PRESET_NAMES)),
-  isolation: z._default(z.enum(["STRICT", "SHARED"]), "STRICT"),
-  files: z.optional(files),
+  roles: z.array(role).default(["dev"]),
+  preset: z.enum(PRESET_NAMES).optional(),
+  isolation: z.enum(["STRICT", "SHARED"]).default("STRICT"),
+  files: files.optional(),
+});
+
+const tools = z.strictObject({ enabled: z.boolean().default(true), disabled: z.array(z.string()).default([]) });
+const alert = z.strictObject({ violations_per_minute: z.int().min(1).max(1_000_000).default(ALERT_VIOLATIONS_PER_MINUTE) });
+const sessions = z.strictObject({
+  lifetime_seconds: z
+    .int()
+    .min(1)
+    .max(SESSION_LIFETIME_MAX_MS / 1000)
+    .default(SESSION_LIFETIME_MS / 1000),
 });
 
 const settings = z.strictObject({
-  preset: z._default(z.enum(PRESET_NAMES), DEFAULT_PRESET),
-  tools: z._default(z.strictObject({ enabled: z._default(z.boolean(), true), disabled: z._default(z.array(z.string()), []) }), {
-    enabled: true,
-    disabled: [],
-  }),
-  files: z._default(files, { secret: [], shared: [], read_only: [], protected: [] }),
-  alert: z._default(
-    z.strictObject({ violations_per_minute: z._default(z.int().check(z.gte(1), z.lte(1_000_000)), ALERT_VIOLATIONS_PER_MINUTE) }),
-    { violations_per_minute: ALERT_VIOLATIONS_PER_MINUTE },
-  ),
-  sessions: z._default(
-    z.strictObject({
-      lifetime_seconds: z._default(z.int().check(z.gte(1), z.lte(SESSION_LIFETIME_MAX_MS / 1000)), SESSION_LIFETIME_MS / 1000),
-    }),
-    { lifetime_seconds: SESSION_LIFETIME_MS / 1000 },
-  ),
-  roles: z._default(z.array(role), [...BUILT_IN_ROLES]),
-  workspaces: z._default(z.array(workspace), []),
+  preset: z.enum(PRESET_NAMES).default(DEFAULT_PRESET),
+  tools: tools.prefault({}),
+  files: files.prefault({}),
+  alert: alert.prefault({}),
+  sessions: sessions.prefault({}),
+  roles: z.array(role).default([...BUILT_IN_ROLES]),
+  workspaces: z.array(workspace).default([]),
 });
 
 /** Parsed `handrail.yaml`. */
@@ -77,11 +82,8 @@ export function parseSettings(text: string, name: string): Settings {
 
 /** The narrowing rules a workspace may carry in its own `handrail.yaml`: it can hide and protect, never open. */
 const narrowing = z.strictObject({
-  tools: z._default(z.strictObject({ disabled: z._default(z.array(z.string()), []) }), { disabled: [] }),
-  files: z._default(
-    z.strictObject({ secret: z._default(patterns, []), read_only: z._default(patterns, []), protected: z._default(patterns, []) }),
-    { secret: [], read_only: [], protected: [] },
-  ),
+  tools: tools.omit({ enabled: true }).prefault({}),
+  files: files.omit({ shared: true }).prefault({}),
 });
 /** Parsed `handrail.yaml` of a workspace. */
 export type Narrowing = z.infer<typeof narrowing>;
@@ -102,8 +104,8 @@ function parseYaml(text: string, name: string): unknown {
   return document.toJS() ?? {};
 }
 
-function accept<T extends z.core.$ZodType>(schema: T, value: unknown, name: string): z.core.output<T> {
-  const parsed = z.safeParse(schema, value);
+function accept<T extends z.ZodType>(schema: T, value: unknown, name: string): z.output<T> {
+  const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   const problems = parsed.error.issues.map((issue) => `${issue.path.join(".") || "file"}: ${issue.message.toLowerCase()}`);
   throw new KernelError("CONFIG_INVALID", `\`${name}\`: ${problems.join("; ")}`);

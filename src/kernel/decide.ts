@@ -4,8 +4,8 @@
 
 import type { ImposedObligation } from "../approval/approval.ts";
 import type { WorkspacePath } from "../model/access.ts";
-import { allow, type Denial, deny, type Verdict } from "../model/decision.ts";
 import type { WireVariant } from "../model/call.ts";
+import { allow, type Denial, deny, type Verdict } from "../model/decision.ts";
 import type { Tool } from "../model/tool.ts";
 import type { PolicyEngine } from "../policy/policy.ts";
 import type { CapabilityObligation, PolicyRequest, PolicyResource } from "../policy/request.ts";

@@ -56,7 +56,9 @@ export class Evidence {
 
   /** Records a refusal; `undefined` when it was only counted. */
   async denied(trail: Trail, denial: Denial): Promise<number | undefined> {
-    if ((denial.layer === "validate" || denial.layer === "authenticate") && !this.#admitRefusal(trail)) return undefined;
+    const unidentified = denial.layer === "validate" || denial.layer === "authenticate";
+    // A refusal that closes an intent is always recorded, or the intent would stay open.
+    if (unidentified && trail.intent === undefined && !this.#admitRefusal(trail)) return undefined;
     const facts = { ...this.#callFacts(trail), ...denialFacts(denial), severity: "warning" };
     const entry = this.#record(
       "tool_execution_denied",
@@ -65,11 +67,11 @@ export class Evidence {
       "durable",
       trail.intent === undefined ? {} : { closes: trail.intent },
     );
-    const others: Promise<number>[] = [];
+    const others: Promise<unknown>[] = [];
     if (denial.layer === "workspace") others.push(this.#violation(trail, denial));
     if (denial.reason === "tool_approval_required") others.push(this.#record("tool_approval_required", trail, facts, "durable", {}));
-    await Promise.all(others);
-    return entry;
+    const [sequence] = await Promise.all([entry, ...others]);
+    return sequence;
   }
 
   /** Records what a running tool wants recorded. */
@@ -89,7 +91,12 @@ export class Evidence {
     this.#suppressed = 0;
     const timeMs = this.#parts.clock.nowMs();
     const event: LedgerEvent = { type: "requests_refused", sessionId: "", actor: "", requestId: "", timeMs, payload: { count } };
-    await this.#parts.ledger.record(event, "durable");
+    try {
+      await this.#parts.ledger.record(event, "durable");
+    } catch (error) {
+      this.#suppressed += count; // they are counted with the next ones
+      throw error;
+    }
   }
 
   #outcome(type: EventType, trail: Trail, facts: JsonObject): Promise<number> {
@@ -98,7 +105,7 @@ export class Evidence {
   }
 
   /** The security audit record of a workspace violation (Flow §7.2), and the alarm when there are too many. */
-  async #violation(trail: Trail, denial: Denial): Promise<number> {
+  async #violation(trail: Trail, denial: Denial): Promise<void> {
     const session = trail.caller?.session;
     const facts = {
       timestamp: new Date(trail.receivedAtMs).toISOString(),
@@ -107,13 +114,14 @@ export class Evidence {
       target_path: denial.targetPath ?? "outside the workspace",
       command_args: [],
     };
-    const recorded = this.#record("workspace_violation", trail, facts, "durable", {});
+    const recorded = [this.#record("workspace_violation", trail, facts, "durable", {})];
     const principal = `${session?.userId}\0${session?.agentId}\0${session?.serviceRoot}`;
     if (this.#countViolation(principal)) {
       const limit = this.#parts.settings.violationsPerMinute;
-      await this.#record("alert_mode", trail, { violations_per_minute: limit, severity: "critical", review: "required" }, "durable", {});
+      const alarm = { violations_per_minute: limit, severity: "critical", review: "required" };
+      recorded.push(this.#record("alert_mode", trail, alarm, "durable", {}));
     }
-    return recorded;
+    await Promise.all(recorded);
   }
 
   /** Counts a violation; true exactly when it is the first beyond the limit within a minute. */

@@ -113,7 +113,7 @@ function filesOf(parts: KernelParts, evidence: Evidence, trail: Trail, judge: Po
   const { caller, tool } = trail;
   assert(caller && tool, "files are handed out only to an authenticated call");
   const { workspace, roots } = caller.place;
-  return createFileAccess({
+  const access = createFileAccess({
     workspace,
     roots,
     judge: (target, effect) => judgePlace(caller, tool, target, workspace.zones.classify(target), effect) ?? judge(target, effect),
@@ -125,4 +125,44 @@ function filesOf(parts: KernelParts, evidence: Evidence, trail: Trail, judge: Po
     signal,
     onLockBroken: (path, owner) => evidence.lockBroken(trail, path, owner).catch(parts.onInternalError),
   });
+  return onlyAnalysed(access, trail);
+}
+
+/** A tool may touch only what its analysis named: what was not analysed was never judged. */
+function onlyAnalysed(access: FileAccess, trail: Trail): FileAccess {
+  const named = (path: string, ...effects: readonly ("read" | "write")[]) => {
+    for (const effect of effects) {
+      const analysed = trail.accesses.some(
+        ({ resource, effect: declared }) => resource.kind === "file" && resource.path === path && declared === effect,
+      );
+      if (!analysed) throw new Refusal(unanalysed(trail.call?.tool ?? "", effect));
+    }
+  };
+  return {
+    read: (path, options) => {
+      named(path, "read");
+      return access.read(path, options);
+    },
+    list: async (path, options) => {
+      named(path, "read");
+      return access.list(path, options);
+    },
+    write: async (path, content, options) => {
+      named(path, "write");
+      return access.write(path, content, options);
+    },
+    transform: async (path, bytesMax, transform) => {
+      named(path, "read", "write");
+      return access.transform(path, bytesMax, transform);
+    },
+  };
+}
+
+function unanalysed(tool: string, effect: string): Denial {
+  return {
+    layer: "scope",
+    reason: "permission_denied",
+    ruleId: `ANALYSE:${tool}`,
+    message: `\`${tool}\` tried ${effect} access to a file that its analysis did not name; tell the tool's author`,
+  };
 }

@@ -51,7 +51,8 @@ function receiveCall(submission: Extract<Submission, { kind: "call" }>): Receive
   const violations = [...validateEnvelope({ requestId, sessionToken, dedupeKey, tool })];
   const args = submission.arguments ?? {};
   const problem = isJsonObject(args) ? jsonProblem(args) : "not a JSON object";
-  if (problem !== undefined) violations.push({ field: "call.arguments_json", rule: "format", message: `the arguments cannot be used: ${problem}` });
+  if (problem !== undefined)
+    violations.push({ field: "call.arguments_json", rule: "format", message: `the arguments cannot be used: ${problem}` });
   if (violations.length > 0 || !isJsonObject(args)) return { requestId, verdict: invalid(violations) };
   return { requestId, verdict: allow({ requestId, sessionToken, dedupeKey, tool, arguments: args, variant: "call", reply: "result" }) };
 }

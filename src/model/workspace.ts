@@ -31,14 +31,15 @@ export function resolveWorkspacePath(workspace: Workspace, requested: string): V
   if (requested.includes("\0")) return leaves("contains a null byte");
   if (requested.split(/[/\\]/).includes("..")) return traversal();
   if (!requested.startsWith("/")) return allow({ root: "service", path: normalise(requested) });
-  for (const base of [workspace.serviceRoot, WORKSPACE_ALIAS]) {
-    const inside = below(base, requested);
-    if (inside !== undefined) return allow({ root: "service", path: inside });
-  }
+  const real = below(workspace.serviceRoot, requested);
+  if (real !== undefined) return allow({ root: "service", path: real });
   const inProject = below(workspace.projectRoot, requested);
   if (inProject !== undefined && workspace.sharedPaths.some((shared) => below(`/${shared}`, `/${inProject}`) !== undefined)) {
     return allow({ root: "project", path: inProject });
   }
+  // Last, so that a project that really lies at the alias keeps its own paths.
+  const alias = below(WORKSPACE_ALIAS, requested);
+  if (alias !== undefined) return allow({ root: "service", path: alias });
   return leaves("is outside the workspace");
 }
 

@@ -3,6 +3,7 @@
  * descriptor's check, listings and searches, so that they cannot disagree.
  *
  * Secret zones are judged without regard to case (`.ENV` is as secret as `.env`), templates of secrets are not secret.
+ * `.env*` takes `.envrc` in: it is refused rather than asked about.
  * INVARIANT: secret beats managed beats shared beats protected beats own.
  */
 import picomatch from "picomatch";
@@ -36,7 +37,6 @@ export const BUILT_IN_ZONE_RULES: ZoneRules = {
     ".codex",
     ".vscode",
     ".husky",
-    ".envrc",
     "AGENTS.md",
     "CLAUDE.md",
     ".github/workflows",

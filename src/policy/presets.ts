@@ -3,12 +3,10 @@
  * INVARIANT: `base.cedar` is part of every preset; what it forbids no other file can permit.
  */
 
-/** Names of the presets; `dev` is the default. */
+/** Names of the presets. */
 export const PRESET_NAMES = ["reader", "dev", "autonomous", "open"] as const;
 /** One preset. */
 export type PresetName = (typeof PRESET_NAMES)[number];
-/** The preset of a workspace whose operator chose none. */
-export const DEFAULT_PRESET: PresetName = "dev";
 
 /** A preset: its policy files, in the order in which they are read, and what to tell the one who chooses it. */
 export interface Preset {

@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import type { JsonObject } from "../../src/base/json.ts";
 import { REFUSALS_RECORDED_PER_SECOND } from "../../src/base/limits.ts";
 import type { LedgerEvent } from "../../src/model/event.ts";
 import { memoryKernel, testTool } from "../support/memory-kernel.ts";
@@ -67,15 +68,18 @@ describe("intent before effect", () => {
     expect(JSON.stringify(response)).not.toContain("confidential");
   });
 
-  test("a denial that cannot be recorded is an error, not a denial", async () => {
-    const { ledger, call } = await memoryKernel();
+  test("a denial that cannot be recorded is an error, not a denial, and ends nothing but the call", async () => {
+    const { ledger, call } = await memoryKernel({ settings: { violationsPerMinute: 1 } });
+    await call("read_file", { path: ".env" });
     ledger.breakFor(() => true);
     expect((await call("read_file", { path: ".env" })).outcome).toMatchObject({ kind: "error", code: "LEDGER_UNAVAILABLE" });
   });
 
   test("a tool that fails, a handle that refuses and a bug each close the intent", async () => {
     const throws = (name: string, error: Error) => testTool(name, () => Promise.reject(error));
-    const { ledger, call, internalErrors } = await memoryKernel({ tools: [throws("broken", new TypeError("undefined is not a function"))] });
+    const { ledger, call, internalErrors } = await memoryKernel({
+      tools: [throws("broken", new TypeError("undefined is not a function"))],
+    });
     await call("write_file", { path: "dir/file", content: "" });
     await call("write_file", { path: "dir", content: "" });
     await call("broken", { path: "a" });
@@ -147,6 +151,20 @@ describe("what a record holds", () => {
     expect(JSON.stringify(ledger.events)).not.toContain("content-that-is-private");
   });
 
+  test.each([
+    ["a tool name", (): [string, object] => ["\ud800", {}]],
+    ["a property name", (): [string, object] => ["read_file", { path: "a", "\ud800": 1 }]],
+    ["a long property name that is cut for the record", (): [string, object] => ["read_file", { path: "a", [`${"x".repeat(127)}😀`]: 1 }]],
+    ["a path", (): [string, object] => ["read_file", { path: "\ud800" }]],
+    ["a path of a foreign tool", (): [string, object] => ["foreign", { path: "\ud800" }]],
+  ])("half of a surrogate pair in %s is refused and recorded", async (_, made) => {
+    const { ledger, call, internalErrors } = await memoryKernel({ tools: [testTool("foreign", () => ({ kind: "data", data: {} }))] });
+    const [tool, args] = made();
+    expect((await call(tool, args as JsonObject)).outcome.kind).toBe("denied");
+    expect(ledger.types()).toEqual(["tool_execution_denied"]);
+    expect(internalErrors).toEqual([]);
+  });
+
   test("output is never recorded, and reads record what was read", async () => {
     const { ledger, call } = await memoryKernel();
     await call("write_file", { path: "a.txt", content: "content-that-is-private" });
@@ -173,6 +191,16 @@ describe("a flood of refused requests", () => {
     expect(single).toBe(2 * REFUSALS_RECORDED_PER_SECOND);
     expect(single + counted).toBe(sent);
     expect(ledger.of("requests_refused").map(({ durability }) => durability)).toEqual(["durable", "durable"]);
+  });
+
+  test("is counted on when the ledger does not take the count", async () => {
+    const { door, ledger, call } = await memoryKernel();
+    for (let index = 0; index < REFUSALS_RECORDED_PER_SECOND + 3; index += 1) await call("read_file", { path: "a" }, { token: "nonsense" });
+    ledger.breakFor(() => true);
+    await expect(door.flush()).rejects.toThrow("the disk is full");
+    ledger.before = () => undefined;
+    await door.flush();
+    expect(ledger.of("requests_refused").map(({ payload }) => payload)).toEqual([{ count: 3 }]);
   });
 
   test("does not keep an authenticated session's refusals from being recorded", async () => {
@@ -232,7 +260,7 @@ describe("violations", () => {
     expect(ledger.of("workspace_violation")).toEqual([]);
     const facts = ledger.of("tool_execution_denied").map(({ payload }) => [payload["layer"], payload["reason"], payload["severity"]]);
     expect(facts).toEqual([
-      ["policy", "read_file_denied", "warning"],
+      ["policy", "file_read_denied", "warning"],
       ["call", "tool_input_invalid", "warning"],
       ["approval", "tool_approval_required", "warning"],
     ]);

@@ -10,7 +10,7 @@ import { z } from "zod";
 import type { Clock } from "../../src/base/clock.ts";
 import { KernelError } from "../../src/base/errors.ts";
 import { systemRandom } from "../../src/base/ids.ts";
-import type { JsonObject } from "../../src/base/json.ts";
+import { canonicalJson, type JsonObject } from "../../src/base/json.ts";
 import { defaultSettings } from "../../src/config/config.ts";
 import { createKernelDoor, type KernelDoor, type KernelParts, type KernelSettings, ToolRegistry } from "../../src/kernel/index.ts";
 import type { CallResponse } from "../../src/model/call.ts";
@@ -41,6 +41,7 @@ export class MemoryLedger implements EventSink {
 
   readonly record = async (event: LedgerEvent, durability: Durability): Promise<number> => {
     await this.before(event, durability);
+    canonicalJson(event.payload); // as the real ledger does, which takes no other payloads
     const sequence = this.events.length + 1;
     this.events.push({ ...event, sequence, durability });
     return sequence;

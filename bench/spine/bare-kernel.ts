@@ -1,0 +1,94 @@
+/**
+ * A kernel as the composition makes it, but with a ledger that answers at once: what remains is the pipeline's own work.
+ * The real session store, lock store, workspace and policies are there.
+ */
+import { systemClock } from "../../src/base/clock.ts";
+import { systemRandom } from "../../src/base/ids.ts";
+import { defaultSettings } from "../../src/config/config.ts";
+import { createKernelDoor, type KernelDoor, type KernelParts, ToolRegistry } from "../../src/kernel/index.ts";
+import type { EventSink } from "../../src/model/event.ts";
+import type { Tool } from "../../src/model/tool.ts";
+import { createPolicyEngine, type PolicyEngine } from "../../src/policy/policy.ts";
+import { Administration } from "../../src/server/administration.ts";
+import { BUILT_IN_TOOLS } from "../../src/server/compose.ts";
+import type { OperatorDirectory } from "../../src/server/operator-directory.ts";
+import { policyActions, policySources } from "../../src/server/policies.ts";
+import { createWorkspaceCatalog } from "../../src/server/workspace-catalog.ts";
+import { openLockStore } from "../../src/stores/embedded/lock-store.ts";
+import { openSessionStore } from "../../src/stores/embedded/session-store.ts";
+import { prepareStateDirectory } from "../../src/stores/embedded/state-directory.ts";
+
+/** An open kernel with one session. */
+export interface BareKernel extends AsyncDisposable {
+  readonly parts: KernelParts;
+  readonly door: KernelDoor;
+  readonly policy: PolicyEngine;
+  readonly token: string;
+}
+
+/** Answers at once, and lets the event loop turn as little as a real answer would. */
+function immediateSink(): EventSink {
+  let sequence = 0;
+  return { record: () => Promise.resolve(++sequence) };
+}
+
+/**
+ * Opens the kernel on `workspace`.
+ * @param policyText policies of the operator besides the preset `dev`
+ */
+export async function openBareKernel(
+  stateDirectory: string,
+  workspace: string,
+  tools: readonly Tool[] = [],
+  policyText = "",
+): Promise<BareKernel> {
+  await prepareStateDirectory(stateDirectory);
+  const settings = defaultSettings();
+  const registry = new ToolRegistry();
+  for (const tool of [...BUILT_IN_TOOLS, ...tools]) registry.register(tool);
+  const sessions = await openSessionStore(stateDirectory);
+  const locks = await openLockStore(stateDirectory);
+  const ledger = immediateSink();
+  const policies = policyText === "" ? [] : [{ name: "bench.cedar", text: policyText }];
+  const operator: OperatorDirectory = { path: stateDirectory, exists: true, settings, policies };
+  const policy = await createPolicyEngine({
+    actions: policyActions(registry.getAll()),
+    sources: policySources("dev", operator),
+    roles: settings.roles,
+  });
+  const workspaces = createWorkspaceCatalog(settings, [stateDirectory]);
+  const parts: KernelParts = {
+    clock: systemClock,
+    random: systemRandom,
+    instanceId: "ins_bench",
+    settings: { toolsEnabled: true, disabledTools: new Set(), violationsPerMinute: settings.alert.violations_per_minute },
+    registry,
+    policy: () => Promise.resolve(policy),
+    sessions,
+    locks,
+    workspaces,
+    ledger,
+    argumentsKey: systemRandom(32),
+    onInternalError: (error) => console.error(error),
+  };
+  const administration = new Administration({ settings, sessions, ledger, clock: systemClock, random: systemRandom });
+  const { token } = await administration.createSession({
+    workspace,
+    userId: "bench",
+    agentId: "bench",
+    preset: "dev",
+    askedBy: "operator",
+  });
+  return {
+    parts,
+    door: createKernelDoor(parts),
+    policy,
+    token,
+    [Symbol.asyncDispose]: async () => {
+      workspaces.close();
+      policy.dispose();
+      await sessions.close();
+      await locks.close();
+    },
+  };
+}

@@ -1,0 +1,208 @@
+/**
+ * What each stage of the pipeline costs for a 4 KB read: its exported function alone, with the inputs it has in a real
+ * call, beside the whole call through the kernel's door. The stages of the transports are there too; the whole call
+ * does not contain those, so that the shares do not add up to one.
+ */
+import { create } from "@bufbuild/protobuf";
+import { systemRandom } from "../../src/base/ids.ts";
+import { ToolRequestSchema } from "../../src/gen/handrail/tool/v1/tool_pb.ts";
+import { analyse } from "../../src/kernel/analyse.ts";
+import { evaluateAccesses, judgeByPolicy } from "../../src/kernel/decide.ts";
+import { Evidence } from "../../src/kernel/evidence.ts";
+import { cleanResult } from "../../src/kernel/result.ts";
+import { runTool } from "../../src/kernel/run.ts";
+import { checkMasterGate, checkScope } from "../../src/kernel/scope.ts";
+import { receive } from "../../src/kernel/submission.ts";
+import type { Trail } from "../../src/kernel/trail.ts";
+import { chainEntries, GENESIS_HASH, pendingEntry } from "../../src/ledger/chain.ts";
+import type { CallResponse } from "../../src/model/call.ts";
+import type { LedgerEvent } from "../../src/model/event.ts";
+import { authenticate } from "../../src/session/session.ts";
+import { validateRequest } from "../../src/validate/validate.ts";
+import { decodeRequest, encodeRequest, encodeResponse, toToolCall, toToolResult, toWireResponse } from "../../src/wire/index.ts";
+import { interleave, microsecondsEach, microsecondsEachAwaited, type Row } from "../measure.ts";
+import type { Effort } from "../options.ts";
+import type { Playground } from "../playground.ts";
+import { type BareKernel, openBareKernel } from "./bare-kernel.ts";
+
+const CHAIN_BATCH = 64;
+
+interface Stage {
+  readonly id: string;
+  readonly what: string;
+  /** Microseconds of one call, from `count` calls. */
+  readonly measure: (count: number) => number | Promise<number>;
+}
+
+/** The figures. */
+export async function measureStages(playground: Playground, effort: Effort): Promise<readonly Row[]> {
+  const { path, files } = playground.workspace("stages", 200);
+  await using kernel = await openBareKernel(playground.directory("state-stages"), path);
+  const call = (index: number) =>
+    ({
+      kind: "call",
+      requestId: `bench-${index}`,
+      sessionToken: kernel.token,
+      tool: "read_file",
+      arguments: { path: files[index % files.length] },
+    }) as const;
+  const { signal } = new AbortController();
+  const whole = (count: number) => microsecondsEachAwaited(count, (index) => kernel.door.execute(call(index), signal));
+  const stages = [...(await kernelStages(kernel, call)), ...(await edgeStages(kernel, call, files))];
+  const rows: Row[] = [];
+  await whole(effort.calls);
+  for (const { id, what, measure } of stages) {
+    await measure(effort.calls);
+    const subject = { id: `stage-${id}`, what, peer: "the whole 4 KB read through the door", unit: "µs", better: "lower" } as const;
+    const count = Math.ceil(effort.calls / 4);
+    rows.push(
+      await interleave(
+        subject,
+        effort.rounds,
+        () => measure(count),
+        () => whole(count),
+      ),
+    );
+  }
+  return rows;
+}
+
+type Call = (index: number) => Extract<Parameters<typeof receive>[0], { kind: "call" }>;
+
+/** The stages inside the door, in their order. */
+async function kernelStages(kernel: BareKernel, call: Call): Promise<readonly Stage[]> {
+  const { parts, policy } = kernel;
+  const nowMs = parts.clock.nowMs();
+  const received = receive(call(0)).verdict;
+  const authenticated = await authenticate(parts.sessions, kernel.token, nowMs);
+  if (!received.ok || !authenticated.ok) throw new Error("the call of the stages was refused");
+  const { session, lease } = authenticated.value;
+  const caller = { session, lease, place: parts.workspaces.open(session) };
+  const analysed = analyse(parts.registry, received.value);
+  if (!analysed.ok) throw new Error("the arguments of the stages were refused");
+  const { tool, args, accesses } = analysed.value;
+  const scoped = checkScope(caller, tool, accesses, nowMs);
+  if (!scoped.ok) throw new Error("the path of the stages was refused");
+  const evidence = new Evidence(parts);
+  const rules = ["dev.read-files"];
+  const trail: Trail = {
+    requestId: "bench",
+    startedMs: 0,
+    receivedAtMs: nowMs,
+    call: received.value,
+    caller,
+    tool,
+    args,
+    accesses: scoped.value,
+    policyHash: policy.hash,
+    rules,
+  };
+  const judge = judgeByPolicy(policy, caller, tool, nowMs);
+  const { signal } = new AbortController();
+  const ran = await runTool(parts, evidence, trail, judge, signal);
+  if (ran.kind !== "output") throw new Error("the read of the stages failed");
+  const secrets = [{ rule: "session-token", value: kernel.token }];
+  const clean = cleanResult(tool, ran.output, secrets, nowMs);
+  return [
+    plain("receive", "envelope: validate a call by name", (index) => receive(call(index))),
+    plain("gate", "master gate", () => checkMasterGate(parts.settings, "read_file")),
+    awaited("authenticate", "authenticate: session, token hash, lease", () => authenticate(parts.sessions, kernel.token, nowMs)),
+    plain("workspace", "workspace of the session", () => parts.workspaces.open(session)),
+    plain("analyse", "analyse: schema and accesses", () => analyse(parts.registry, received.value)),
+    plain("scope", "scope: lease, role, mode, path, zone", () => checkScope(caller, tool, accesses, nowMs)),
+    plain("policy", "policy: describe, key, remembered decision", () => evaluateAccesses(policy, caller, tool, scoped.value, nowMs)),
+    plain("policy-plain", "policy without memo and slices", () => policy.evaluatePlainly(policyQuestion())),
+    awaited("run", "run: contained open and read of 4 KB", () => runTool(parts, evidence, trail, judge, signal)),
+    plain("clean", "redact, bound, label", () => cleanResult(tool, ran.output, secrets, nowMs)),
+    awaited("evidence", "evidence: facts of the outcome", () => evidence.executed(trail, clean)),
+  ];
+}
+
+function policyQuestion() {
+  return {
+    principal: { sessionId: "ses_bench", workspace: "/w", agent: "bench", user: "bench", role: "dev", mode: "default" },
+    action: "read_file",
+    tool: "read_file",
+    effect: "read",
+    resource: { kind: "file", path: "src/same.ts", root: "service", zone: "own" },
+    context: { armed: false, trust: "user", dataClass: "internal", network: false, time: 1_800_000_000 },
+  } as const;
+}
+
+/** What surrounds the door: the two transports, and the ledger on both of its threads. */
+async function edgeStages(kernel: BareKernel, call: Call, files: readonly string[]): Promise<readonly Stage[]> {
+  const { signal } = new AbortController();
+  const response = await kernel.door.execute(call(0), signal);
+  const fileRead = { path: files[0] ?? "", offset: 0n, limit: 0n };
+  const request = create(ToolRequestSchema, {
+    requestId: "bench",
+    sessionToken: kernel.token,
+    tool: { case: "fileRead", value: fileRead },
+  });
+  const bytes = encodeRequest(request);
+  const raw = await kernel.door.execute({ kind: "wire", bytes }, signal);
+  const line = JSON.stringify({
+    jsonrpc: "2.0",
+    id: 1,
+    method: "tools/call",
+    params: { name: "read_file", arguments: { path: files[0] } },
+  });
+  const answer = mcpAnswer(response);
+  const event = outcomeEvent(files[0] ?? "");
+  const pending = Array.from({ length: CHAIN_BATCH }, () => pendingEntry(event, "buffered"));
+  const view = { head: { sequence: 0, hash: GENESIS_HASH }, isOpen: () => true };
+  return [
+    plain("wire-decode", "wire: scan and decode a request", () => decodeRequest(bytes)),
+    plain("wire-validate", "wire: validate and map a request", () => [validateRequest(request), toToolCall(request)]),
+    plain("wire-encode", "wire: encode an answer of 4 KB", () => encodeResponse(toWireResponse(raw))),
+    plain("mcp-parse", "MCP: parse a line", () => JSON.parse(line)),
+    plain("mcp-result", "MCP: build the result document", () => mcpAnswer(response)),
+    plain("mcp-encode", "MCP: print an answer of 4 KB", () => JSON.stringify(answer)),
+    plain("ledger-send", "ledger: canonical event, main thread", () => pendingEntry(event, "buffered")),
+    {
+      id: "ledger-chain",
+      what: `ledger: encode and chain one of ${CHAIN_BATCH} entries, its own thread`,
+      measure: (count) =>
+        microsecondsEach(Math.ceil(count / CHAIN_BATCH), () => chainEntries(view, pending, "ins_bench", systemRandom)) / CHAIN_BATCH,
+    },
+  ];
+}
+
+function mcpAnswer(response: CallResponse) {
+  if (response.outcome.kind !== "success") throw new Error("the read of the stages failed");
+  return { content: [{ type: "text", text: response.outcome.data["content"] }], structuredContent: toToolResult(response), isError: false };
+}
+
+function outcomeEvent(path: string): LedgerEvent {
+  const payload = {
+    tool: "read_file",
+    role: "dev",
+    preset: "dev",
+    accesses: [{ kind: "file", effect: "read", path }],
+    rules: ["dev.read-files"],
+    policy: `blake3:${"0".repeat(64)}`,
+    args: { path },
+    success: true,
+    truncated: false,
+    secretsFound: 0,
+    outputBytes: 4200,
+    label: { trustLevel: "verified", dataClass: "internal" },
+    executionTime: 0.123,
+  };
+  return {
+    type: "tool_executed",
+    sessionId: "ses_0000000000000000000000",
+    actor: "bench/bench",
+    requestId: "req_0",
+    timeMs: Date.now(),
+    payload,
+  };
+}
+
+function plain(id: string, what: string, work: (index: number) => unknown): Stage {
+  return { id, what, measure: (count) => microsecondsEach(count, work) };
+}
+
+function awaited(id: string, what: string, work: (index: number) => Promise<unknown>): Stage {
+  return { id, what, measure: (count) => microsecondsEachAwaited(count, work) };
+}

@@ -1,0 +1,68 @@
+// The canonical form of JSON: sorted, minimal, the same for equal values, refused where there is none (RFC 8785).
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { KernelError } from "./errors.ts";
+import { canonicalJson, type JsonValue } from "./json.ts";
+import { NESTING_DEPTH_MAX } from "./limits.ts";
+
+test("members are sorted by UTF-16 code units, as RFC 8785 section 3.2.3 shows", () => {
+  const value = {
+    "\u20ac": "Euro",
+    "\r": "CR",
+    "\ufb33": "Dagesh",
+    "1": "One",
+    "\ud83d\ude00": "Smiley",
+    "\u0080": "Control",
+    "\u00f6": "o",
+  };
+  expect(Object.keys(JSON.parse(canonicalJson(value)) as object)).toEqual([
+    "1",
+    "\r",
+    "\u0080",
+    "\u00f6",
+    "\u20ac",
+    "\ud83d\ude00",
+    "\ufb33",
+  ]);
+});
+
+test("numbers are printed as ECMAScript prints them", () => {
+  expect(canonicalJson([333333333.3333333, 1e30, 4.5, 2e-3, 0.000000000000000000000000001, -0])).toBe(
+    "[333333333.3333333,1e+30,4.5,0.002,1e-27,0]",
+  );
+});
+
+test("the order in which members were written does not matter", () => {
+  fc.assert(
+    fc.property(fc.dictionary(fc.string({ unit: "grapheme" }), fc.jsonValue()), (object) => {
+      const reversed = Object.fromEntries(Object.entries(object).reverse());
+      expect(canonicalJson(reversed as JsonValue as never)).toBe(canonicalJson(object as JsonValue as never));
+    }),
+  );
+});
+
+test("a value survives its canonical form", () => {
+  fc.assert(
+    fc.property(fc.jsonValue({ stringUnit: "grapheme" }), (value) => {
+      expect(JSON.parse(canonicalJson(value as JsonValue))).toEqual(JSON.parse(JSON.stringify(value)));
+    }),
+  );
+});
+
+test("absent members are left out", () => {
+  expect(canonicalJson({ a: undefined, b: null })).toBe('{"b":null}');
+});
+
+test.each([
+  ["a lone surrogate", "\ud800"],
+  ["a lone surrogate in a name", { "\udc00": 1 }],
+  ["a number that is not finite", Number.NaN],
+])("%s has no canonical form", (_what, value) => {
+  expect(() => canonicalJson(value as JsonValue)).toThrow(KernelError);
+});
+
+test("nesting is bounded", () => {
+  const nested = (depth: number): JsonValue => (depth === 0 ? 1 : [nested(depth - 1)]);
+  expect(canonicalJson(nested(NESTING_DEPTH_MAX))).toContain("1");
+  expect(() => canonicalJson(nested(NESTING_DEPTH_MAX + 1))).toThrow(KernelError);
+});

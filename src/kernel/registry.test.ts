@@ -1,0 +1,60 @@
+// The registry: unique names, stable order and hash, schemas that let nothing unknown through.
+import { expect, test } from "vitest";
+import * as z from "zod";
+import type { Tool } from "../model/tool.ts";
+import { ToolRegistry } from "./registry.ts";
+
+const tool = (name: string, more: Partial<Tool> = {}): Tool => ({
+  name,
+  title: name,
+  description: `does ${name}`,
+  parameters: z.strictObject({ path: z.string() }),
+  capability: { effect: "read", risk: "low", approval: { level: "auto" } },
+  analyse: () => [],
+  execute: () => ({ kind: "data", data: {} }),
+  ...more,
+});
+
+const registryOf = (...tools: readonly Tool[]) => {
+  const registry = new ToolRegistry();
+  for (const entry of tools) registry.register(entry);
+  return registry;
+};
+
+test("a registered tool is found by its name", () => {
+  const one = tool("one");
+  expect(registryOf(one).get("one")).toBe(one);
+  expect(registryOf(one).get("two")).toBeUndefined();
+});
+
+test("a name is registered once", () => {
+  expect(() => registryOf(tool("one"), tool("one"))).toThrow(/already registered/);
+});
+
+test.each(["", "One", "1one", "a-b", "a b", "a".repeat(65)])("the name `%s` is refused", (name) => {
+  expect(() => registryOf(tool(name))).toThrow(/must match/);
+});
+
+test("tools are listed in the same order however they were registered", () => {
+  const names = (...order: readonly string[]) =>
+    registryOf(...order.map((name) => tool(name)))
+      .getToolDefinitions()
+      .map((definition) => definition.name);
+  expect(names("b", "a", "c")).toEqual(["a", "b", "c"]);
+  expect(names("c", "b", "a")).toEqual(["a", "b", "c"]);
+});
+
+test("the hash depends on what the tools are, not on the order of registration", () => {
+  expect(registryOf(tool("a"), tool("b")).hash()).toBe(registryOf(tool("b"), tool("a")).hash());
+  expect(registryOf(tool("a")).hash()).not.toBe(registryOf(tool("a", { description: "else" })).hash());
+});
+
+test("a schema that lets unknown properties through is refused", () => {
+  expect(() => registryOf(tool("a", { parameters: z.looseObject({}) })).getToolDefinitions()).toThrow(/unknown properties/);
+  expect(() => registryOf(tool("a", { parameters: z.string() })).getToolDefinitions()).toThrow(/unknown properties/);
+});
+
+test("output is never logged", () => {
+  const audit = { logOutput: true } as unknown as NonNullable<Tool["capability"]["audit"]>;
+  expect(() => registryOf(tool("a", { capability: { ...tool("a").capability, audit } }))).toThrow(/never logged/);
+});

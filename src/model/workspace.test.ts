@@ -1,0 +1,59 @@
+// From the path an agent writes to a place in the workspace: inside, or refused without a word about what is outside.
+import { expect, test } from "vitest";
+import { resolveWorkspacePath, type Workspace } from "./workspace.ts";
+import { BUILT_IN_ZONE_RULES, compileZones } from "./zone.ts";
+
+const workspace: Workspace = {
+  serviceRoot: "/project/services/orders",
+  projectRoot: "/project",
+  sharedPaths: ["shared", "contracts/"],
+  zones: compileZones(BUILT_IN_ZONE_RULES, "services/orders"),
+};
+const resolve = (path: string) => resolveWorkspacePath(workspace, path);
+const reasonOf = (path: string) => {
+  const resolved = resolve(path);
+  return resolved.ok ? "resolved" : resolved.denial.reason;
+};
+
+test.each([
+  ["src/a.ts", "src/a.ts"],
+  ["./src//a.ts", "src/a.ts"],
+  ["", "."],
+  [".", "."],
+  ["a..b", "a..b"],
+  ["/project/services/orders", "."],
+  ["/project/services/orders/src/a.ts", "src/a.ts"],
+  ["/workspace", "."],
+  ["/workspace/src/a.ts", "src/a.ts"],
+])("`%s` is `%s` of the service (CTR-0006)", (path, expected) => {
+  expect(resolve(path)).toEqual({ ok: true, value: { root: "service", path: expected } });
+});
+
+test("a shared directory of the project can be named by its absolute path", () => {
+  expect(resolve("/project/shared/types.ts")).toEqual({ ok: true, value: { root: "project", path: "shared/types.ts" } });
+  expect(resolve("/project/contracts/order.json")).toEqual({ ok: true, value: { root: "project", path: "contracts/order.json" } });
+});
+
+test.each(["../billing/a.ts", "src/../../x", "a/..", "..", "..\\x", "/project/services/orders/../billing"])(
+  "`%s` is a traversal (INV-0007)",
+  (path) => {
+    expect(reasonOf(path)).toBe("workspace_path_traversal");
+  },
+);
+
+test.each([
+  "/etc/passwd",
+  "/",
+  "/project",
+  "/project/services/billing/a.ts",
+  "/project/services/orders2/a.ts",
+  "/workspacex/a",
+  "a\0b",
+  "/project/sharedx/a",
+])("`%s` leaves the workspace", (path) => {
+  expect(reasonOf(path)).toBe("workspace_path_escape");
+});
+
+test("the refusal of an outside path is the same for every outside path", () => {
+  expect(resolve("/etc/passwd")).toEqual(resolve("/nowhere/at/all"));
+});

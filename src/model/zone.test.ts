@@ -1,0 +1,65 @@
+// Zones: what a path is, whatever its case and depth; secret beats managed beats shared beats protected beats own.
+import { expect, test } from "vitest";
+import { BUILT_IN_ZONE_RULES, compileZones, type Zone } from "./zone.ts";
+
+const zones = compileZones(BUILT_IN_ZONE_RULES, "");
+const zoneOf = (path: string): Zone => zones.classify({ root: "service", path });
+
+test.each<[string, Zone]>([
+  [".", "own"],
+  ["src/main.ts", "own"],
+  ["environment.ts", "own"],
+  ["src/.environment.ts", "secret"],
+  ["docs/secrets.md", "own"],
+  [".env", "secret"],
+  [".ENV", "secret"],
+  [".env.local", "secret"],
+  ["packages/a/.env.production", "secret"],
+  [".env/nested", "secret"],
+  [".env.example", "own"],
+  [".env.example/key", "secret"],
+  ["packages/a/.env.sample", "own"],
+  ["secrets", "secret"],
+  ["secrets/key.pem", "secret"],
+  ["Secrets/key.pem", "secret"],
+  ["deep/down/secrets/key.pem", "secret"],
+  [".handrail/state.db", "secret"],
+  [".git", "managed"],
+  [".git/config", "managed"],
+  [".GIT/config", "managed"],
+  ["vendor/x/.git/hooks/pre-commit", "managed"],
+  ["node_modules/left-pad/index.js", "managed"],
+  ["node_modules/x/.env", "secret"],
+  [".gitignore", "own"],
+  ["shared/types.ts", "shared"],
+  ["contracts/order.json", "shared"],
+  ["shared_contracts/order.json", "shared"],
+  ["src/shared/types.ts", "own"],
+  ["shared/.env", "secret"],
+  ["CLAUDE.md", "protected"],
+  ["packages/a/AGENTS.md", "protected"],
+  [".claude/settings.json", "protected"],
+  [".vscode/tasks.json", "protected"],
+  [".husky/pre-commit", "protected"],
+  [".envrc", "secret"],
+  [".github/workflows/ci.yml", "protected"],
+  [".github/CODEOWNERS", "own"],
+])("%s is %s", (path, zone) => {
+  expect(zoneOf(path)).toBe(zone);
+});
+
+test("shared directories lie in the project, also for a service below it", () => {
+  const inService = compileZones({ ...BUILT_IN_ZONE_RULES, readOnly: ["generated"] }, "services/orders");
+  expect(inService.classify({ root: "project", path: "shared/types.ts" })).toBe("shared");
+  expect(inService.classify({ root: "service", path: "shared/types.ts" })).toBe("own");
+  expect(inService.classify({ root: "service", path: "generated/client.ts" })).toBe("shared");
+  expect(inService.classify({ root: "project", path: "shared/.env" })).toBe("secret");
+});
+
+test("configured patterns add to the built-in ones", () => {
+  const rules = { ...BUILT_IN_ZONE_RULES, secret: [...BUILT_IN_ZONE_RULES.secret, "*.pem", "/config/private", "data/**/*.key"] };
+  const own = compileZones(rules, "");
+  for (const path of ["a/b.pem", "config/private/x", "data/a/b.key", ".env"])
+    expect(own.classify({ root: "service", path })).toBe("secret");
+  for (const path of ["a/config/private/x", "key/data.txt"]) expect(own.classify({ root: "service", path })).toBe("own");
+});

@@ -1,0 +1,48 @@
+/** The benchmarks run from beginning to end, and every figure that they print has a named peer. No speed is asserted. */
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+
+const directory = mkdtempSync(join(tmpdir(), "handrail-bench-smoke-"));
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+/** A report as `--json` stores it. */
+interface Report {
+  readonly machine: { readonly processor: string; readonly cores: number; readonly node: string };
+  readonly rows: readonly {
+    readonly id: string;
+    readonly peer: string;
+    readonly ours: { readonly median: number };
+    readonly theirs: { readonly median: number };
+    readonly ratio: { readonly min: number; readonly median: number; readonly max: number };
+  }[];
+}
+
+test("every figure of a quick run is a positive ratio against a named peer", { timeout: 180_000 }, () => {
+  const file = join(directory, "report.json");
+  const args = ["--disable-warning=ExperimentalWarning", "bench/main.ts", "spine", "--quick", "--json", file];
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: "utf8", timeout: 170_000 });
+  expect({ status, stderr: status === 0 ? "" : stderr }).toEqual({ status: 0, stderr: "" });
+
+  const report: Report = JSON.parse(readFileSync(file, "utf8"));
+  expect(report.machine.cores).toBeGreaterThan(0);
+  expect(stdout).toContain(report.machine.processor);
+  expect(stdout).toContain(report.machine.node);
+  for (const { id, peer, ours, theirs, ratio } of report.rows) {
+    expect(peer, id).not.toBe("");
+    for (const value of [ours.median, theirs.median, ratio.min, ratio.median, ratio.max]) {
+      expect(Number.isFinite(value) && value > 0, `${id}: ${value}`).toBe(true);
+    }
+  }
+  const groups = ["mcp-read-repeat-64", "mcp-read-distinct-64", "framed-read-64", "pipeline-hit", "pipeline-miss", "ledger-durable"];
+  const ids = report.rows.map((row) => row.id);
+  expect(ids).toEqual(expect.arrayContaining([...groups, "cold-start", "idle-memory", "stage-policy", "stage-run"]));
+});
+
+test("a suite that does not exist is refused", () => {
+  const { status, stderr } = spawnSync(process.execPath, ["bench/main.ts", "nonsense"], { encoding: "utf8", timeout: 30_000 });
+  expect(status).toBe(1);
+  expect(stderr).toContain("there is no suite `nonsense`");
+});
