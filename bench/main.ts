@@ -36,11 +36,19 @@ try {
   for (const { id, measure } of SPINE) {
     if (!id.startsWith(only)) continue;
     process.stderr.write(`bench: ${id}\n`);
-    rows.push(...(await measure(playground, effort)));
+    try {
+      rows.push(...(await measure(playground, effort)));
+    } catch (error) {
+      fail(error); // what was measured before and after is still worth printing
+    }
   }
   console.log(formatReport(machine, rows));
   if (json !== undefined) writeFileSync(json, `${JSON.stringify({ suite: "spine", takenAt: new Date(), machine, rows }, undefined, 2)}\n`);
 } catch (error) {
+  fail(error);
+}
+
+function fail(error: unknown): void {
   process.stderr.write(`bench: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
   process.exitCode = 1;
 }

@@ -111,6 +111,8 @@ export const SESSION_LIFETIME_MAX_MS = 30 * 24 * 3_600_000;
 export const TOKEN_BYTES = 32;
 /** Depth of lease derivation; deeper chains mean a loop. */
 export const LEASE_DEPTH_MAX = 16;
+/** Wildcards `*` in one component of a lease's path pattern, and `**` in all of it: each more multiplies the time by the path's length. */
+export const GLOB_STARS_MAX = 2;
 
 /** Decisions kept by the policy memo; the oldest go first. */
 export const POLICY_MEMO_ENTRIES_MAX = 4096;

@@ -5,6 +5,7 @@
  */
 import { Command } from "commander";
 import { KernelError } from "../base/errors.ts";
+import { handrailVersion } from "../server/version.ts";
 import { addCallCommand } from "./commands/call.ts";
 import { addDoctorCommand } from "./commands/doctor.ts";
 import { addInitCommand } from "./commands/init.ts";
@@ -20,6 +21,7 @@ import { say, visible } from "./output.ts";
 
 const program = new Command("handrail")
   .description("the governed choke point between an AI agent and this machine")
+  .version(handrailVersion())
   .showHelpAfterError("(add --help for usage)");
 for (const add of [
   addInitCommand,

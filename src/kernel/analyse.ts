@@ -4,31 +4,31 @@
 import type { ZodError } from "zod";
 import type { Access } from "../model/access.ts";
 import type { ToolCall } from "../model/call.ts";
-import { allow, deny, type Verdict, type Violation } from "../model/decision.ts";
+import { allow, type Denial, deny, type Verdict, type Violation } from "../model/decision.ts";
 import type { Tool } from "../model/tool.ts";
 import type { ToolRegistry } from "./registry.ts";
+import type { Trail } from "./trail.ts";
 
-/** A tool, its parsed arguments, and every access it will make. */
+/** A tool and every access that a call of it will make. */
 export interface Analysis {
   readonly tool: Tool;
-  readonly args: unknown;
   readonly accesses: readonly Access[];
 }
 
 /** Finds the tool, parses the arguments with its schema, and asks it what it will touch. */
-export function analyse(registry: ToolRegistry, call: ToolCall): Verdict<Analysis> {
+export function analyse(registry: ToolRegistry, call: ToolCall, trail: Pick<Trail, "tool" | "args">): Verdict<Analysis> {
   const tool = registry.get(call.tool);
-  if (!tool) {
-    return deny({
-      layer: "gates",
-      reason: "tool_spec_missing",
-      ruleId: "TOOL:unknown",
-      message: `no tool is named \`${call.tool.slice(0, 64)}\`; list the tools and use one of them`,
-    });
-  }
+  if (!tool) return deny(unknownTool(call.tool));
+  trail.tool = tool;
   const parsed = tool.parameters.safeParse(call.arguments);
   if (!parsed.success) return invalidInput(tool.name, parsed.error);
-  return allow({ tool, args: parsed.data, accesses: tool.analyse(parsed.data) });
+  trail.args = parsed.data;
+  return allow({ tool, accesses: tool.analyse(parsed.data) });
+}
+
+function unknownTool(name: string): Denial {
+  const message = `no tool is named \`${name.slice(0, 64)}\`; list the tools and use one of them`;
+  return { layer: "gates", reason: "tool_spec_missing", ruleId: "TOOL:unknown", message };
 }
 
 function invalidInput(tool: string, error: ZodError): Verdict<never> {

@@ -10,59 +10,78 @@ import type { KernelParts } from "./parts.ts";
 import type { CleanResult } from "./result.ts";
 import type { Trail } from "./trail.ts";
 
-/** Records and answers a refusal. */
-export async function answerDenial(parts: KernelParts, evidence: Evidence, trail: Trail, denial: Denial): Promise<CallResponse> {
-  const sequence = await evidence.denied(trail, denial);
-  return respond(parts, trail, { kind: "denied", denial }, [denial.ruleId], sequence);
-}
+/** The one answer to the call of `trail`. */
+export class Answer {
+  readonly #parts: KernelParts;
+  readonly #evidence: Evidence;
+  readonly #trail: Trail;
 
-/** Records and answers a tool's failure. */
-export async function answerFailure(parts: KernelParts, evidence: Evidence, trail: Trail, failure: ToolFailure): Promise<CallResponse> {
-  const sequence = await evidence.failed(trail, failure);
-  return respond(parts, trail, errorOf(failure), trail.rules, sequence);
-}
-
-/** Cleans, records and answers a success; the result is answered only once its record stands. */
-export async function answerSuccess(parts: KernelParts, evidence: Evidence, trail: Trail, clean: () => CleanResult): Promise<CallResponse> {
-  let result: CleanResult;
-  try {
-    result = clean();
-  } catch (error) {
-    if (error instanceof ToolFailure) return answerFailure(parts, evidence, trail, error);
-    throw error;
+  constructor(parts: KernelParts, evidence: Evidence, trail: Trail) {
+    this.#parts = parts;
+    this.#evidence = evidence;
+    this.#trail = trail;
   }
-  const sequence = await evidence.executed(trail, result);
-  return respond(parts, trail, result.outcome, trail.rules, sequence);
-}
 
-/**
- * Answers what was thrown: an unusable policy refuses the call, an unusable ledger too (and leaves the outcome of an
- * effect unknown), everything else is a bug.
- */
-export async function answerThrown(parts: KernelParts, evidence: Evidence, trail: Trail, error: unknown): Promise<CallResponse> {
-  parts.onInternalError(error);
-  const code = error instanceof KernelError ? error.code : "INTERNAL";
-  if (code === "LEDGER_UNAVAILABLE") return respond(parts, trail, errorOf(unrecorded(trail)), trail.rules, undefined);
-  try {
-    if (code === "POLICY_INVALID" || code === "CONFIG_INVALID") {
-      return await answerDenial(parts, evidence, trail, {
-        layer: "gates",
-        reason: "tool_policy_invalid",
-        ruleId: `CONFIG:${code.toLowerCase()}`,
-        message: `the configuration cannot be used, so nothing is allowed: ${(error as KernelError).message}`,
-        fix: "run `handrail policy check` and correct what it names",
-      });
+  /** Records and answers a refusal. */
+  async denied(denial: Denial): Promise<CallResponse> {
+    const sequence = await this.#evidence.denied(this.#trail, denial);
+    return this.#respond({ kind: "denied", denial }, [denial.ruleId], sequence);
+  }
+
+  /** Records and answers a tool's failure. */
+  async failed(failure: ToolFailure): Promise<CallResponse> {
+    const sequence = await this.#evidence.failed(this.#trail, failure);
+    return this.#respond(errorOf(failure), this.#trail.rules, sequence);
+  }
+
+  /** Records and answers a success: the result is answered only once its record stands. */
+  async succeeded(result: CleanResult | ToolFailure): Promise<CallResponse> {
+    if (result instanceof ToolFailure) return this.failed(result);
+    const sequence = await this.#evidence.executed(this.#trail, result);
+    return this.#respond(result.outcome, this.#trail.rules, sequence);
+  }
+
+  /**
+   * Answers what was thrown: an unusable configuration refuses the call, an unusable ledger too (and leaves the outcome
+   * of an effect unknown), everything else is a bug.
+   */
+  async thrown(error: unknown): Promise<CallResponse> {
+    this.#parts.onInternalError(error);
+    const code = error instanceof KernelError ? error.code : "INTERNAL";
+    if (code === "LEDGER_UNAVAILABLE") return this.#unrecorded();
+    try {
+      if (code === "POLICY_INVALID" || code === "CONFIG_INVALID") return await this.denied(unusable(error as KernelError));
+      return await this.failed(BUG);
+    } catch (recordingError) {
+      this.#parts.onInternalError(recordingError);
+      return this.#unrecorded();
     }
-    const failure = new ToolFailure(
-      "INTERNAL",
-      "the kernel met an internal error and refused the call",
-      "tell the operator; the kernel's log has the cause",
-    );
-    return await answerFailure(parts, evidence, trail, failure);
-  } catch (recordingError) {
-    parts.onInternalError(recordingError);
-    return respond(parts, trail, errorOf(unrecorded(trail)), trail.rules, undefined);
   }
+
+  #unrecorded(): CallResponse {
+    return this.#respond(errorOf(unrecorded(this.#trail)), this.#trail.rules, undefined);
+  }
+
+  #respond(outcome: Outcome, rules: readonly string[], sequence: number | undefined): CallResponse {
+    const durationMs = Math.max(0, this.#parts.clock.monotonicMs() - this.#trail.startedMs);
+    return { requestId: this.#trail.requestId, outcome, durationMs, rules, ...(sequence !== undefined && { ledgerSequence: sequence }) };
+  }
+}
+
+const BUG = new ToolFailure(
+  "INTERNAL",
+  "the kernel met an internal error and refused the call",
+  "tell the operator; the kernel's log has the cause",
+);
+
+function unusable(error: KernelError): Denial {
+  return {
+    layer: "gates",
+    reason: "tool_policy_invalid",
+    ruleId: `CONFIG:${error.code.toLowerCase()}`,
+    message: `the configuration cannot be used, so nothing is allowed: ${error.message}`,
+    fix: "run `handrail policy check` and correct what it names",
+  };
 }
 
 /** An effect whose outcome could not be recorded is unknown; before an effect, nothing has happened and a retry is safe. */
@@ -85,9 +104,4 @@ function unrecorded(trail: Trail): ToolFailure {
 function errorOf(failure: ToolFailure): Outcome {
   const { code, message, suggestion, retryable, retryAfterMs } = failure;
   return { kind: "error", code, message, suggestion, retryable, retryAfterMs };
-}
-
-function respond(parts: KernelParts, trail: Trail, outcome: Outcome, rules: readonly string[], sequence: number | undefined): CallResponse {
-  const durationMs = Math.max(0, parts.clock.monotonicMs() - trail.startedMs);
-  return { requestId: trail.requestId, outcome, durationMs, rules, ...(sequence !== undefined && { ledgerSequence: sequence }) };
 }

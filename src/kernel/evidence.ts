@@ -9,7 +9,7 @@
 import { hex } from "../base/bytes.ts";
 import { blake3Keyed } from "../base/hash.ts";
 import { canonicalJson, type JsonObject, type JsonValue } from "../base/json.ts";
-import { REFUSALS_RECORDED_PER_SECOND } from "../base/limits.ts";
+import { MAX_ID_LEN, REFUSALS_RECORDED_PER_SECOND } from "../base/limits.ts";
 import type { Denial } from "../model/decision.ts";
 import type { Durability, EventType, LedgerEvent } from "../model/event.ts";
 import type { ToolFailure } from "../model/failure.ts";
@@ -158,7 +158,7 @@ export class Evidence {
       type,
       sessionId: session?.id ?? "",
       actor: session ? `${session.userId}/${session.agentId}` : "",
-      requestId: trail.requestId,
+      requestId: trail.requestId.slice(0, MAX_ID_LEN).toWellFormed(),
       timeMs: this.#parts.clock.nowMs(),
       payload,
       ...link,
@@ -205,7 +205,7 @@ function denialFacts(denial: Denial): JsonObject {
     reason: denial.reason,
     ruleId: denial.ruleId,
     ...(denial.violations && {
-      violations: denial.violations.slice(0, 32).map(({ field, rule }) => ({ field: field.slice(0, 128), rule })),
+      violations: denial.violations.slice(0, 32).map(({ field, rule }) => ({ field: field.slice(0, 128).toWellFormed(), rule })),
     }),
   };
 }

@@ -2,6 +2,7 @@
  * Why a call would be allowed or denied: the same stages as the pipeline, up to policy, with nothing executed and
  * nothing recorded.
  */
+import type { ToolCall } from "../model/call.ts";
 import type { Denial } from "../model/decision.ts";
 import { type Explanation, explain } from "../policy/explain.ts";
 import type { Authenticated } from "../session/session.ts";
@@ -28,15 +29,8 @@ export async function explainCall(
   const gate = checkMasterGate(parts.settings, tool);
   if (!gate.ok) return { tool, denial: gate.denial, accesses: [] };
   const caller = { ...who, place: parts.workspaces.open(who.session) };
-  const analysed = analyse(parts.registry, {
-    requestId: "explain",
-    sessionToken: "",
-    dedupeKey: "",
-    tool,
-    arguments: args,
-    variant: "call",
-    reply: "result",
-  });
+  const call: ToolCall = { requestId: "", sessionToken: "", dedupeKey: "", tool, arguments: args, variant: "call", reply: "result" };
+  const analysed = analyse(parts.registry, call, {});
   if (!analysed.ok) return { tool, denial: analysed.denial, accesses: [] };
   const scoped = checkScope(caller, analysed.value.tool, analysed.value.accesses, nowMs);
   if (!scoped.ok) return { tool, denial: scoped.denial, accesses: [] };

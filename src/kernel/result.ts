@@ -5,7 +5,7 @@
 import type { JsonObject, JsonValue } from "../base/json.ts";
 import { INLINE_RESULT_BYTES_MAX } from "../base/limits.ts";
 import { labelResult } from "../flow/flow.ts";
-import type { Outcome } from "../model/call.ts";
+import type { Outcome, ToolCall } from "../model/call.ts";
 import { ToolFailure } from "../model/failure.ts";
 import type { Tool, ToolOutput } from "../model/tool.ts";
 import { type KnownSecret, redactText } from "../redact/redact.ts";
@@ -17,18 +17,22 @@ export interface CleanResult {
   readonly outputBytes: number;
 }
 
+/** The secrets that the kernel holds for a call and that must not leave with its result. */
+export function secretsOf(call: ToolCall): readonly KnownSecret[] {
+  return [{ rule: "session-token", value: call.sessionToken }];
+}
+
 /**
- * Redacts, bounds and labels `output`.
- * @throws ToolFailure OUTPUT_LIMIT when it is too large to be answered inline (CTR-0024)
+ * Redacts, bounds and labels `output`; the failure OUTPUT_LIMIT when it is too large to be answered inline (CTR-0024).
  */
-export function cleanResult(tool: Tool, output: ToolOutput, secrets: readonly KnownSecret[], nowMs: number): CleanResult {
+export function cleanResult(tool: Tool, output: ToolOutput, secrets: readonly KnownSecret[], nowMs: number): CleanResult | ToolFailure {
   const counted = { findings: 0, bytes: 0 };
   const clean: ToolOutput =
     output.kind === "bytes"
       ? { kind: "bytes", bytes: redactBytes(output.bytes, secrets, counted) }
       : { ...output, data: redactObject(output.data, secrets, counted) };
   if (counted.bytes > INLINE_RESULT_BYTES_MAX) {
-    throw new ToolFailure(
+    return new ToolFailure(
       "OUTPUT_LIMIT",
       `the result has ${counted.bytes} bytes, more than the ${INLINE_RESULT_BYTES_MAX} that fit an answer`,
       "ask for a part of it, for instance with offset and limit",

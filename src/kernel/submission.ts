@@ -9,6 +9,7 @@ import type { Verdict } from "../model/decision.ts";
 import { allow, deny, type Violation } from "../model/decision.ts";
 import { invariantOf, validateEnvelope, validateRequest } from "../validate/validate.ts";
 import { decodeRequest, readRequestId, toToolCall, undecodableDenial, WireError } from "../wire/index.ts";
+import type { Trail } from "./trail.ts";
 
 /** A request as a transport received it: protobuf bytes, or a call by name (MCP, command line, library). */
 export type Submission =
@@ -22,39 +23,37 @@ export type Submission =
       readonly arguments: unknown;
     };
 
-/** The request's own id, as far as it could be read, and the call or the refusal. */
-export interface Received {
-  readonly requestId: string;
-  readonly verdict: Verdict<ToolCall>;
-}
-
 /** Decodes and validates; INVARIANT: every violation of the envelope is in the one answer (CTR-0033). */
-export function receive(submission: Submission): Received {
-  return submission.kind === "wire" ? receiveBytes(submission.bytes) : receiveCall(submission);
+export function receive(submission: Submission, trail: Pick<Trail, "requestId" | "call">): Verdict<ToolCall> {
+  const received = submission.kind === "wire" ? receiveBytes(submission.bytes, trail) : receiveCall(submission, trail);
+  if (received.ok) trail.call = received.value;
+  return received;
 }
 
-function receiveBytes(bytes: Uint8Array): Received {
+function receiveBytes(bytes: Uint8Array, trail: Pick<Trail, "requestId">): Verdict<ToolCall> {
   let message: ReturnType<typeof decodeRequest>;
   try {
     message = decodeRequest(bytes);
   } catch (error) {
     if (!(error instanceof WireError)) throw error;
-    return { requestId: readRequestId(bytes), verdict: deny(undecodableDenial(error)) };
+    trail.requestId = readRequestId(bytes);
+    return deny(undecodableDenial(error));
   }
+  trail.requestId = message.requestId;
   const violations = validateRequest(message);
-  const verdict = violations.length > 0 ? invalid(violations) : allow(toToolCall(message));
-  return { requestId: message.requestId, verdict };
+  return violations.length > 0 ? invalid(violations) : allow(toToolCall(message));
 }
 
-function receiveCall(submission: Extract<Submission, { kind: "call" }>): Received {
+function receiveCall(submission: Extract<Submission, { kind: "call" }>, trail: Pick<Trail, "requestId">): Verdict<ToolCall> {
   const { requestId, sessionToken, tool, dedupeKey = "" } = submission;
+  trail.requestId = requestId;
   const violations = [...validateEnvelope({ requestId, sessionToken, dedupeKey, tool })];
   const args = submission.arguments ?? {};
   const problem = isJsonObject(args) ? jsonProblem(args) : "not a JSON object";
   if (problem !== undefined)
     violations.push({ field: "call.arguments_json", rule: "format", message: `the arguments cannot be used: ${problem}` });
-  if (violations.length > 0 || !isJsonObject(args)) return { requestId, verdict: invalid(violations) };
-  return { requestId, verdict: allow({ requestId, sessionToken, dedupeKey, tool, arguments: args, variant: "call", reply: "result" }) };
+  if (violations.length > 0 || !isJsonObject(args)) return invalid(violations);
+  return allow({ requestId, sessionToken, dedupeKey, tool, arguments: args, variant: "call", reply: "result" });
 }
 
 function invalid(violations: readonly Violation[]): Verdict<never> {

@@ -2,6 +2,7 @@
  * What is known about one call so far. Stages add to it as they learn; recording and answering read it, so that a
  * refusal at any point is recorded with exactly what was known then.
  */
+import type { Clock } from "../base/clock.ts";
 import type { Access, WorkspacePath } from "../model/access.ts";
 import type { ToolCall } from "../model/call.ts";
 import type { Lease } from "../model/lease.ts";
@@ -36,4 +37,9 @@ export interface Trail {
   rules: readonly string[];
   /** Sequence of the durable intent, once it stands. */
   intent?: number;
+}
+
+/** The trail of a call that has just arrived. */
+export function beginTrail(clock: Clock): Trail {
+  return { requestId: "", startedMs: clock.monotonicMs(), receivedAtMs: clock.nowMs(), accesses: [], rules: [] };
 }

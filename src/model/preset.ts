@@ -6,3 +6,8 @@ export const PRESET_NAMES = ["reader", "dev", "autonomous", "open"] as const;
 export type PresetName = (typeof PRESET_NAMES)[number];
 /** The preset of a workspace whose operator chose none. */
 export const DEFAULT_PRESET: PresetName = "dev";
+
+/** Whether `name` is a preset. */
+export function isPresetName(name: string): name is PresetName {
+  return PRESET_NAMES.some((known) => known === name);
+}

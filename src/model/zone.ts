@@ -6,8 +6,9 @@
  * `.env*` takes `.envrc` in: it is refused rather than asked about.
  * INVARIANT: secret beats managed beats shared beats protected beats own.
  */
-import picomatch from "picomatch";
+import { KernelError } from "../base/errors.ts";
 import type { WorkspacePath } from "./access.ts";
+import { compileGlob, type GlobTest } from "./glob.ts";
 
 /** `own`: read and write. `protected`: writing asks. `shared`: read only. `managed`, `secret`: refused by file tools. */
 export type Zone = "own" | "protected" | "shared" | "managed" | "secret";
@@ -91,19 +92,29 @@ function anyPrefix(path: string, test: (prefix: string, last: boolean) => boolea
 }
 
 function compileAnchored(patterns: readonly string[]): Matcher {
-  const cleaned = patterns.map((pattern) => pattern.replace(/\/+$/, ""));
-  return cleaned.length === 0 ? () => false : picomatch(cleaned, { dot: true });
+  return anyOf(patterns.map((pattern) => compiled(pattern, false)));
 }
 
-function compileDeep(patterns: readonly string[], nocase: boolean): Matcher {
-  if (patterns.length === 0) return () => false;
-  const names: string[] = [];
-  const paths: string[] = [];
-  for (const pattern of patterns) {
-    const cleaned = pattern.replace(/\/+$/, "").replace(/^\/+/, "");
-    (pattern.replace(/\/+$/, "").includes("/") ? paths : names).push(cleaned);
-  }
-  const name = names.length === 0 ? undefined : picomatch(names, { dot: true, nocase });
-  const path = paths.length === 0 ? undefined : picomatch(paths, { dot: true, nocase });
-  return (candidate) => (name?.(candidate.slice(candidate.lastIndexOf("/") + 1)) ?? false) || (path?.(candidate) ?? false);
+function compileDeep(patterns: readonly string[], ignoreCase: boolean): Matcher {
+  const trimmed = patterns.map((pattern) => pattern.replace(/\/+$/, ""));
+  const names = anyOf(trimmed.filter((pattern) => !pattern.includes("/")).map((pattern) => compiled(pattern, ignoreCase)));
+  const paths = anyOf(
+    trimmed.filter((pattern) => pattern.includes("/")).map((pattern) => compiled(pattern.replace(/^\/+/, ""), ignoreCase)),
+  );
+  return (candidate) => names(candidate.slice(candidate.lastIndexOf("/") + 1)) || paths(candidate);
+}
+
+function anyOf(tests: readonly GlobTest[]): Matcher {
+  return (path) => tests.some((test) => test(path));
+}
+
+/** A protection that cannot be compiled is refused rather than left out. */
+function compiled(pattern: string, ignoreCase: boolean): GlobTest {
+  const test = compileGlob(pattern, { ignoreCase });
+  if (test === undefined)
+    throw new KernelError(
+      "CONFIG_INVALID",
+      `the zone pattern \`${pattern.slice(0, 128)}\` cannot be used; use fewer wildcards and balanced brackets`,
+    );
+  return test;
 }

@@ -4,8 +4,7 @@
  * INVARIANT: `meetScopes` concatenates conjunctions, so that what the meet admits is what both sides admit; a pattern
  * that cannot be compiled admits nothing.
  */
-import picomatch from "picomatch";
-import { MAX_PATH_LEN } from "../base/limits.ts";
+import { compileGlob } from "../model/glob.ts";
 import { LEASE_DIMENSIONS, type Lease, type LeaseBudget, type LeaseDimension, type LeaseScope, type Restriction } from "../model/lease.ts";
 
 type Test = (value: string) => boolean;
@@ -90,7 +89,7 @@ export function deriveLease(parent: Lease, wish: LeaseWish): Lease {
 /** Names the dimensions in which `scope` has a path pattern that cannot be compiled and therefore admits nothing. */
 export function unusableDimensions(scope: LeaseScope): readonly LeaseDimension[] {
   return LEASE_DIMENSIONS.filter(
-    (dimension) => PATH_DIMENSIONS.has(dimension) && scope[dimension].flat().some((pattern) => compilePath(pattern) === undefined),
+    (dimension) => PATH_DIMENSIONS.has(dimension) && scope[dimension].flat().some((pattern) => compileGlob(pattern) === undefined),
   );
 }
 
@@ -105,22 +104,8 @@ function compileNames(patterns: readonly string[]): Test {
 }
 
 function compilePaths(patterns: readonly string[]): Test {
-  const tests = patterns.flatMap((pattern) => compilePath(pattern) ?? []);
-  return (value) => value.length <= MAX_PATH_LEN && tests.some((test) => test(value));
-}
-
-// A leading `!` would turn "any of" into "any but", and extended globs can take exponential time: both stay literal.
-function compilePath(pattern: string): Test | undefined {
-  const cleaned = pattern.replace(/^\.\//, "").replace(/(?<=.)\/+$/, "");
-  if (cleaned === "" || cleaned.length > MAX_PATH_LEN) return undefined;
-  // The root itself is `.`, which a glob takes for a dot file's beginning.
-  if (cleaned === "**") return () => true;
-  try {
-    const matches = picomatch(cleaned, { dot: true, nonegate: true, noextglob: true, strictBrackets: true });
-    return (value) => matches(value);
-  } catch {
-    return undefined;
-  }
+  const tests = patterns.flatMap((pattern) => compileGlob(pattern) ?? []);
+  return (value) => tests.some((test) => test(value));
 }
 
 function meetRestrictions(left: Restriction, right: Restriction): Restriction {

@@ -2,11 +2,7 @@
  * Presets: which shipped policy files make up each. The text itself lies in `presets/` and is read by the server.
  * INVARIANT: `base.cedar` is part of every preset; what it forbids no other file can permit.
  */
-
-/** Names of the presets. */
-export const PRESET_NAMES = ["reader", "dev", "autonomous", "open"] as const;
-/** One preset. */
-export type PresetName = (typeof PRESET_NAMES)[number];
+import type { PresetName } from "../model/preset.ts";
 
 /** A preset: its policy files, in the order in which they are read, and what to tell the one who chooses it. */
 export interface Preset {
@@ -33,8 +29,3 @@ export const PRESETS: Readonly<Record<PresetName, Preset>> = {
     warning: "nothing is asked: only the fixed rules (zones, roles) and the sandbox stand between the agent and the machine",
   },
 };
-
-/** Whether `name` is a preset. */
-export function isPresetName(name: string): name is PresetName {
-  return PRESET_NAMES.some((known) => known === name);
-}

@@ -9,9 +9,10 @@ import { SESSION_LIFETIME_MAX_MS } from "../base/limits.ts";
 import type { Settings } from "../config/config.ts";
 import type { EventSink, EventType } from "../model/event.ts";
 import { type Lease, type LeaseScope, UNRESTRICTED_SCOPE } from "../model/lease.ts";
+import { isPresetName, PRESET_NAMES, type PresetName } from "../model/preset.ts";
 import type { Session } from "../model/session.ts";
-import { deriveLease } from "../policy/lease-scope.ts";
-import { isPresetName, PRESET_NAMES } from "../policy/presets.ts";
+import { deriveLease, unusableDimensions } from "../policy/lease-scope.ts";
+import { PRESETS } from "../policy/presets.ts";
 import { type Authenticated, type MintedSession, mintSession, type NewSession } from "../session/session.ts";
 import type { SessionStore } from "../session/session-store.ts";
 import { workspaceDirectory } from "./workspace-catalog.ts";
@@ -23,6 +24,8 @@ export interface AdministrationParts {
   readonly ledger: EventSink;
   readonly clock: Clock;
   readonly random: RandomBytes;
+  /** Told what the operator should know about a choice. */
+  readonly warn: (message: string) => void;
 }
 
 /** A wish for a session; what is absent comes from settings. */
@@ -60,6 +63,8 @@ export class Administration {
     if (wish.leaseId === undefined) await sessions.insertLease(lease);
     const minted = await mintSession(sessions, { ...wanted, leaseId: lease.id }, clock.nowMs(), random);
     const { id, role, preset, serviceRoot, expiresAtMs } = minted.session;
+    const warning = PRESETS[preset as PresetName].warning;
+    if (warning !== undefined) this.#parts.warn(`preset ${preset}: ${warning}`);
     await this.#record("session_created", id, {
       role,
       preset,
@@ -108,6 +113,7 @@ export class Administration {
   /** A lease narrowed from `parentId`; it never admits what its parent does not, and never outlives it. */
   async deriveLease(parentId: string, scope: LeaseScope, lifetimeMs: number): Promise<Lease> {
     const parent = await this.#requireLease(parentId);
+    requireUsable(scope);
     const nowMs = this.#parts.clock.nowMs();
     const lease = deriveLease(parent, {
       id: newId("lea", this.#parts.random),
@@ -170,6 +176,7 @@ export class Administration {
   }
 
   #newLease(scope: LeaseScope, lifetimeMs: number): Lease {
+    requireUsable(scope);
     const nowMs = this.#parts.clock.nowMs();
     return {
       id: newId("lea", this.#parts.random),
@@ -197,4 +204,10 @@ export class Administration {
 function checkedLifetime(lifetimeMs: number): number {
   if (lifetimeMs > 0 && lifetimeMs <= SESSION_LIFETIME_MAX_MS) return lifetimeMs;
   throw new KernelError("USAGE", "a lease lives between one millisecond and thirty days; choose a lifetime in that range");
+}
+
+/** A pattern that admits nothing by mistake is better refused than granted. */
+function requireUsable(scope: LeaseScope): void {
+  const [bad] = unusableDimensions(scope);
+  if (bad !== undefined) throw new KernelError("USAGE", `a pattern of ${bad} cannot be used; use fewer wildcards and balanced brackets`);
 }

@@ -35,6 +35,8 @@ export interface KernelOptions {
   readonly tools?: readonly Tool[];
   /** Told about bugs and background failures. */
   readonly onInternalError?: (error: unknown) => void;
+  /** Told what the operator should know; standard error by default. */
+  readonly onWarning?: (message: string) => void;
 }
 
 /** An open kernel. */
@@ -93,7 +95,14 @@ export async function openKernel(options: KernelOptions): Promise<OpenKernel> {
   started.catch(onInternalError);
   return {
     door,
-    administration: new Administration({ settings: operator.settings, sessions, ledger, clock: systemClock, random: systemRandom }),
+    administration: new Administration({
+      settings: operator.settings,
+      sessions,
+      ledger,
+      clock: systemClock,
+      random: systemRandom,
+      warn: options.onWarning ?? reportWarning,
+    }),
     operator,
     stateDirectory,
     instanceId: instance.id,
@@ -135,4 +144,8 @@ async function announce(
 
 function reportInternalError(error: unknown): void {
   process.stderr.write(`handrail: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+}
+
+function reportWarning(message: string): void {
+  process.stderr.write(`handrail: ${message}\n`);
 }

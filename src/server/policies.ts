@@ -5,11 +5,12 @@
 import { readFileSync } from "node:fs";
 import { KernelError } from "../base/errors.ts";
 import type { EventSink } from "../model/event.ts";
+import { isPresetName } from "../model/preset.ts";
 import type { Tool } from "../model/tool.ts";
 import type { ActionDeclaration } from "../policy/action.ts";
-import type { PolicySource } from "../policy/problem.ts";
 import { createPolicyEngine, type PolicyEngine } from "../policy/policy.ts";
-import { isPresetName, PRESETS } from "../policy/presets.ts";
+import { PRESETS } from "../policy/presets.ts";
+import type { PolicySource } from "../policy/problem.ts";
 import type { OperatorDirectory } from "./operator-directory.ts";
 
 const PRESET_DIRECTORY = new URL("../../presets/", import.meta.url);

@@ -1,7 +1,8 @@
 /** The logic of `handrail policy check`: every preset with the operator's files, and what is wrong with them. */
+
+import { PRESET_NAMES } from "../model/preset.ts";
 import { checkPolicies } from "../policy/check.ts";
 import { formatProblem } from "../policy/policy.ts";
-import { PRESET_NAMES } from "../policy/presets.ts";
 import { BUILT_IN_TOOLS } from "./compose.ts";
 import { type Environment, operatorPath, readOperatorDirectory } from "./operator-directory.ts";
 import { policyActions, policySources } from "./policies.ts";

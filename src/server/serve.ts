@@ -1,16 +1,10 @@
 /** Serves an open kernel: MCP over standard input and output, and the framed Unix socket. */
-import { readFileSync } from "node:fs";
 import { systemRandom } from "../base/ids.ts";
 import type { MintedSession } from "../session/session.ts";
 import { type FramedServer, serveFramed } from "../transports/framed/index.ts";
 import { serveMcp } from "../transports/mcp/server.ts";
 import type { OpenKernel } from "./compose.ts";
-
-/** The version of this package. */
-export function handrailVersion(): string {
-  const manifest: unknown = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
-  return typeof manifest === "object" && manifest !== null && "version" in manifest ? String(manifest.version) : "unknown";
-}
+import { handrailVersion } from "./version.ts";
 
 /** Serves one MCP client on this process's standard streams until it is gone. */
 export async function serveMcpOnStandardStreams(kernel: OpenKernel, minted: MintedSession): Promise<void> {
@@ -23,8 +17,8 @@ export async function serveMcpOnStandardStreams(kernel: OpenKernel, minted: Mint
       version: handrailVersion(),
       instructions,
       random: systemRandom,
-      offers: () => true,
-      onError: (error) => void process.stderr.write(`handrail: ${error.message}\n`),
+      onListed: () => void kernel.loadPolicy(session.preset).catch(report),
+      onError: report,
     },
     process.stdin,
     process.stdout,
@@ -36,6 +30,10 @@ export function serveSocket(kernel: OpenKernel, socketPath: string): Promise<Fra
   return serveFramed({
     socketPath,
     execute: kernel.door.executeBytes,
-    onError: (error) => void process.stderr.write(`handrail: ${error instanceof Error ? error.message : String(error)}\n`),
+    onError: report,
   });
+}
+
+function report(error: unknown): void {
+  process.stderr.write(`handrail: ${error instanceof Error ? error.message : String(error)}\n`);
 }

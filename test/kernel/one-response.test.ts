@@ -59,6 +59,19 @@ test("garbage, cut and bent requests each get one refusal, under the id that can
   );
 });
 
+test.each([
+  ["a path", "read_file", `${"x".repeat(299)}😀`],
+  ["a tool's name", `${"x".repeat(63)}😀`, "a.txt"],
+])("%s that is cut for the message is never cut inside a character, which no answer could carry", async (_, name, value) => {
+  const { door, token } = await memoryKernel();
+  const call = { name, argumentsJson: Buffer.from(JSON.stringify({ path: value })) };
+  const request = encodeRequest(create(ToolRequestSchema, { requestId: "r", sessionToken: token, tool: { case: "call", value: call } }));
+  expect(decodeResponse(await door.executeBytes(request, never))).toMatchObject({
+    requestId: "r",
+    result: { value: { message: expect.stringContaining("\ufffd") } },
+  });
+});
+
 test("calls by name with any arguments each get one response under their id", async () => {
   const { door, token } = await memoryKernel({ tools: [broken()] });
   const args = fc.oneof(

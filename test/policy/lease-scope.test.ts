@@ -1,5 +1,6 @@
 /** Leases: what a scope admits, and that deriving can only narrow. */
 import fc from "fast-check";
+import picomatch from "picomatch";
 import { describe, expect, test } from "vitest";
 import { MAX_PATH_LEN } from "../../src/base/limits.ts";
 import {
@@ -43,6 +44,22 @@ describe("admitting", () => {
 
   test("case counts", () => {
     expect(admitted([["src/**"]], ["SRC/a"])).toEqual([]);
+  });
+
+  test("groups and repetitions are letters: a pattern cannot take exponential time", () => {
+    expect(admitted([["app/(group)/*.ts"]], ["app/(group)/a.ts", "app/group/a.ts"])).toEqual(["app/(group)/a.ts"]);
+    expect(admitted([["(a+)+b", "{a,b}+"]], ["aab", "(a+)+b", "ab", "a+"])).toEqual(["(a+)+b", "a+"]);
+    // Compiled as they stand these two are groups with a repetition; only their literal form is admitted here.
+    expect(picomatch("(a+)+b")("aab")).toBe(true);
+    expect(admitted([["\\\\(a+)+b"]], ["\\aab", "aab"])).toEqual([]);
+  });
+
+  test("two wildcards in a component and two `**` are possible, three are not", () => {
+    expect(admitted([["*a*"]], ["bab"])).toEqual(["bab"]);
+    expect(admitted([["*a*a*"]], ["baab"])).toEqual([]);
+    expect(admitted([["**/x/**"]], ["a/x/b"])).toEqual(["a/x/b"]);
+    expect(admitted([["**/x/**/y/**"]], ["a/x/b/y/c"])).toEqual([]);
+    expect(unusableDimensions(scope({ readPaths: [["*a*a*"]] }))).toEqual(["readPaths"]);
   });
 
   test("a pattern that cannot be compiled, and a path over the limit, are not admitted", () => {

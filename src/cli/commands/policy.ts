@@ -34,7 +34,7 @@ export function addPolicyCommand(program: Command): void {
     });
   const explain = policy
     .command("explain <tool>")
-    .description("say which layer and rule decide a call, and the narrowest permit that would allow it")
+    .description("say which layer and rule decide a call, and the narrowest permit that would allow it; exit 2 if it would not run")
     .option("--arguments <json>", "arguments of the call as a JSON object", "{}")
     .option("--workspace <directory>", "workspace root", ".")
     .option("--role <role>", "role to judge for (default: dev)")
@@ -68,7 +68,9 @@ function explainCall(tool: string, flags: ExplainFlags): Promise<number> {
       askedBy: "operator",
     });
     const explanation = await kernel.door.explain(who, tool, args);
-    const denied = explanation.denial !== undefined || explanation.accesses.some((access) => access.policy.verdict.decision === "deny");
+    const denied =
+      explanation.denial !== undefined ||
+      explanation.accesses.some(({ policy }) => policy.verdict.decision === "deny" || policy.verdict.obligations.length > 0);
     if (flags.json) printJson(explanation);
     else printExplanation(explanation);
     return denied ? EXIT_DENIED : EXIT_OK;

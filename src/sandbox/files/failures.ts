@@ -117,7 +117,7 @@ export function throwIfCancelled(signal: AbortSignal): void {
 
 /** A path of the agent inside a message. */
 export function quoted(path: string): string {
-  return `\`${path.length > 300 ? `${path.slice(0, 300)}…` : path}\``;
+  return `\`${path.length > 300 ? `${path.slice(0, 300).toWellFormed()}…` : path}\``;
 }
 
 type FileReason =

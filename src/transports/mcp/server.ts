@@ -21,8 +21,8 @@ export interface McpOptions {
   readonly version: string;
   readonly instructions: string;
   readonly random: RandomBytes;
-  /** Which of the kernel's tools this session can use at all. */
-  readonly offers: (tool: ToolDefinition) => boolean;
+  /** Called once the tools were first listed: now is the time to prepare for calls. */
+  readonly onListed: () => void;
   readonly onError: (error: Error) => void;
 }
 
@@ -35,7 +35,8 @@ export function createMcpServer(options: McpOptions): Server {
   );
   let listed: JsonObject[] | undefined;
   server.setRequestHandler("tools/list", async () => {
-    listed ??= door.tools().filter(options.offers).map(describe);
+    if (listed === undefined) setImmediate(options.onListed);
+    listed ??= door.tools().map(describe);
     return { tools: listed } as never;
   });
   server.setRequestHandler("tools/call", async (request, context) => {

@@ -1,0 +1,161 @@
+/**
+ * Every code that a caller can meet, pinned as a literal: they are part of the interface, and callers compare them. A code
+ * that is added, renamed or removed has to be written down here.
+ */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import ts from "typescript";
+import { expect, test } from "vitest";
+
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+
+const REASONS = [
+  "budget_exceeded",
+  "flow_sensitive_egress",
+  "lease_expired",
+  "lease_scope",
+  "permission_denied",
+  "session_expired",
+  "session_frozen",
+  "session_invalid",
+  "session_revoked",
+  "skill_tool_not_allowed",
+  "tool_approval_required",
+  "tool_input_invalid",
+  "tool_not_allowed",
+  "tool_policy_invalid",
+  "tool_requires_arming",
+  "tool_spec_missing",
+  "tools_disabled",
+  "validation_failed",
+  "workspace_blocked_zone",
+  "workspace_device_boundary",
+  "workspace_hard_link",
+  "workspace_path_escape",
+  "workspace_path_traversal",
+  "workspace_read_only",
+  "workspace_symlink_escape",
+];
+
+const FAILURES = [
+  "BINARY_FILE",
+  "CANCELLED",
+  "DEDUPE_CONFLICT",
+  "DEDUPE_UNAVAILABLE",
+  "DISK_FULL",
+  "EDIT_OVERLAP",
+  "FILE_CHANGED",
+  "FILE_EXISTS",
+  "FILE_NOT_FOUND",
+  "FILE_TOO_LARGE",
+  "INTERNAL",
+  "INVALID_UTF8",
+  "IO_ERROR",
+  "LEDGER_UNAVAILABLE",
+  "MATCH_COUNT_MISMATCH",
+  "NOT_A_DIRECTORY",
+  "NOT_A_FILE",
+  "NOT_SUPPORTED",
+  "OUTCOME_UNKNOWN",
+  "OUTPUT_LIMIT",
+  "PERMISSION_DENIED",
+  "RATE_LIMITED",
+  "READ_ONLY_FILE_SYSTEM",
+  "REGEX_TIMEOUT",
+  "RESOURCE_BUSY",
+  "SANDBOX_UNAVAILABLE",
+  "TIMEOUT",
+];
+
+const LAYERS = ["approval", "authenticate", "budget", "call", "flow", "gates", "policy", "scope", "validate", "workspace"];
+
+const EVENTS = [
+  "alert_mode",
+  "file_lock_broken",
+  "kernel_started",
+  "kernel_stopped",
+  "lease_created",
+  "lease_derived",
+  "lease_released",
+  "lease_renewed",
+  "policy_loaded",
+  "requests_refused",
+  "secret_redacted",
+  "session_created",
+  "session_expired",
+  "session_revoked",
+  "tool_approval_required",
+  "tool_audit",
+  "tool_execution_denied",
+  "tool_executed",
+  "tool_outcome_unknown",
+  "tool_selected",
+  "workspace_violation",
+].sort();
+
+/** Literals that look like a reason: words of one of the families that reasons belong to, joined by `_`. */
+const REASON = /^(validation|session|tools?|lease|permission|skill|workspace|flow|budget)_[a-z]+(_[a-z]+)*$/;
+/** Literals of those families that are no reasons: names of events and of a field. Three events are named like reasons. */
+const OTHERS = new Set(
+  [...EVENTS, "session_token"].filter((name) => !["session_expired", "session_revoked", "tool_approval_required"].includes(name)),
+);
+
+test("the reasons of refusals", () => {
+  const found = new Set(
+    productFiles()
+      .flatMap((path) => literalsOf(path))
+      .filter((text) => REASON.test(text) && !OTHERS.has(text)),
+  );
+  for (const rationale of rationales()) found.add(rationale);
+  expect([...found].sort()).toEqual(REASONS);
+});
+
+test("the error codes of tools (CTR-0029)", () => {
+  expect(unionIn("src/model/failure.ts", "ToolFailureCode")).toEqual(FAILURES);
+});
+
+test("the layers that refuse", () => {
+  expect(unionIn("src/model/decision.ts", "Layer")).toEqual(LAYERS);
+});
+
+test("the event types of the ledger", async () => {
+  const { EVENT_TYPES } = await import("../../src/model/event.ts");
+  expect([...EVENT_TYPES].sort()).toEqual(EVENTS);
+});
+
+function productFiles(): string[] {
+  return readdirSync(join(ROOT, "src"), { recursive: true, encoding: "utf8" })
+    .filter((path) => path.endsWith(".ts") && !path.endsWith(".test.ts") && !path.startsWith("gen/"))
+    .map((path) => join("src", path));
+}
+
+function parse(path: string): ts.SourceFile {
+  return ts.createSourceFile(path, readFileSync(join(ROOT, path), "utf8"), ts.ScriptTarget.ESNext, true);
+}
+
+/** String literals that are values: not the names of modules, and not types. */
+function literalsOf(path: string): string[] {
+  const found: string[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isImportDeclaration(node) || ts.isExportDeclaration(node) || ts.isTypeNode(node)) return;
+    if (ts.isStringLiteral(node)) found.push(node.text);
+    ts.forEachChild(node, visit);
+  };
+  visit(parse(path));
+  return found;
+}
+
+/** The members of a union of literals, sorted. */
+function unionIn(path: string, name: string): string[] {
+  const declaration = parse(path).statements.find((statement) => ts.isTypeAliasDeclaration(statement) && statement.name.text === name);
+  if (!declaration || !ts.isTypeAliasDeclaration(declaration) || !ts.isUnionTypeNode(declaration.type)) return [];
+  return declaration.type.types.map((type) => type.getText().slice(1, -1)).sort();
+}
+
+/** What the shipped policies give as their reason. */
+function rationales(): string[] {
+  return readdirSync(join(ROOT, "presets")).flatMap((name) =>
+    [...readFileSync(join(ROOT, "presets", name), "utf8").matchAll(/@rationale\("([^"]*)"\)/g)].map(([, rationale]) => rationale ?? ""),
+  );
+}
