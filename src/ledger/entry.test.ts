@@ -1,3 +1,4 @@
+// Entries: canonical bytes, compared with the generated protobuf code in both directions; everything else is refused.
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import fc from "fast-check";
 import { expect, test } from "vitest";

@@ -1,3 +1,4 @@
+// Orphans: the open intents of dead instances, and only theirs, are closed, each once.
 import { expect, test } from "vitest";
 import { KernelError } from "../base/errors.ts";
 import type { Durability, EventSink, LedgerEvent } from "../model/event.ts";

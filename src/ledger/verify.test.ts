@@ -1,3 +1,4 @@
+// Verification: an intact ledger passes, and whatever was changed is named.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { KernelError } from "../base/errors.ts";

@@ -73,10 +73,15 @@ describe("refused", () => {
   test.each([
     ["an unknown tool", "delete_everything", {}, ["TOOL_SPEC_MISSING", "gates", "TOOL:unknown"]],
     ["a shell, which is never there", "run_command", { command: "id" }, ["TOOL_SPEC_MISSING", "gates", "TOOL:unknown"]],
-    ["a tool without a name", "", {}, ["VALIDATION_FAILED", "validate", "WIRE:call.name"]],
+    ["a tool without a name", "", {}, ["VALIDATION_FAILED", "validate", "INV-0004"]],
     ["arguments that are a list", "read_file", ["a.txt"], ["VALIDATION_FAILED", "validate", "WIRE:call.arguments_json"]],
     ["an unknown property", "read_file", { path: "a.txt", follow: true }, input("read_file")],
-    ["a prototype as a property", "read_file", JSON.parse('{"path":"a.txt","__proto__":{"limit":1}}'), input("read_file")],
+    [
+      "a prototype as a property",
+      "read_file",
+      JSON.parse('{"path":"a.txt","__proto__":{"limit":1}}'),
+      ["VALIDATION_FAILED", "validate", "WIRE:call.arguments_json"],
+    ],
     ["a wrong type", "read_file", { path: 7 }, input("read_file")],
     ["no path", "read_file", {}, input("read_file")],
     ["an empty path", "list_files", { path: "" }, input("list_files")],
@@ -108,7 +113,7 @@ describe("refused", () => {
     ["a managed file", "read_file", { path: ".git/config" }, MANAGED],
     ["a managed file, edited", "edit_file", edit("node_modules/x/index.js"), MANAGED],
     ["a shared file, written", "write_file", write("contracts/api.md"), ["WORKSPACE_READ_ONLY", "workspace", "ZONE:shared"]],
-    ["a file with a second name, written", "write_file", write("hard-link"), ["WORKSPACE_HARD_LINK", "workspace", "WORKSPACE:hard-link"]],
+    ["a file with a second name, written", "write_file", write("hard-link"), ["WORKSPACE_HARD_LINK", "workspace", "WORKSPACE:hard_link"]],
     ["a file that people's tools obey", "write_file", write("CLAUDE.md"), ["TOOL_APPROVAL_REQUIRED", "approval", "dev.write-protected"]],
   ])("%s", async (_, tool, args, expected) => {
     const { error, payload, eventType } = await answerTo(tool, args);

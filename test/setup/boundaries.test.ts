@@ -11,7 +11,7 @@ const LAWFUL: Readonly<Record<string, string>> = {
   "src/gen/g.ts": "export type G = 1;",
   "src/sandbox/branch-store.ts": "export interface Port { a: 1 }\nexport const code = 1;",
   "src/sandbox/open.ts": 'import koffi from "koffi";\nimport { openSync } from "node:fs";\nexport const open = [koffi, openSync];',
-  "src/ledger/entry.ts": 'import type { G } from "../gen/g.ts";\nimport { b } from "../base/b.ts";\nexport type E = G | typeof b;',
+  "src/ledger/entry.ts": 'import { b } from "../base/b.ts";\nexport type E = typeof b;',
   "src/stores/embedded/s.ts": 'import type { Port } from "../../sandbox/branch-store.ts";\nexport type S = Port;',
   "src/kernel/index.ts": 'export { k } from "./pipeline.ts";',
   "src/kernel/pipeline.ts": 'export const k = "k";',

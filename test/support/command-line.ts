@@ -10,6 +10,9 @@ import type { Place } from "./place.ts";
 /** The command line's entry. */
 export const MAIN = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
 
+/** Milliseconds that a command may take before it counts as stuck. */
+const RUN_MS_MAX = 25_000;
+
 /** What a finished command left. `code` is the exit code, or the signal that ended it. */
 export interface Finished {
   readonly code: number | string;
@@ -37,25 +40,32 @@ export function environmentOf(place: Place, more: Readonly<Record<string, string
   };
 }
 
-/** Runs `handrail` to its end. */
+/** Runs `handrail` to its end; one that does not end by itself is killed after a while. */
 export async function handrail(place: Place, args: readonly string[], options: RunOptions = {}): Promise<Finished> {
-  const child = startHandrail(place, args, options);
+  const child = spawnHandrail(place, args, options);
   const output = collect(child);
   child.stdin.on("error", () => undefined); // a command that does not read its input may be gone already
   child.stdin.end(options.input ?? "");
+  const deadline = setTimeout(() => child.kill("SIGKILL"), RUN_MS_MAX);
   const [code, signal] = (await once(child, "close")) as [number | null, string | null];
+  clearTimeout(deadline);
   return { code: signal ?? code ?? -1, ...output() };
 }
 
 /** Starts `handrail` and leaves it running; it is killed when the test ends. */
 export function startHandrail(place: Place, args: readonly string[], options: RunOptions = {}): ChildProcessWithoutNullStreams {
-  const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", MAIN, ...args], {
+  const child = spawnHandrail(place, args, options);
+  onTestFinished(() => void child.kill("SIGKILL"));
+  return child;
+}
+
+/** Starts `handrail` for a caller that ends it, and for a whole file of tests. */
+export function spawnHandrail(place: Place, args: readonly string[], options: RunOptions = {}): ChildProcessWithoutNullStreams {
+  return spawn(process.execPath, ["--disable-warning=ExperimentalWarning", MAIN, ...args], {
     env: environmentOf(place, options.environment),
     cwd: options.directory ?? place.workspace,
     stdio: ["pipe", "pipe", "pipe"],
   });
-  onTestFinished(() => void child.kill("SIGKILL"));
-  return child;
 }
 
 /** Everything that a child writes, so far. */

@@ -1,3 +1,4 @@
+// What an order costs, below and at the discount.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { LARGE_ORDER_CENTS, orderTotal } from "../src/order.js";
