@@ -71,7 +71,14 @@ export async function openBareKernel(
     argumentsKey: systemRandom(32),
     onInternalError: (error) => console.error(error),
   };
-  const administration = new Administration({ settings, sessions, ledger, clock: systemClock, random: systemRandom });
+  const administration = new Administration({
+    settings,
+    sessions,
+    ledger,
+    clock: systemClock,
+    random: systemRandom,
+    warn: () => undefined,
+  });
   const { token } = await administration.createSession({
     workspace,
     userId: "bench",

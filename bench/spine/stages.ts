@@ -9,14 +9,15 @@ import { ToolRequestSchema } from "../../src/gen/handrail/tool/v1/tool_pb.ts";
 import { analyse } from "../../src/kernel/analyse.ts";
 import { evaluateAccesses, judgeByPolicy } from "../../src/kernel/decide.ts";
 import { Evidence } from "../../src/kernel/evidence.ts";
-import { cleanResult } from "../../src/kernel/result.ts";
+import { cleanResult, secretsOf } from "../../src/kernel/result.ts";
 import { runTool } from "../../src/kernel/run.ts";
 import { checkMasterGate, checkScope } from "../../src/kernel/scope.ts";
 import { receive } from "../../src/kernel/submission.ts";
-import type { Trail } from "../../src/kernel/trail.ts";
+import { beginTrail } from "../../src/kernel/trail.ts";
 import { chainEntries, GENESIS_HASH, pendingEntry } from "../../src/ledger/chain.ts";
 import type { CallResponse } from "../../src/model/call.ts";
 import type { LedgerEvent } from "../../src/model/event.ts";
+import { ToolFailure } from "../../src/model/failure.ts";
 import { authenticate } from "../../src/session/session.ts";
 import { validateRequest } from "../../src/validate/validate.ts";
 import { decodeRequest, encodeRequest, encodeResponse, toToolCall, toToolResult, toWireResponse } from "../../src/wire/index.ts";
@@ -73,42 +74,32 @@ type Call = (index: number) => Extract<Parameters<typeof receive>[0], { kind: "c
 async function kernelStages(kernel: BareKernel, call: Call): Promise<readonly Stage[]> {
   const { parts, policy } = kernel;
   const nowMs = parts.clock.nowMs();
-  const received = receive(call(0)).verdict;
+  const trail = beginTrail(parts.clock);
+  const received = receive(call(0), trail);
   const authenticated = await authenticate(parts.sessions, kernel.token, nowMs);
   if (!received.ok || !authenticated.ok) throw new Error("the call of the stages was refused");
   const { session, lease } = authenticated.value;
   const caller = { session, lease, place: parts.workspaces.open(session) };
-  const analysed = analyse(parts.registry, received.value);
+  const analysed = analyse(parts.registry, received.value, trail);
   if (!analysed.ok) throw new Error("the arguments of the stages were refused");
-  const { tool, args, accesses } = analysed.value;
+  const { tool, accesses } = analysed.value;
   const scoped = checkScope(caller, tool, accesses, nowMs);
   if (!scoped.ok) throw new Error("the path of the stages was refused");
+  Object.assign(trail, { caller, accesses: scoped.value, policyHash: policy.hash, rules: ["dev.read-files"] });
   const evidence = new Evidence(parts);
-  const rules = ["dev.read-files"];
-  const trail: Trail = {
-    requestId: "bench",
-    startedMs: 0,
-    receivedAtMs: nowMs,
-    call: received.value,
-    caller,
-    tool,
-    args,
-    accesses: scoped.value,
-    policyHash: policy.hash,
-    rules,
-  };
   const judge = judgeByPolicy(policy, caller, tool, nowMs);
   const { signal } = new AbortController();
   const ran = await runTool(parts, evidence, trail, judge, signal);
   if (ran.kind !== "output") throw new Error("the read of the stages failed");
-  const secrets = [{ rule: "session-token", value: kernel.token }];
+  const secrets = secretsOf(received.value);
   const clean = cleanResult(tool, ran.output, secrets, nowMs);
+  if (clean instanceof ToolFailure) throw new Error("the result of the stages was refused");
   return [
-    plain("receive", "envelope: validate a call by name", (index) => receive(call(index))),
+    plain("receive", "envelope: validate a call by name", (index) => receive(call(index), { requestId: "" })),
     plain("gate", "master gate", () => checkMasterGate(parts.settings, "read_file")),
     awaited("authenticate", "authenticate: session, token hash, lease", () => authenticate(parts.sessions, kernel.token, nowMs)),
     plain("workspace", "workspace of the session", () => parts.workspaces.open(session)),
-    plain("analyse", "analyse: schema and accesses", () => analyse(parts.registry, received.value)),
+    plain("analyse", "analyse: schema and accesses", () => analyse(parts.registry, received.value, {})),
     plain("scope", "scope: lease, role, mode, path, zone", () => checkScope(caller, tool, accesses, nowMs)),
     plain("policy", "policy: describe, key, remembered decision", () => evaluateAccesses(policy, caller, tool, scoped.value, nowMs)),
     plain("policy-plain", "policy without memo and slices", () => policy.evaluatePlainly(policyQuestion())),

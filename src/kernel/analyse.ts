@@ -27,7 +27,7 @@ export function analyse(registry: ToolRegistry, call: ToolCall, trail: Pick<Trai
 }
 
 function unknownTool(name: string): Denial {
-  const message = `no tool is named \`${name.slice(0, 64)}\`; list the tools and use one of them`;
+  const message = `no tool is named \`${name.slice(0, 64).toWellFormed()}\`; list the tools and use one of them`;
   return { layer: "gates", reason: "tool_spec_missing", ruleId: "TOOL:unknown", message };
 }
 

@@ -5,7 +5,7 @@
  * it must belong to the user who runs the kernel and be writable by nobody else, or nothing from it is used and the
  * kernel does not start.
  */
-import { lstatSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { KernelError } from "../base/errors.ts";
@@ -82,6 +82,7 @@ function readOptional(path: string): string | undefined {
   return readFileSync(path, "utf8");
 }
 
+/** Looks at what the path leads to: a link in the operator's directory is the operator's own, its target need not be. */
 function requireOwnerOnly(path: string): void {
   const status = statSync(path);
   const user = process.geteuid?.();
@@ -91,7 +92,7 @@ function requireOwnerOnly(path: string): void {
       `\`${path}\` belongs to user ${status.uid}, not to the user ${user} who runs handrail; policy is loaded from the operator's own files only`,
     );
   }
-  if ((status.mode & 0o022) !== 0 && !lstatSync(path).isSymbolicLink()) {
+  if ((status.mode & 0o022) !== 0) {
     throw new KernelError("CONFIG_INVALID", `\`${path}\` can be written by others; run \`chmod go-w ${path}\``);
   }
 }

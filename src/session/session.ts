@@ -5,9 +5,9 @@
  * before the dot names the session, so that no secret is ever used to look anything up. A session is judged anew on
  * every call: expiry, revocation and freezing take effect with the next one.
  */
-import { equalInConstantTime, utf8 } from "../base/bytes.ts";
+import { equalInConstantTime } from "../base/bytes.ts";
 import { KernelError } from "../base/errors.ts";
-import { blake3Hex } from "../base/hash.ts";
+import { blake3Digest, blake3Hex } from "../base/hash.ts";
 import { newId, type RandomBytes } from "../base/ids.ts";
 import { LEASE_DEPTH_MAX, SESSION_LIFETIME_MAX_MS, TOKEN_BYTES } from "../base/limits.ts";
 import { allow, type Denial, deny, type Verdict } from "../model/decision.ts";
@@ -60,12 +60,14 @@ export interface Authenticated {
   readonly lease: Lease;
 }
 
+const NO_HASH = "0".repeat(64);
+
 /** Who `token` stands for, if its session may act now. */
 export async function authenticate(store: SessionStore, token: string, nowMs: number): Promise<Verdict<Authenticated>> {
   const dot = token.indexOf(".");
   const session = dot > 0 ? await store.findSession(token.slice(0, dot)) : undefined;
   // An unknown session costs the same hash and comparison as a wrong secret.
-  const matches = equalInConstantTime(utf8(blake3Hex(token)), utf8(session?.tokenHash ?? "0".repeat(64)));
+  const matches = equalInConstantTime(blake3Digest(token), Buffer.from(session?.tokenHash ?? NO_HASH, "hex"));
   if (!session || !matches) return refused("session_invalid", "the session token is not valid; ask the operator for a new session");
   if (session.revokedAtMs !== undefined) return refused("session_revoked", "the session was revoked; ask the operator for a new session");
   if (session.frozenAtMs !== undefined)

@@ -2,9 +2,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { handrail } from "../support/command-line.ts";
+import { handrail, until } from "../support/command-line.ts";
 import { type Evidence, readEvidence } from "../support/evidence.ts";
-import { freshPlace } from "../support/place.ts";
+import { lockOf } from "../support/file-lock.ts";
+import { freshPlace, type Place } from "../support/place.ts";
 import { connectRpc, type RpcClient } from "../support/rpc-client.ts";
 
 const IN_FLIGHT = 16;
@@ -47,9 +48,10 @@ test("the chain verifies, no acknowledged write is lost, and the next kernel clo
   const names = ["one", "two", "three", "four"] as const;
   const clients = await Promise.all(names.map((name) => connectRpc(place, ["--agent", name])));
   const [victim] = clients as [RpcClient, ...RpcClient[]];
+  await leaveOneOpen(place, victim);
   const victimDone = writeUnderLoad(victim, "one", () => false);
   const others = clients.slice(1).map((client, index) => writeUnderLoad(client, names[index + 1] ?? "", (done) => done >= SURVIVOR_WRITES));
-  await victim.answered(1 + VICTIM_WRITES_BEFORE_DEATH);
+  await victim.answered(1 + VICTIM_WRITES_BEFORE_DEATH); // the first answer is that to `initialize`
   victim.process.kill("SIGKILL");
   const acknowledged = (await Promise.all([victimDone, ...others])).flat();
   for (const client of clients.slice(1)) client.process.stdin.end();
@@ -77,7 +79,17 @@ test("the chain verifies, no acknowledged write is lost, and the next kernel clo
     orphans.map((sequence) => ({ instance_id: killed, intent_sequence: sequence, reason: "instance_gone" })),
   );
   expect(openIntents(after, killed)).toEqual([]);
+  expect(readFileSync(join(place.workspace, "held.txt"), "utf8")).toBe("held\n");
 });
+
+/** Has the client edit a file that somebody else holds the lock of, so that its intent is open when its kernel dies. */
+async function leaveOneOpen(place: Place, client: RpcClient): Promise<void> {
+  place.put("workspace/held.txt", "held\n");
+  await lockOf(place, "held.txt");
+  const edits = [{ operation: "replace", spec: "held", content: "changed" }];
+  client.call("edit_file", { path: "held.txt", edits }).catch(() => undefined); // never answered: its kernel is killed
+  await until(async () => (await readEvidence(place.state)).some(({ entry, payload }) => entry.intent && payload["tool"] === "edit_file"));
+}
 
 /** The instance that the calls of an agent went through. */
 function instanceOf(records: readonly Evidence[], agent: string): string {

@@ -18,7 +18,7 @@ const everything = (directory: string): string[] => readdirSync(directory, { rec
 
 const temporaryFiles = (place: Place) => join(place.base, "tmp");
 
-test("start --once shows six calls with the right decisions on the bundled example, and removes its copy", async () => {
+test("start --once shows six calls with the right decisions on a copy of the bundled example", async () => {
   const place = freshPlace();
   mkdirSync(temporaryFiles(place));
   const { code, stdout, stderr } = await handrail(place, ["start", "--once"], { environment: { TMPDIR: temporaryFiles(place) } });
@@ -35,7 +35,10 @@ test("start --once shows six calls with the right decisions on the bundled examp
   expect(stdout).toMatch(/^connect Claude Code: {3}claude mcp add handrail -- \S+ mcp --workspace /m);
   expect(everything(place.home)).toEqual([]);
   expect(everything(place.workspace)).toEqual([]);
-  expect(everything(temporaryFiles(place))).toEqual([]);
+  const [own, ...others] = readdirSync(temporaryFiles(place));
+  expect([own, others]).toEqual([expect.stringMatching(/^handrail-/), []]); // its own directory, named in what it printed
+  expect(stdout).toContain(`ledger verify --state ${join(temporaryFiles(place), own ?? "", "state")}\n`);
+  expect(everything(join(temporaryFiles(place), own ?? "")).filter((path) => path.includes("start-check"))).toEqual([]);
 });
 
 test("on a user's workspace it reads, writes and removes its own file, and changes nothing else", async () => {
@@ -60,7 +63,7 @@ test("a file of the user's that bears the name of its own is neither changed nor
   expect(code).toBe(0);
 });
 
-test("without --once it serves until it is stopped, and then removes its copy", async () => {
+test("without --once it serves until it is stopped", async () => {
   const place = freshPlace();
   mkdirSync(temporaryFiles(place));
   const child = startHandrail(place, ["start"], { environment: { TMPDIR: temporaryFiles(place) } });
@@ -70,7 +73,7 @@ test("without --once it serves until it is stopped, and then removes its copy", 
   expect(statSync(socket).isSocket()).toBe(true);
   child.kill("SIGINT");
   await until(() => child.exitCode !== null || child.signalCode !== null);
-  expect([child.exitCode, everything(temporaryFiles(place))]).toEqual([0, []]);
+  expect([child.exitCode, statSync(socket, { throwIfNoEntry: false })]).toEqual([0, undefined]);
 });
 
 test("a workspace that does not exist is refused with what to do", async () => {

@@ -50,8 +50,9 @@ export function startRpc(place: Place, args: readonly string[] = []): RpcClient 
   const seen: Answer[] = [];
   const waiting = new Map<number | string, (answer: Answer) => void>();
   let pending = "";
-  child.stdout.setEncoding("utf8").on("data", (part: string) => {
-    const lines = (pending + part).split("\n");
+  const decoder = new TextDecoder();
+  child.stdout.on("data", (part: Buffer) => {
+    const lines = (pending + decoder.decode(part, { stream: true })).split("\n");
     pending = lines.pop() ?? "";
     for (const answer of lines.filter((line) => line !== "").map((line) => JSON.parse(line) as Answer)) {
       seen.push(answer);

@@ -27,6 +27,9 @@ export function addMcpCommand(program: Command): void {
 async function serve(flags: McpFlags): Promise<void> {
   const kernel = await openFromFlags(flags);
   try {
+    // The protocol's library is loaded while the ledger's thread starts; if that fails, it shows where it is awaited.
+    const serving = import("../../server/serve.ts");
+    serving.catch(() => undefined);
     const minted = await kernel.administration.createSession({
       workspace: flags.workspace,
       ...(flags.project !== undefined && { projectRoot: flags.project }),
@@ -36,7 +39,7 @@ async function serve(flags: McpFlags): Promise<void> {
       agentId: flags.agent,
       askedBy: "client",
     });
-    const { serveMcpOnStandardStreams } = await import("../../server/serve.ts");
+    const { serveMcpOnStandardStreams } = await serving;
     const served = serveMcpOnStandardStreams(kernel, minted);
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.stdin.destroy());
     await served;

@@ -2,11 +2,12 @@
  * `handrail start`, the main job: open a workspace, make six real calls through the kernel, verify the evidence, say how
  * to connect a client, and keep serving. Exits 1 when any call is decided otherwise than it should be.
  */
-import { cpSync, existsSync, mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, lstatSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Command } from "commander";
+import { KernelError } from "../../base/errors.ts";
 import { newId, systemRandom } from "../../base/ids.ts";
 import type { JsonObject } from "../../base/json.ts";
 import type { MintedSession, OpenKernel } from "../../server/compose.ts";
@@ -30,7 +31,7 @@ interface Step {
 }
 
 const EXAMPLE = fileURLToPath(new URL("../../../examples/service/", import.meta.url));
-const PROBE = "handrail-start-check.txt";
+const PROBES_MAX = 100;
 
 /** Adds `handrail start`. */
 export function addStartCommand(program: Command): void {
@@ -47,7 +48,9 @@ export function addStartCommand(program: Command): void {
 }
 
 async function start(flags: StartFlags): Promise<number> {
-  const temporary = mkdtempSync(join(tmpdir(), "handrail-"));
+  const complete = flags.workspace !== undefined && flags.state !== undefined;
+  // It stays when the command ends: the lines that it prints name the workspace and the ledger for later use.
+  const temporary = complete ? "" : mkdtempSync(join(tmpdir(), "handrail-"));
   const workspace = flags.workspace === undefined ? copyExample(temporary) : resolve(flags.workspace);
   const state = flags.state === undefined ? join(temporary, "state") : resolve(flags.state);
   const kernel = await openFromFlags({ state, ...(flags.config !== undefined && { config: flags.config }) });
@@ -79,15 +82,15 @@ function copyExample(temporary: string): string {
 }
 
 /** Six calls: four that a developer's agent needs, two that it must not get. */
-function stepsFor(workspace: string): readonly Step[] {
-  const readme = existsSync(join(workspace, "README.md")) ? "README.md" : PROBE;
+function stepsFor(workspace: string, probe: string): readonly Step[] {
+  const readme = existsSync(join(workspace, "README.md")) ? "README.md" : probe;
   return [
     { tool: "list_files", args: { path: "." }, expected: "success" },
-    { tool: "write_file", args: { path: PROBE, content: "written through handrail\n" }, expected: "success" },
+    { tool: "write_file", args: { path: probe, content: "written through handrail\n", create_only: true }, expected: "success" },
     { tool: "read_file", args: { path: readme }, expected: "success" },
     {
       tool: "edit_file",
-      args: { path: PROBE, edits: [{ operation: "replace", match_mode: "exact", spec: "written", content: "edited" }] },
+      args: { path: probe, edits: [{ operation: "replace", match_mode: "exact", spec: "written", content: "edited" }] },
       expected: "success",
     },
     { tool: "read_file", args: { path: "../billing/README.md" }, expected: "denied" },
@@ -95,9 +98,29 @@ function stepsFor(workspace: string): readonly Step[] {
   ];
 }
 
+/** A name that nothing in the workspace bears, for the file that is written and removed again. */
+function probeName(workspace: string): string {
+  for (let number = 1; number <= PROBES_MAX; number += 1) {
+    const name = `handrail-start-check${number === 1 ? "" : `-${number}`}.txt`;
+    if (!lstatSync(join(workspace, name), { throwIfNoEntry: false })) return name;
+  }
+  throw new KernelError("USAGE", `remove the files \`handrail-start-check*.txt\` from \`${workspace}\` first`);
+}
+
+/** Makes the calls, and removes the file that they wrote. */
 async function runSteps(kernel: OpenKernel, minted: MintedSession): Promise<boolean> {
+  const workspace = minted.session.serviceRoot;
+  const probe = probeName(workspace);
+  try {
+    return await makeCalls(kernel, minted, stepsFor(workspace, probe));
+  } finally {
+    rmSync(join(workspace, probe), { force: true });
+  }
+}
+
+async function makeCalls(kernel: OpenKernel, minted: MintedSession, steps: readonly Step[]): Promise<boolean> {
   let asExpected = true;
-  for (const { tool, args, expected } of stepsFor(minted.session.serviceRoot)) {
+  for (const { tool, args, expected } of steps) {
     const submission = { kind: "call", requestId: newId("req", systemRandom), sessionToken: minted.token, tool, arguments: args } as const;
     const { outcome, rules, durationMs, ledgerSequence } = await kernel.door.execute(submission, new AbortController().signal);
     const decision = outcome.kind === "denied" ? "deny " : outcome.kind === "success" ? "allow" : "error";

@@ -2,8 +2,8 @@
  * Sessions and leases in `state.db`.
  *
  * Found rows are kept in memory until the database changes. SQLite's `data_version` says whether another connection, of
- * this or any other process, committed since; asking costs about a microsecond. INVARIANT: a cached row is used only
- * after asking, so that a revocation is seen by the very next call of every process.
+ * this or any other process, committed since. INVARIANT: a cached row is used only after asking in the same turn of the
+ * event loop, so that a revocation is seen by every call that was sent after it, in every process.
  */
 import { join } from "node:path";
 import type { Database, Statement } from "better-sqlite3";
@@ -16,6 +16,7 @@ import { guarded, immediately, openDatabase } from "./database.ts";
 import { STATE_SCHEMA } from "./schema.ts";
 import { type LeaseRow, leaseOf, leaseRow, type SessionRow, sessionOf, sessionRow } from "./session-rows.ts";
 import { errorCode, prepareStateDirectory } from "./state-directory.ts";
+import { currentTurn, endTurn } from "./turn.ts";
 
 /** Opens the sessions and leases of a state directory. */
 export async function openSessionStore(stateDirectory: string): Promise<SessionStore> {
@@ -41,6 +42,7 @@ class EmbeddedSessionStore implements SessionStore {
   private readonly sessions: Table<SessionRow, Session>;
   private readonly leases: Table<LeaseRow, Lease>;
   private seenVersion: number | undefined;
+  private askedInTurn = -1;
 
   constructor(database: Database, path: string) {
     this.database = database;
@@ -120,6 +122,7 @@ class EmbeddedSessionStore implements SessionStore {
     this.guarded(() => {
       try {
         table.insert.run(row);
+        endTurn();
       } catch (error) {
         if (errorCode(error) !== "SQLITE_CONSTRAINT_PRIMARYKEY") throw error;
         throw new KernelError("STORE_UNAVAILABLE", `there is already a ${table.noun} with this id`, error);
@@ -144,11 +147,13 @@ class EmbeddedSessionStore implements SessionStore {
     return this.guarded(() => {
       // The connection's own commits leave `data_version` as it is, so that the cache is told here.
       table.cache.delete(id);
-      return immediately(this.database, () => {
+      const changed = immediately(this.database, () => {
         apply();
         const row = table.find.get(id);
         return row === undefined ? undefined : table.decode(row);
       });
+      endTurn();
+      return changed;
     });
   }
 
@@ -156,7 +161,11 @@ class EmbeddedSessionStore implements SessionStore {
     this.database.prepare(sql).run(value, id);
   }
 
+  /** Asks once in a turn of the event loop, because asking takes a read lock: several microseconds. */
   private forgetIfChanged(): void {
+    const turn = currentTurn();
+    if (turn === this.askedInTurn) return;
+    this.askedInTurn = turn;
     const version = this.dataVersion.get();
     if (version === this.seenVersion) return;
     this.sessions.cache.clear();

@@ -1,0 +1,279 @@
+/** The command line as its operator meets it: setting up, sessions and leases, policy, evidence, and the wire's validator. */
+import { readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { create } from "@bufbuild/protobuf";
+import { describe, expect, test } from "vitest";
+import { ToolRequestSchema } from "../../src/gen/handrail/tool/v1/tool_pb.ts";
+import type { Lease } from "../../src/model/lease.ts";
+import { encodeRequest } from "../../src/wire/index.ts";
+import { handrail, linesOf, oneJsonLine } from "../support/command-line.ts";
+import { freshPlace, type Place } from "../support/place.ts";
+
+/** Runs a command that must work, and reads its one line of JSON. */
+async function json<Shape = unknown>(place: Place, args: readonly string[]): Promise<Shape> {
+  const { code, stdout, stderr } = await handrail(place, [...args, "--json"]);
+  expect([code, stderr]).toEqual([0, ""]);
+  return oneJsonLine<Shape>(stdout);
+}
+
+type Shown = { readonly id: string; readonly token: string; readonly leaseId: string };
+
+/** Exit code and deciding rule of a call under a session's token. */
+async function callAs(place: Place, token: string, tool: string, args: object): Promise<readonly unknown[]> {
+  const { code, stdout } = await handrail(place, ["call", tool, "--json", JSON.stringify(args), "--session", token]);
+  const { error } = oneJsonLine<{ error?: { code: string } }>(stdout);
+  return [code, error?.code];
+}
+
+describe("sessions", () => {
+  test("are made with a token that is shown once, listed without it, and revoked for good", async () => {
+    const place = freshPlace();
+    const made = await json<Shown>(place, ["sessions", "create", "--workspace", place.workspace, "--agent", "one", "--lifetime", "1h"]);
+    expect(made).toMatchObject({ role: "dev", preset: "dev", agentId: "one", serviceRoot: place.workspace, token: expect.any(String) });
+    const listed = await json<Shown[]>(place, ["sessions", "list"]);
+    expect(listed.map(({ id }) => id)).toEqual([made.id]);
+    expect(JSON.stringify(listed)).not.toMatch(/token/i);
+    expect(await callAs(place, made.token, "list_files", { path: "." })).toEqual([0, undefined]);
+    await json(place, ["sessions", "revoke", made.id]);
+    expect(await callAs(place, made.token, "list_files", { path: "." })).toEqual([2, "SESSION_REVOKED"]);
+    const table = await handrail(place, ["sessions", "list"]);
+    expect(linesOf(table.stdout)[1]).toMatch(new RegExp(`^${made.id}  revoked  dev   dev     one`));
+    for (const file of ["state.db", "ledger.db"]) expect(readFileSync(join(place.state, file)).includes(made.token)).toBe(false);
+  });
+
+  test("that do not exist are not revoked", async () => {
+    const { code, stderr } = await handrail(freshPlace(), ["sessions", "revoke", "ses_none"]);
+    expect([code, stderr]).toEqual([1, "handrail: there is no session `ses_none`; `handrail sessions list` shows them\n"]);
+  });
+});
+
+describe("leases", () => {
+  test("narrow when derived, and end the sessions of their children when released", async () => {
+    const place = freshPlace();
+    place.put("workspace/docs/a.md", "a\n");
+    place.put("workspace/src/a.ts", "a\n");
+    const parent = await json<Shown>(place, [
+      "sessions",
+      "create",
+      "--workspace",
+      place.workspace,
+      "--read",
+      "docs/**",
+      "--tools",
+      "read_file",
+      "list_files",
+    ]);
+    const [child] = await json<Lease[]>(place, [
+      "leases",
+      "derive",
+      parent.leaseId,
+      "--lifetime",
+      "1h",
+      "--read",
+      "**",
+      "--tools",
+      "read_file",
+      "write_file",
+    ]);
+    expect(child).toMatchObject({ parentId: parent.leaseId, scope: { readPaths: [["docs/**"], ["**"]] } });
+    const worker = await json<Shown>(place, ["sessions", "create", "--workspace", place.workspace, "--lease", child?.id ?? ""]);
+    expect(await callAs(place, worker.token, "read_file", { path: "docs/a.md" })).toEqual([0, undefined]);
+    expect(await callAs(place, worker.token, "read_file", { path: "src/a.ts" })).toEqual([2, "LEASE_SCOPE"]);
+    expect(await callAs(place, worker.token, "list_files", { path: "docs" })).toEqual([2, "LEASE_SCOPE"]);
+    expect(await callAs(place, worker.token, "write_file", { path: "docs/b.md", content: "" })).toEqual([2, "LEASE_SCOPE"]);
+    await json(place, ["leases", "release", parent.leaseId]);
+    expect(await callAs(place, worker.token, "read_file", { path: "docs/a.md" })).toEqual([2, "LEASE_EXPIRED"]);
+    const renewed = await handrail(place, ["leases", "renew", parent.leaseId, "--lifetime", "1h"]);
+    expect([renewed.code, renewed.stderr]).toEqual([1, expect.stringContaining("was released; make a new one")]);
+    expect(linesOf((await handrail(place, ["leases", "list"])).stdout)[2]).toMatch(new RegExp(`^${parent.leaseId}  released`));
+  });
+
+  test("are renewed, a derived one at most to its parent's end", async () => {
+    const place = freshPlace();
+    const { leaseId } = await json<Shown>(place, ["sessions", "create", "--workspace", place.workspace, "--lifetime", "1h"]);
+    const [child] = await json<Lease[]>(place, ["leases", "derive", leaseId, "--lifetime", "30m"]);
+    const [extended] = await json<Lease[]>(place, ["leases", "renew", child?.id ?? "", "--lifetime", "10h"]);
+    const parent = (await json<Lease[]>(place, ["leases", "list"])).find(({ id }) => id === leaseId);
+    expect(extended?.expiresAtMs).toBe(parent?.expiresAtMs);
+    const [later] = await json<Lease[]>(place, ["leases", "renew", leaseId, "--lifetime", "2h"]);
+    expect(later?.expiresAtMs).toBeGreaterThan(parent?.expiresAtMs ?? Number.POSITIVE_INFINITY);
+    expect((await handrail(place, ["leases", "renew", leaseId, "--lifetime", "99d"])).stderr).toContain("thirty days");
+  });
+});
+
+describe("policy", () => {
+  const FORBID =
+    '@id("own.no-docs")\n@message("leave the documents alone")\nforbid (principal, action, resource is Handrail::File)\nwhen { resource.path like "docs/*" };\n';
+
+  test("check accepts the shipped and the operator's files, and names file and line of a fault", async () => {
+    const place = freshPlace();
+    const good = await json<{ ok: boolean; presets: { preset: string; ok: boolean }[] }>(place, ["policy", "check"]);
+    expect(good.presets.map(({ preset, ok }) => [preset, ok])).toEqual(["reader", "dev", "autonomous", "open"].map((name) => [name, true]));
+    place.put("config/policy/own.cedar", "forbid (principal, action, resource)\nwhen { resource.nonsense == 1 };\n");
+    const bad = await handrail(place, ["policy", "check", "--preset", "dev"]);
+    expect([bad.code, bad.stdout]).toEqual([1, expect.stringMatching(/^policy\/own\.cedar:\d+:\d+: .+\n[\s\S]*^dev: not valid$/m)]);
+  });
+
+  test("that is not valid refuses every call and says how to find out why", async () => {
+    const place = freshPlace();
+    place.put("config/policy/own.cedar", "permit (principal");
+    const { code, stdout } = await handrail(place, ["call", "list_files", "--json", '{"path":"."}']);
+    expect([code, oneJsonLine(stdout)]).toEqual([
+      2,
+      expect.objectContaining({
+        error: expect.objectContaining({
+          code: "TOOL_POLICY_INVALID",
+          layer: "gates",
+          rule_id: "CONFIG:policy_invalid",
+          suggestion: "run `handrail policy check` and correct what it names",
+        }),
+      }),
+    ]);
+  });
+
+  test("explain names the deciding rule without doing anything, and the narrowest permit that would allow a call", async () => {
+    const place = freshPlace();
+    place.put("config/policy/own.cedar", FORBID);
+    const explain = (path: string, ...more: string[]) =>
+      handrail(place, ["policy", "explain", "write_file", "--arguments", JSON.stringify({ path, content: "" }), ...more]);
+    const allowed = await explain("a.txt");
+    expect([allowed.code, linesOf(allowed.stdout)[0]]).toEqual([0, "write_file write a.txt: allow by dev.write-own"]);
+    const forbidden = await explain("docs/a.md");
+    expect([forbidden.code, linesOf(forbidden.stdout).slice(0, 2)]).toEqual([
+      2,
+      ["write_file write docs/a.md: deny by own.no-docs", "  leave the documents alone"],
+    ]);
+    const reader = await explain("a.txt", "--preset", "reader");
+    expect([reader.code, reader.stdout]).toEqual([2, expect.stringMatching(/deny by DEFAULT_DENY[\s\S]*narrowest permit[\s\S]*permit/)]);
+    const asked = await explain("CLAUDE.md");
+    expect([asked.code, asked.stdout]).toEqual([2, expect.stringContaining("needs ask by dev.write-protected")]);
+    expect(statSync(join(place.workspace, "a.txt"), { throwIfNoEntry: false })).toBeUndefined();
+  });
+});
+
+describe("the ledger", () => {
+  test("is shown, verified, and a changed byte is found and its entry named", async () => {
+    const place = freshPlace();
+    await handrail(place, ["call", "write_file", "--json", '{"path":"a.txt","content":"a"}']);
+    const tail = await handrail(place, ["ledger", "tail", "-n", "3"]);
+    expect(linesOf(tail.stdout).map((line) => line.trim().split(/\s+/).slice(2, 4).join(" "))).toEqual([
+      "tool_selected write_file",
+      "tool_executed write_file",
+      "session_revoked",
+    ]);
+    const [last] = linesOf((await handrail(place, ["ledger", "tail", "-n", "2", "--json"])).stdout).map(
+      (line) => JSON.parse(line) as { sequence: number },
+    );
+    const shown = await json<object>(place, ["ledger", "show", String(last?.sequence)]);
+    expect(shown).toMatchObject({
+      eventType: "tool_executed",
+      closes: (last?.sequence ?? 0) - 1,
+      payload: { tool: "write_file", success: true },
+    });
+    expect((await handrail(place, ["ledger", "show", "999"])).stderr).toMatch(
+      /^handrail: there is no entry 999; the ledger ends at \d+\n$/,
+    );
+    const intact = await handrail(place, ["ledger", "verify"]);
+    expect([intact.code, intact.stdout]).toEqual([0, expect.stringMatching(/^the ledger is intact: \d+ entries\n$/)]);
+    await changeOneByte(place, last?.sequence ?? 0);
+    const damaged = await handrail(place, ["ledger", "verify"]);
+    expect([damaged.code, damaged.stdout]).toEqual([
+      1,
+      expect.stringMatching(new RegExp(`^entry ${last?.sequence}: .+\n[\\s\\S]*the ledger is damaged: `)),
+    ]);
+    const report = await handrail(place, ["ledger", "verify", "--json"]);
+    expect([report.code, oneJsonLine(report.stdout)]).toEqual([1, expect.objectContaining({ ok: false })]);
+  });
+
+  test("of a state directory that does not exist is not made by looking at it", async () => {
+    const place = freshPlace();
+    const { code, stderr } = await handrail(place, ["ledger", "verify"]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("there is no state directory")]);
+    expect(statSync(place.state, { throwIfNoEntry: false })).toBeUndefined();
+  });
+});
+
+/** Changes one byte of a recorded payload, as somebody with the file could. */
+async function changeOneByte(place: Place, sequence: number): Promise<void> {
+  const { default: Database } = await import("better-sqlite3");
+  const database = new Database(join(place.state, "ledger.db"));
+  const changed = database
+    .prepare("UPDATE payloads SET payload = CAST(replace(payload, 'write_file', 'write_fire') AS BLOB) WHERE seq = ?")
+    .run(sequence);
+  database.close();
+  expect(changed.changes).toBe(1);
+}
+
+describe("setting up", () => {
+  test("init makes both directories for their owner alone, and never overwrites", async () => {
+    const place = freshPlace();
+    const config = join(place.base, "new/config");
+    const environment = { HANDRAIL_CONFIG_HOME: config };
+    const first = await handrail(place, ["init", "--json"], { environment });
+    expect(oneJsonLine(first.stdout)).toEqual({
+      config,
+      state: place.state,
+      settings: join(config, "handrail.yaml"),
+      made: [config, join(config, "policy"), place.state, join(config, "handrail.yaml")],
+    });
+    for (const directory of [config, join(config, "policy"), place.state]) expect(statSync(directory).mode & 0o777).toBe(0o700);
+    expect(statSync(join(config, "handrail.yaml")).mode & 0o777).toBe(0o600);
+    place.put("new/config/handrail.yaml", "preset: reader\n");
+    const second = await handrail(place, ["init"], { environment });
+    expect([second.code, linesOf(second.stdout)[0]]).toEqual([0, "everything is there already"]);
+    expect(readFileSync(join(config, "handrail.yaml"), "utf8")).toBe("preset: reader\n");
+    const call = await handrail(place, ["call", "write_file", "--json", '{"path":"a","content":""}'], { environment });
+    expect([call.code, oneJsonLine(call.stdout)]).toEqual([
+      2,
+      expect.objectContaining({ error: expect.objectContaining({ layer: "policy" }) }),
+    ]);
+  });
+
+  test("what init writes is valid, and doctor finds everything in order", async () => {
+    const place = freshPlace();
+    await handrail(place, ["init"]);
+    const findings = await json<{ check: string; status: string }[]>(place, ["doctor"]);
+    expect(findings.map(({ check, status }) => [check, status])).toEqual([
+      ["node", "ok"],
+      ["operating system", "ok"],
+      ["contained file access", "ok"],
+      ["operator directory", "ok"],
+      ["policies", "ok"],
+      ["ledger and state", "ok"],
+      ["boundary", "advisory"],
+    ]);
+  });
+
+  test("doctor says what is wrong, and ends with 1", async () => {
+    const place = freshPlace();
+    place.put("config/handrail.yaml", "presets: dev\n");
+    const { code, stdout } = await handrail(place, ["doctor"]);
+    expect([code, stdout]).toEqual([1, expect.stringMatching(/^failed +operator directory .*handrail\.yaml/m)]);
+  });
+});
+
+describe("wire validate", () => {
+  const request = (path: string) =>
+    create(ToolRequestSchema, { requestId: "r", sessionToken: "s", tool: { case: "fileRead", value: { path } } });
+  const validate = (place: Place, input: string | Uint8Array, ...more: string[]) =>
+    handrail(place, ["wire", "validate", ...more], { input });
+
+  test("judges encoded requests, one as JSON, and one a line", async () => {
+    const place = freshPlace();
+    const good = await validate(place, encodeRequest(request("a.txt")));
+    expect([good.code, oneJsonLine(good.stdout)]).toEqual([0, { valid: true, violations: [] }]);
+    const bad = await validate(place, encodeRequest(request("../a.txt")));
+    expect([bad.code, oneJsonLine(bad.stdout)]).toEqual([
+      1,
+      { valid: false, violations: [{ field: "file_read.path", rule: "no_path_traversal", message: expect.any(String) }] },
+    ]);
+    const garbage = await validate(place, Buffer.from([0xff, 0xff, 0xff]));
+    expect([garbage.code, oneJsonLine(garbage.stdout)]).toEqual([1, expect.objectContaining({ valid: false })]);
+    const one = '{"requestId":"r","sessionToken":"s","fileRead":{"path":"a.txt"}}';
+    expect((await validate(place, one, "--json")).code).toBe(0);
+    const lines = await validate(place, `${one}\n\n{"requestId":""}\nnonsense\n`, "--lines");
+    expect(linesOf(lines.stdout).map((line) => (JSON.parse(line) as { valid: boolean }).valid)).toEqual([true, false, false]);
+    expect(lines.code).toBe(1);
+    expect(statSync(place.state, { throwIfNoEntry: false })).toBeUndefined();
+  });
+});

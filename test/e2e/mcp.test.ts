@@ -1,0 +1,287 @@
+/** `handrail mcp` as clients meet it: the official client, the Inspector's command line, and bare JSON-RPC. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Client } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { environmentOf, MAIN, until } from "../support/command-line.ts";
+import { readEvidence } from "../support/evidence.ts";
+import { lockOf } from "../support/file-lock.ts";
+import { freshPlace, makePlace, type Place } from "../support/place.ts";
+import { connectRpc, startRpc } from "../support/rpc-client.ts";
+
+const TOOLS = ["edit_file", "list_files", "read_file", "write_file"];
+
+describe("the official client", () => {
+  let place: Place;
+  let client: Client;
+
+  beforeAll(async () => {
+    place = makePlace();
+    place.put("workspace/a.txt", "one\ntwo\n");
+    place.put("workspace/.env", "KEY=1\n");
+    client = new Client({ name: "test", version: "1" });
+    const args = ["--disable-warning=ExperimentalWarning", MAIN, "mcp", "--workspace", place.workspace];
+    await client.connect(new StdioClientTransport({ command: process.execPath, args, env: environmentOf(place), stderr: "inherit" }));
+  });
+
+  afterAll(async () => {
+    await client.close();
+    place.remove();
+  });
+
+  test("is told who serves it and how", () => {
+    expect(client.getServerVersion()).toMatchObject({
+      name: "handrail",
+      title: "Handrail",
+      version: expect.stringMatching(/^\d+\.\d+\.\d+$/),
+    });
+    expect(client.getServerCapabilities()).toMatchObject({ tools: {} });
+    expect(client.getInstructions()).toContain("Role `dev`, preset `dev`");
+  });
+
+  test("lists every tool with its schemas and annotations, in a stable order", async () => {
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name }) => name)).toEqual(TOOLS);
+    expect((await client.listTools()).tools).toEqual(tools);
+    for (const tool of tools) {
+      expect(tool.description?.length).toBeGreaterThan(20);
+      expect(tool.inputSchema).toMatchObject({ type: "object", additionalProperties: false, required: expect.arrayContaining(["path"]) });
+      expect(tool.outputSchema).toMatchObject({ type: "object", required: ["status", "metadata"] });
+    }
+    const hints = Object.fromEntries(tools.map(({ name, annotations }) => [name, annotations]));
+    const reads = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
+    const writes = { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false };
+    expect(hints).toEqual({
+      edit_file: { title: "Edit a file", ...writes },
+      list_files: { title: "List files", ...reads },
+      read_file: { title: "Read a file", ...reads },
+      write_file: { title: "Write a file", ...writes },
+    });
+  });
+
+  test("calls all four tools; the client finds each result to fit its schema", async () => {
+    const call = (name: string, args: Record<string, unknown>) => client.callTool({ name, arguments: args });
+    expect(await call("read_file", { path: "a.txt" })).toMatchObject({
+      content: [{ type: "text", text: "one\ntwo\n" }],
+      structuredContent: { status: "success", data: { content: "one\ntwo\n" }, metadata: { rules: ["dev.read-files"] } },
+      isError: false,
+    });
+    expect(await call("write_file", { path: "new.txt", content: "new\n" })).toMatchObject({
+      structuredContent: { status: "success", data: { path: "new.txt", created: true, size_bytes: 4 } },
+    });
+    expect(await call("edit_file", { path: "a.txt", edits: [{ operation: "replace", spec: "two", content: "2" }] })).toMatchObject({
+      structuredContent: { status: "success", data: { replacements: 1, diff: expect.stringContaining("-two\n+2\n") } },
+    });
+    expect(await call("list_files", { path: "." })).toMatchObject({
+      structuredContent: { data: { entries: [{ path: "a.txt" }, { path: "new.txt" }], truncated: false } },
+    });
+    expect(readFileSync(join(place.workspace, "a.txt"), "utf8")).toBe("one\n2\n");
+  });
+
+  test("gets a refusal as a result that is an error, in words and in structure", async () => {
+    expect(await client.callTool({ name: "read_file", arguments: { path: ".env" } })).toMatchObject({
+      isError: true,
+      content: [{ type: "text", text: expect.stringMatching(/^denied by ZONE:secret \(workspace_blocked_zone\): /) }],
+      structuredContent: {
+        status: "error",
+        error: { code: "WORKSPACE_BLOCKED_ZONE", layer: "workspace", rule_id: "ZONE:secret" },
+        metadata: { security_checks: "denied", ledger_sequence: expect.any(Number) },
+      },
+    });
+  });
+
+  test("gets a failure as a result that is an error, with what to do next", async () => {
+    expect(await client.callTool({ name: "read_file", arguments: { path: "none" } })).toMatchObject({
+      isError: true,
+      content: [{ text: "FILE_NOT_FOUND: `none` does not exist; check the path, or use list_files to see which files there are" }],
+      structuredContent: { error: { code: "FILE_NOT_FOUND", retryable: false } },
+    });
+  });
+
+  test("an unknown tool and arguments that do not fit are refused by the kernel, and recorded", async () => {
+    const unknown = await client.callTool({ name: "shell", arguments: { command: "id" } });
+    const unfit = await client.callTool({ name: "read_file", arguments: { file: "a.txt" } });
+    expect([unknown, unfit]).toMatchObject([
+      { isError: true, structuredContent: { error: { code: "TOOL_SPEC_MISSING" } } },
+      { isError: true, structuredContent: { error: { code: "TOOL_INPUT_INVALID" } } },
+    ]);
+  });
+
+  test("a dedupe key is refused as long as nothing keeps results", async () => {
+    const params = { name: "list_files", arguments: { path: "." }, _meta: { "handrail/dedupe_key": "once" } };
+    expect(await client.callTool(params)).toMatchObject({ structuredContent: { error: { code: "DEDUPE_UNAVAILABLE" } } });
+  });
+
+  test("64 calls at once are each answered", async () => {
+    const paths = Array.from({ length: 64 }, (_, index) => `many/${index}.txt`);
+    const answers = await Promise.all(paths.map((path) => client.callTool({ name: "write_file", arguments: { path, content: path } })));
+    expect(answers.map(({ structuredContent }) => structuredContent)).toMatchObject(
+      paths.map((path) => ({ status: "success", data: { path } })),
+    );
+  });
+});
+
+describe("bare JSON-RPC", () => {
+  let place: Place;
+  beforeEach(() => {
+    place = freshPlace();
+    place.put("workspace/a.txt", "a\n");
+  });
+
+  test.each(["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])("revision %s is spoken", async (protocolVersion) => {
+    const client = startRpc(place);
+    const { result } = await client.request("initialize", {
+      protocolVersion,
+      capabilities: {},
+      clientInfo: { name: "test", version: "1" },
+    });
+    expect(result).toMatchObject({ protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "handrail" } });
+    client.notify("notifications/initialized");
+    const listed = await client.request("tools/list");
+    expect(listed.result).toMatchObject({ tools: TOOLS.map((name) => ({ name })) });
+    expect((await client.call("read_file", { path: "a.txt" })).structuredContent.data).toMatchObject({ content: "a\n" });
+    client.process.stdin.end();
+    expect(await client.ended).toBe("0");
+  });
+
+  test("an unknown revision is answered with one that is spoken", async () => {
+    const client = startRpc(place);
+    const params = { protocolVersion: "1999-01-01", capabilities: {}, clientInfo: { name: "test", version: "1" } };
+    expect((await client.request("initialize", params)).result).toMatchObject({ protocolVersion: "2025-11-25" });
+  });
+
+  test("lines that are no messages are answered as such, and the connection lives on", async () => {
+    const client = await connectRpc(place);
+    client.write("{ not json\n");
+    client.write("\n   \n");
+    client.write('[{"jsonrpc":"2.0","id":1,"method":"ping"}]\n');
+    client.write('{"jsonrpc":"1.0","id":2,"method":"ping"}\n');
+    client.write('{"jsonrpc":"2.0","id":3}\n');
+    client.write('"text"\n');
+    const answers = (await client.answered(6)).slice(1);
+    expect(answers.map(({ id, error }) => [id, error?.code])).toEqual([
+      [null, -32700],
+      [null, -32600],
+      [null, -32600],
+      [null, -32600],
+      [null, -32600],
+    ]);
+    expect((await client.request("nonsense/method")).error).toMatchObject({ code: -32601 });
+    expect((await client.call("read_file", { path: "a.txt" })).isError).toBe(false);
+  });
+
+  test("a message may come in pieces, and several in one piece", async () => {
+    const client = await connectRpc(place);
+    const ping = (id: number) => `${JSON.stringify({ jsonrpc: "2.0", id, method: "ping" })}\n`;
+    client.write(ping(101).slice(0, 10));
+    await new Promise((done) => setTimeout(done, 20));
+    client.write(ping(101).slice(10) + ping(102) + ping(103).slice(0, 5));
+    client.write(ping(103).slice(5));
+    const answers = await client.answered(4);
+    expect(answers.slice(1).map(({ id }) => id)).toEqual([101, 102, 103]);
+  });
+
+  test("a cancelled call is stopped, recorded as cancelled, and changes nothing", async () => {
+    const client = await connectRpc(place);
+    await lockOf(place, "a.txt");
+    const edits = [{ operation: "replace", spec: "a", content: "b" }];
+    void client.request("tools/call", { name: "edit_file", arguments: { path: "a.txt", edits } }, 900);
+    const recorded = (find: (type: string, code: unknown) => boolean) => async () =>
+      (await readEvidence(place.state)).some(({ entry, payload }) => find(entry.eventType, payload["errorCode"]));
+    await until(recorded((type) => type === "tool_selected"));
+    client.notify("notifications/cancelled", { requestId: 900, reason: "changed my mind" });
+    await until(recorded((type, code) => type === "tool_executed" && code === "CANCELLED"));
+    expect(readFileSync(join(place.workspace, "a.txt"), "utf8")).toBe("a\n");
+    expect((await client.call("read_file", { path: "a.txt" })).isError).toBe(false);
+  });
+
+  test("what was asked before the input ended is still answered; then the session is revoked and the server ends", async () => {
+    const client = await connectRpc(place);
+    const calls = ["b", "c", "d"].map((name) => client.call("write_file", { path: name, content: name }));
+    client.process.stdin.end();
+    expect((await Promise.all(calls)).map(({ structuredContent }) => structuredContent.status)).toEqual(["success", "success", "success"]);
+    expect(await client.ended).toBe("0");
+    expect((await readEvidence(place.state)).at(-1)?.entry.eventType).toBe("session_revoked");
+  });
+
+  test.each(["SIGTERM", "SIGINT"] as const)("%s ends the server in good order", async (signal) => {
+    const client = await connectRpc(place);
+    client.process.kill(signal);
+    expect(await client.ended).toBe("0");
+    expect((await readEvidence(place.state)).at(-1)?.entry.eventType).toBe("session_revoked");
+  });
+
+  test("a client that is killed takes its server with it", async () => {
+    const pidFile = join(place.base, "server.pid");
+    const script = `
+      const { spawn } = require("node:child_process");
+      const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", ${JSON.stringify(MAIN)}, "mcp"], { stdio: ["pipe", "pipe", "ignore"] });
+      child.stdin.write('{"jsonrpc":"2.0","id":1,"method":"ping"}\\n');
+      child.stdout.once("data", () => require("node:fs").writeFileSync(${JSON.stringify(pidFile)}, String(child.pid)));`;
+    const client = spawn(process.execPath, ["-e", script], { env: environmentOf(place), cwd: place.workspace, stdio: "ignore" });
+    await until(() => existsSync(pidFile) && readFileSync(pidFile, "utf8") !== "");
+    const server = Number(readFileSync(pidFile, "utf8"));
+    expect(isRunning(server)).toBe(true);
+    client.kill("SIGKILL");
+    await once(client, "close");
+    await until(() => !isRunning(server));
+  });
+
+  test("standard output carries messages alone, also when something is wrong", async () => {
+    place.put("config/handrail.yaml", "no_such_key: 1\n");
+    const client = startRpc(place);
+    expect(await client.ended).toBe("1");
+    expect(client.answers()).toEqual([]);
+    expect(client.stderr()).toContain("handrail.yaml");
+  });
+});
+
+describe("the Inspector's command line", () => {
+  const LAUNCHER = fileURLToPath(
+    new URL("../../node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js", import.meta.url),
+  );
+
+  async function inspect(place: Place, more: readonly string[]): Promise<unknown> {
+    const server = [process.execPath, "--disable-warning=ExperimentalWarning", MAIN, "mcp", "--workspace", place.workspace];
+    const child = spawn(process.execPath, [LAUNCHER, "--cli", ...server, ...more], {
+      env: environmentOf(place),
+      cwd: place.workspace,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    let stdout = "";
+    let stderr = "";
+    child.stdout.setEncoding("utf8").on("data", (text: string) => {
+      stdout += text;
+    });
+    child.stderr.setEncoding("utf8").on("data", (text: string) => {
+      stderr += text;
+    });
+    const [code] = await once(child, "close");
+    if (code !== 0) throw new Error(`the Inspector ended with ${code}: ${stderr}${stdout}`);
+    return JSON.parse(stdout) as unknown;
+  }
+
+  test("lists the tools and calls them", async () => {
+    const place = freshPlace();
+    place.put("workspace/a.txt", "a\n");
+    const [listed, read] = await Promise.all([
+      inspect(place, ["--method", "tools/list"]),
+      inspect(place, ["--method", "tools/call", "--tool-name", "read_file", "--tool-arg", "path=a.txt"]),
+    ]);
+    expect(listed).toMatchObject({ tools: TOOLS.map((name) => ({ name })) });
+    expect(read).toMatchObject({ structuredContent: { status: "success", data: { content: "a\n" } } });
+  });
+});
+
+function isRunning(processId: number): boolean {
+  try {
+    process.kill(processId, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
