@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { CALLS_IN_FLIGHT_MAX } from "../../src/base/limits.ts";
 import { environmentOf, MAIN, until } from "../support/command-line.ts";
 import { readEvidence } from "../support/evidence.ts";
 import { lockOf } from "../support/file-lock.ts";
@@ -172,6 +173,51 @@ describe("bare JSON-RPC", () => {
     ]);
     expect((await client.request("nonsense/method")).error).toMatchObject({ code: -32601 });
     expect((await client.call("read_file", { path: "a.txt" })).isError).toBe(false);
+  });
+
+  test("requests that only look like ones are refused, and do not keep the server from ending in good order", async () => {
+    const client = await connectRpc(place);
+    const call = { jsonrpc: "2.0", method: "tools/call", params: { name: "read_file", arguments: { path: "a.txt" } } };
+    for (const bent of [{ id: {} }, { id: null }, { id: 1.5 }, { id: 501, params: "none" }, { id: 502, more: true }]) {
+      client.write(`${JSON.stringify({ ...call, ...bent })}\n`);
+    }
+    const answers = (await client.answered(6)).slice(1);
+    expect(answers.map(({ id, error }) => [id, error?.code])).toEqual([null, null, null, 501, 502].map((id) => [id, -32600]));
+    client.process.stdin.end();
+    expect(await client.ended).toBe("0");
+  });
+
+  test("an id that is in use by an unanswered request is refused", async () => {
+    const client = await connectRpc(place);
+    const call = { jsonrpc: "2.0", id: 7, method: "tools/call", params: { name: "read_file", arguments: { path: "a.txt" } } };
+    client.write(`${JSON.stringify(call)}\n${JSON.stringify(call)}\n`);
+    const answers = (await client.answered(3)).slice(1);
+    expect(answers.map(({ id, error }) => [id, error?.code])).toEqual([
+      [null, -32600],
+      [7, undefined],
+    ]);
+  });
+
+  test("nesting without end is refused before anything looks at it", async () => {
+    const client = await connectRpc(place);
+    const deep = "[".repeat(100_000) + "]".repeat(100_000);
+    client.write(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read_file","arguments":{"path":${deep}}}}\n`);
+    const answers = (await client.answered(2)).slice(1);
+    expect(answers.map(({ id, error }) => [id, error?.code])).toEqual([[null, -32700]]);
+    expect((await client.call("read_file", { path: "a.txt" })).isError).toBe(false);
+  });
+
+  test("more cancelled calls than may be in flight leave the connection usable, and the server ends in good order", async () => {
+    const client = await connectRpc(place);
+    await lockOf(place, "a.txt");
+    const edits = [{ operation: "replace", spec: "a", content: "b" }];
+    for (let id = 1000; id < 1000 + CALLS_IN_FLIGHT_MAX + 10; id += 1) {
+      void client.request("tools/call", { name: "edit_file", arguments: { path: "a.txt", edits } }, id);
+      client.notify("notifications/cancelled", { requestId: id });
+    }
+    expect((await client.request("ping")).result).toEqual({});
+    client.process.stdin.end();
+    expect(await client.ended).toBe("0");
   });
 
   test("a message may come in pieces, and several in one piece", async () => {

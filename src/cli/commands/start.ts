@@ -59,6 +59,7 @@ async function start(flags: StartFlags): Promise<number> {
     print(
       `workspace  ${workspace}\nstate      ${state}\nsession    ${minted.session.id} (role ${minted.session.role}, preset ${minted.session.preset})\n`,
     );
+    await kernel.loadPolicy(minted.session.preset);
     const asExpected = await runSteps(kernel, minted);
     const intact = await verify(state);
     printConnection(workspace, state);

@@ -35,7 +35,8 @@ export function createMcpServer(options: McpOptions): Server {
   );
   let listed: JsonObject[] | undefined;
   server.setRequestHandler("tools/list", async () => {
-    if (listed === undefined) setImmediate(options.onListed);
+    // Two turns later: the answer itself leaves in the next one, and preparing keeps the thread busy for a while.
+    if (listed === undefined) setImmediate(() => setImmediate(options.onListed));
     listed ??= door.tools().map(describe);
     return { tools: listed } as never;
   });

@@ -3,10 +3,19 @@
  *
  * Trusts nothing about the peer: a line is bounded before it is kept, nesting is bounded by the parser's caller, and
  * when the peer reads slowly or has too many calls in flight, input is not read either. Answers of one tick leave in one
- * write. When the input ends, calls in flight have a grace period to be answered.
+ * write. When the input ends, calls in flight have a grace period to be answered. INVARIANT: what is no message never
+ * reaches the protocol layer, which would neither answer nor forget it; a cancelled request is no longer waited for.
  */
 import type { Readable, Writable } from "node:stream";
-import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/server";
+import {
+  isJSONRPCNotification,
+  isJSONRPCRequest,
+  isJSONRPCResponse,
+  type JSONRPCMessage,
+  type JSONRPCNotification,
+  type RequestId,
+  type Transport,
+} from "@modelcontextprotocol/server";
 import { isJsonObject } from "../../base/json.ts";
 import { parseJson } from "../../base/json-parse.ts";
 import { CALLS_IN_FLIGHT_MAX, CANCEL_GRACE_MS, LINE_BYTES_MAX } from "../../base/limits.ts";
@@ -24,7 +33,9 @@ export class LineTransport implements Transport {
   #closed = false;
   #ended = false;
   #blocked = false;
-  #inFlight = 0;
+  /** Ids of requests that will be answered. */
+  readonly #inFlight = new Set<RequestId>();
+  #farewell: NodeJS.Timeout | undefined;
 
   constructor(input: Readable, output: Writable) {
     this.#input = input;
@@ -46,7 +57,7 @@ export class LineTransport implements Transport {
   send(message: JSONRPCMessage): Promise<void> {
     if (this.#closed) return Promise.resolve();
     this.#queue(message);
-    if (!("method" in message)) this.#answered();
+    if (!("method" in message) && message.id !== undefined) this.#settled(message.id);
     return Promise.resolve();
   }
 
@@ -55,6 +66,7 @@ export class LineTransport implements Transport {
     if (this.#closed) return Promise.resolve();
     this.#flush();
     this.#closed = true;
+    clearTimeout(this.#farewell);
     this.#input.pause();
     this.onclose?.();
     return Promise.resolve();
@@ -73,22 +85,23 @@ export class LineTransport implements Transport {
     this.#input.pause();
   }
 
-  #answered(): void {
-    this.#inFlight = Math.max(0, this.#inFlight - 1);
-    if (this.#ended && this.#inFlight === 0) void this.close();
-    else if (!this.#blocked && this.#inFlight < CALLS_IN_FLIGHT_MAX) this.#input.resume();
+  /** A request was answered, or never will be. */
+  #settled(id: RequestId): void {
+    if (!this.#inFlight.delete(id)) return;
+    if (this.#ended && this.#inFlight.size === 0) void this.close();
+    else if (!this.#blocked && this.#inFlight.size < CALLS_IN_FLIGHT_MAX) this.#input.resume();
   }
 
   #unblock(): void {
     this.#blocked = false;
-    if (!this.#closed && this.#inFlight < CALLS_IN_FLIGHT_MAX) this.#input.resume();
+    if (!this.#closed && this.#inFlight.size < CALLS_IN_FLIGHT_MAX) this.#input.resume();
   }
 
   /** The client said its last word; what it asked for before is still answered, for a while. */
   #end(): void {
     this.#ended = true;
-    if (this.#inFlight === 0) void this.close();
-    else setTimeout(() => void this.close(), CANCEL_GRACE_MS).unref();
+    if (this.#inFlight.size === 0) void this.close();
+    else this.#farewell = setTimeout(() => void this.close(), CANCEL_GRACE_MS);
   }
 
   #take(chunk: Buffer): void {
@@ -126,19 +139,35 @@ export class LineTransport implements Transport {
       this.#queue({ jsonrpc: "2.0", id: null, error: { code: -32700, message: `the line is refused: ${parsed.problem}` } });
       return;
     }
-    const message = parsed.value;
-    if (!isMessage(message)) {
-      this.#queue({ jsonrpc: "2.0", id: null, error: { code: -32600, message: "the line is not a JSON-RPC 2.0 message" } });
-      return;
+    const message: unknown = parsed.value;
+    if (isJSONRPCRequest(message)) {
+      if (this.#inFlight.has(message.id)) return this.#refuse(null, "the id of the request is in use by one that is not answered yet");
+      this.#inFlight.add(message.id);
+    } else if (!isJSONRPCNotification(message) && !isJSONRPCResponse(message)) {
+      return this.#refuse(usableId(message), "the line is not a JSON-RPC 2.0 message");
     }
-    if ("method" in message && "id" in message) this.#inFlight += 1;
-    if (this.#inFlight >= CALLS_IN_FLIGHT_MAX) this.#input.pause();
+    if (this.#inFlight.size >= CALLS_IN_FLIGHT_MAX) this.#input.pause();
     this.onmessage?.(message);
+    const cancelled = isJSONRPCNotification(message) ? cancelledRequest(message) : undefined;
+    if (cancelled !== undefined) this.#settled(cancelled); // the protocol does not answer it
+  }
+
+  #refuse(id: RequestId | null, message: string): void {
+    this.#queue({ jsonrpc: "2.0", id, error: { code: -32600, message } });
   }
 }
 
-/** The shape that the protocol layer needs before it looks closer. */
-function isMessage(value: unknown): value is JSONRPCMessage {
-  if (!isJsonObject(value) || value["jsonrpc"] !== "2.0") return false;
-  return typeof value["method"] === "string" || "result" in value || "error" in value;
+/** The id of something that is no message, to answer it by; `null` when it has none or one that is in doubt. */
+function usableId(value: unknown): RequestId | null {
+  if (!isJsonObject(value) || typeof value["method"] !== "string") return null;
+  return isRequestId(value["id"]) ? value["id"] : null;
+}
+
+function cancelledRequest(message: JSONRPCNotification): RequestId | undefined {
+  const id = message.method === "notifications/cancelled" ? message.params?.["requestId"] : undefined;
+  return isRequestId(id) ? id : undefined;
+}
+
+function isRequestId(value: unknown): value is RequestId {
+  return typeof value === "string" || Number.isSafeInteger(value);
 }
