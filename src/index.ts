@@ -12,4 +12,4 @@ export type { Label } from "./model/label.ts";
 export type { Tool, ToolContext, ToolOutput } from "./model/tool.ts";
 export { type CallOptions, type CallResult, createKernel, type Kernel, type KernelSession, type SessionOptions } from "./server/library.ts";
 export { validateRequest as validate } from "./validate/validate.ts";
-export { decodeRequest as decode, encodeRequest as encode } from "./wire/index.ts";
+export { decodeRequest as decode, encodeRequest as encode } from "./wire/protobuf.ts";

@@ -2,7 +2,7 @@
 import { create } from "@bufbuild/protobuf";
 import { ToolResponseSchema } from "../../src/gen/handrail/tool/v1/tool_pb.ts";
 import { serveFramed } from "../../src/transports/framed/index.ts";
-import { encodeResponse } from "../../src/wire/index.ts";
+import { encodeResponse } from "../../src/wire/protobuf.ts";
 import { FILE_BYTES } from "../playground.ts";
 
 const value = { inlineResult: new Uint8Array(FILE_BYTES).fill(97), durationMs: 0n };

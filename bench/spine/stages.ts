@@ -20,7 +20,8 @@ import type { LedgerEvent } from "../../src/model/event.ts";
 import { ToolFailure } from "../../src/model/failure.ts";
 import { authenticate } from "../../src/session/session.ts";
 import { validateRequest } from "../../src/validate/validate.ts";
-import { decodeRequest, encodeRequest, encodeResponse, toToolCall, toToolResult, toWireResponse } from "../../src/wire/index.ts";
+import { toToolResult } from "../../src/wire/index.ts";
+import { decodeRequest, encodeRequest, encodeResponse, toToolCall, toWireResponse } from "../../src/wire/protobuf.ts";
 import { interleave, microsecondsEach, microsecondsEachAwaited, type Row } from "../measure.ts";
 import type { Effort } from "../options.ts";
 import type { Playground } from "../playground.ts";
@@ -75,11 +76,11 @@ async function kernelStages(kernel: BareKernel, call: Call): Promise<readonly St
   const { parts, policy } = kernel;
   const nowMs = parts.clock.nowMs();
   const trail = beginTrail(parts.clock);
-  const received = receive(call(0), trail);
+  const received = await receive(call(0), trail);
   const authenticated = await authenticate(parts.sessions, kernel.token, nowMs);
   if (!received.ok || !authenticated.ok) throw new Error("the call of the stages was refused");
   const { session, lease } = authenticated.value;
-  const caller = { session, lease, place: parts.workspaces.open(session) };
+  const caller = { session, lease, place: await parts.workspaces.open(session) };
   const analysed = analyse(parts.registry, received.value, trail);
   if (!analysed.ok) throw new Error("the arguments of the stages were refused");
   const { tool, accesses } = analysed.value;
@@ -95,10 +96,10 @@ async function kernelStages(kernel: BareKernel, call: Call): Promise<readonly St
   const clean = cleanResult(tool, ran.output, secrets, nowMs);
   if (clean instanceof ToolFailure) throw new Error("the result of the stages was refused");
   return [
-    plain("receive", "envelope: validate a call by name", (index) => receive(call(index), { requestId: "" })),
+    awaited("receive", "envelope: validate a call by name", (index) => receive(call(index), { requestId: "" })),
     plain("gate", "master gate", () => checkMasterGate(parts.settings, "read_file")),
     awaited("authenticate", "authenticate: session, token hash, lease", () => authenticate(parts.sessions, kernel.token, nowMs)),
-    plain("workspace", "workspace of the session", () => parts.workspaces.open(session)),
+    awaited("workspace", "workspace of the session", () => parts.workspaces.open(session)),
     plain("analyse", "analyse: schema and accesses", () => analyse(parts.registry, received.value, {})),
     plain("scope", "scope: lease, role, mode, path, zone", () => checkScope(caller, tool, accesses, nowMs)),
     plain("policy", "policy: describe, key, remembered decision", () => evaluateAccesses(policy, caller, tool, scoped.value, nowMs)),

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { defaultSettings, parseNarrowing, parseSettings } from "./config.ts";
 
-test("an operator who wrote nothing gets the safe defaults", () => {
+test("an operator who wrote nothing gets the safe defaults", async () => {
   expect(defaultSettings()).toEqual({
     preset: "dev",
     tools: { enabled: true, disabled: [] },
@@ -12,13 +12,13 @@ test("an operator who wrote nothing gets the safe defaults", () => {
     roles: ["dev", "sre", "release_manager", "product_owner"],
     workspaces: [],
   });
-  expect(parseSettings("", "handrail.yaml")).toEqual(defaultSettings());
-  expect(parseSettings("# nothing\n", "handrail.yaml")).toEqual(defaultSettings());
+  expect(await parseSettings("", "handrail.yaml")).toEqual(defaultSettings());
+  expect(await parseSettings("# nothing\n", "handrail.yaml")).toEqual(defaultSettings());
 });
 
-test("what is written is taken", () => {
+test("what is written is taken", async () => {
   const text = "preset: reader\nalert:\n  violations_per_minute: 100\nworkspaces:\n  - path: /w\n    roles: [dev, sre]\n";
-  const settings = parseSettings(text, "handrail.yaml");
+  const settings = await parseSettings(text, "handrail.yaml");
   expect(settings.preset).toBe("reader");
   expect(settings.alert.violations_per_minute).toBe(100);
   expect(settings.workspaces).toEqual([{ path: "/w", roles: ["dev", "sre"], isolation: "STRICT" }]);
@@ -35,23 +35,23 @@ test.each([
   ["a duplicate key", "preset: dev\npreset: open\n", /not valid YAML/],
   ["broken YAML", "preset: [\n", /not valid YAML/],
   ["a list", "- preset\n", /file/],
-])("%s is refused, and named", (_what, text, problem) => {
-  expect(() => parseSettings(text, "handrail.yaml")).toThrow(problem);
+])("%s is refused, and named", async (_what, text, problem) => {
+  await expect(parseSettings(text, "handrail.yaml")).rejects.toThrow(problem);
 });
 
-test("every problem is named at once", () => {
-  expect(() => parseSettings("preset: lax\nalert:\n  violations_per_minute: 0\n", "handrail.yaml")).toThrow(/preset.*alert/s);
+test("every problem is named at once", async () => {
+  await expect(parseSettings("preset: lax\nalert:\n  violations_per_minute: 0\n", "handrail.yaml")).rejects.toThrow(/preset.*alert/s);
 });
 
 test.each(["preset: open\n", "tools:\n  enabled: true\n", "files:\n  shared: [x]\n", "workspaces: []\n", "roles: [sre]\n"])(
   "a workspace's own file cannot say %j",
-  (text) => {
-    expect(() => parseNarrowing(text, "handrail.yaml")).toThrow(/handrail\.yaml/);
+  async (text) => {
+    await expect(parseNarrowing(text, "handrail.yaml")).rejects.toThrow(/handrail\.yaml/);
   },
 );
 
-test("a workspace's own file can narrow", () => {
-  expect(parseNarrowing("tools:\n  disabled: [write_file]\nfiles:\n  secret: ['*.pem']\n", "handrail.yaml")).toEqual({
+test("a workspace's own file can narrow", async () => {
+  expect(await parseNarrowing("tools:\n  disabled: [write_file]\nfiles:\n  secret: ['*.pem']\n", "handrail.yaml")).toEqual({
     tools: { disabled: ["write_file"] },
     files: { secret: ["*.pem"], read_only: [], protected: [] },
   });

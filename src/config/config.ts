@@ -4,7 +4,6 @@
  * Pure: text in, settings out. Unknown keys are refused, because a misspelt protection is a missing one. Every problem
  * is named with its path in the file. The file is optional; defaults are the safe ones.
  */
-import { parseDocument } from "yaml";
 import * as z from "zod";
 import { KernelError } from "../base/errors.ts";
 import {
@@ -75,9 +74,8 @@ export function defaultSettings(): Settings {
  * @param name the file's name, for messages
  * @throws KernelError CONFIG_INVALID naming every problem
  */
-export function parseSettings(text: string, name: string): Settings {
-  const value = parseYaml(text, name);
-  return accept(settings, value, name);
+export async function parseSettings(text: string, name: string): Promise<Settings> {
+  return accept(settings, await parseYaml(text, name), name);
 }
 
 /** The narrowing rules a workspace may carry in its own `handrail.yaml`: it can hide and protect, never open. */
@@ -88,16 +86,23 @@ const narrowing = z.strictObject({
 /** Parsed `handrail.yaml` of a workspace. */
 export type Narrowing = z.infer<typeof narrowing>;
 
+/** The narrowing of a workspace that says nothing. */
+export function noNarrowing(): Narrowing {
+  return narrowing.parse({});
+}
+
 /**
  * Parses the text of a workspace's `handrail.yaml`, which can only narrow.
  * @throws KernelError CONFIG_INVALID naming every problem, for instance a key that would widen
  */
-export function parseNarrowing(text: string, name: string): Narrowing {
-  return accept(narrowing, parseYaml(text, name), name);
+export async function parseNarrowing(text: string, name: string): Promise<Narrowing> {
+  return accept(narrowing, await parseYaml(text, name), name);
 }
 
-function parseYaml(text: string, name: string): unknown {
+/** The YAML library is loaded only where there is a file to read. */
+async function parseYaml(text: string, name: string): Promise<unknown> {
   if (text.length > CONFIG_FILE_BYTES_MAX) throw new KernelError("CONFIG_INVALID", `\`${name}\` is larger than 1 MiB`);
+  const { parseDocument } = await import("yaml");
   const document = parseDocument(text, { uniqueKeys: true, maxAliasCount: 100 } as Parameters<typeof parseDocument>[1]);
   const [error] = document.errors;
   if (error) throw new KernelError("CONFIG_INVALID", `\`${name}\` is not valid YAML: ${error.message.split("\n")[0]}`, error);

@@ -28,7 +28,7 @@ export async function explainCall(
   const nowMs = parts.clock.nowMs();
   const gate = checkMasterGate(parts.settings, tool);
   if (!gate.ok) return { tool, denial: gate.denial, accesses: [] };
-  const caller = { ...who, place: parts.workspaces.open(who.session) };
+  const caller = { ...who, place: await parts.workspaces.open(who.session) };
   const call: ToolCall = { requestId: "", sessionToken: "", dedupeKey: "", tool, arguments: args, variant: "call", reply: "result" };
   const analysed = analyse(parts.registry, call, {});
   if (!analysed.ok) return { tool, denial: analysed.denial, accesses: [] };

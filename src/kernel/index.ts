@@ -3,13 +3,12 @@
  */
 import type { CallResponse } from "../model/call.ts";
 import type { Authenticated } from "../session/session.ts";
-import { encodeResponse, toWireResponse } from "../wire/index.ts";
 import { Evidence } from "./evidence.ts";
 import { type CallExplanation, explainCall } from "./explain.ts";
 import type { KernelParts } from "./parts.ts";
 import { pipeline } from "./pipeline.ts";
 import type { ToolDefinition } from "./registry.ts";
-import type { Submission } from "./submission.ts";
+import { loadCodec, type Submission } from "./submission.ts";
 
 export type { CallExplanation } from "./explain.ts";
 export type { KernelParts, KernelSettings, OpenWorkspace, WorkspaceCatalog } from "./parts.ts";
@@ -37,6 +36,7 @@ export function createKernelDoor(parts: KernelParts): KernelDoor {
   return {
     execute,
     async executeBytes(request, signal) {
+      const { encodeResponse, toWireResponse } = await loadCodec();
       return encodeResponse(toWireResponse(await execute({ kind: "wire", bytes: request }, signal)));
     },
     tools: () => parts.registry.getToolDefinitions(),

@@ -31,7 +31,7 @@ export interface OpenWorkspace {
 
 /** Where opened workspaces come from; the same session gets the same one. */
 export interface WorkspaceCatalog {
-  readonly open: (session: Session) => OpenWorkspace;
+  readonly open: (session: Session) => Promise<OpenWorkspace>;
 }
 
 /** The parts of one kernel instance. */

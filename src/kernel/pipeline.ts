@@ -29,7 +29,7 @@ export async function pipeline(parts: KernelParts, evidence: Evidence, submissio
   const answer = new Answer(parts, evidence, trail);
   try {
     // decode → validate
-    const received = receive(submission, trail);
+    const received = await receive(submission, trail);
     if (!received.ok) return await answer.denied(received.denial);
     const call = received.value;
 
@@ -41,7 +41,7 @@ export async function pipeline(parts: KernelParts, evidence: Evidence, submissio
     const authenticated = await authenticate(parts.sessions, call.sessionToken, trail.receivedAtMs);
     if (!authenticated.ok) return await answer.denied(authenticated.denial);
     const { session, lease } = authenticated.value;
-    const caller = { session, lease, place: parts.workspaces.open(session) };
+    const caller = { session, lease, place: await parts.workspaces.open(session) };
     trail.caller = caller;
 
     // analyse

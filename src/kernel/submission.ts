@@ -8,7 +8,7 @@ import type { ToolCall } from "../model/call.ts";
 import type { Verdict } from "../model/decision.ts";
 import { allow, deny, type Violation } from "../model/decision.ts";
 import { invariantOf, validateEnvelope, validateRequest } from "../validate/validate.ts";
-import { decodeRequest, readRequestId, toToolCall, undecodableDenial, WireError } from "../wire/index.ts";
+import { WireError } from "../wire/index.ts";
 import type { Trail } from "./trail.ts";
 
 /** A request as a transport received it: protobuf bytes, or a call by name (MCP, command line, library). */
@@ -23,25 +23,34 @@ export type Submission =
       readonly arguments: unknown;
     };
 
+type Codec = typeof import("../wire/protobuf.ts");
+let codec: Promise<Codec> | undefined;
+
+/** The codec, loaded with the first bytes: a kernel behind MCP never needs it. */
+export function loadCodec(): Promise<Codec> {
+  codec ??= import("../wire/protobuf.ts");
+  return codec;
+}
+
 /** Decodes and validates; INVARIANT: every violation of the envelope is in the one answer (CTR-0033). */
-export function receive(submission: Submission, trail: Pick<Trail, "requestId" | "call">): Verdict<ToolCall> {
-  const received = submission.kind === "wire" ? receiveBytes(submission.bytes, trail) : receiveCall(submission, trail);
+export async function receive(submission: Submission, trail: Pick<Trail, "requestId" | "call">): Promise<Verdict<ToolCall>> {
+  const received = submission.kind === "wire" ? receiveBytes(await loadCodec(), submission.bytes, trail) : receiveCall(submission, trail);
   if (received.ok) trail.call = received.value;
   return received;
 }
 
-function receiveBytes(bytes: Uint8Array, trail: Pick<Trail, "requestId">): Verdict<ToolCall> {
-  let message: ReturnType<typeof decodeRequest>;
+function receiveBytes(codec: Codec, bytes: Uint8Array, trail: Pick<Trail, "requestId">): Verdict<ToolCall> {
+  let message: ReturnType<Codec["decodeRequest"]>;
   try {
-    message = decodeRequest(bytes);
+    message = codec.decodeRequest(bytes);
   } catch (error) {
     if (!(error instanceof WireError)) throw error;
-    trail.requestId = readRequestId(bytes);
-    return deny(undecodableDenial(error));
+    trail.requestId = codec.readRequestId(bytes);
+    return deny(codec.undecodableDenial(error));
   }
   trail.requestId = message.requestId;
   const violations = validateRequest(message);
-  return violations.length > 0 ? invalid(violations) : allow(toToolCall(message));
+  return violations.length > 0 ? invalid(violations) : allow(codec.toToolCall(message));
 }
 
 function receiveCall(submission: Extract<Submission, { kind: "call" }>, trail: Pick<Trail, "requestId">): Verdict<ToolCall> {

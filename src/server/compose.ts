@@ -58,7 +58,7 @@ export const BUILT_IN_TOOLS: readonly Tool[] = [...fileTools, ...editTools];
 /** Opens a kernel on a state directory; several may share one. */
 export async function openKernel(options: KernelOptions): Promise<OpenKernel> {
   const { environment } = options;
-  const operator = readOperatorDirectory(options.configDirectory ?? operatorPath(environment));
+  const operator = await readOperatorDirectory(options.configDirectory ?? operatorPath(environment));
   const stateDirectory = options.stateDirectory ?? defaultStatePath(environment);
   await prepareStateDirectory(stateDirectory);
   const registry = new ToolRegistry();
@@ -111,7 +111,7 @@ export async function openKernel(options: KernelOptions): Promise<OpenKernel> {
     async close() {
       await started.catch(onInternalError);
       await door.flush().catch(onInternalError);
-      workspaces.close();
+      await workspaces.close();
       await ledger.close();
       await instance.release();
       await sessions.close();

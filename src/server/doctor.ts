@@ -105,8 +105,8 @@ async function checkContainment(files: ReturnType<typeof createFileAccess>): Pro
   throw new Error("a link that leaves the workspace was followed; do not use Handrail on this system");
 }
 
-function operatorDirectory(environment: Environment, explicit: string | undefined): string {
-  const operator = readOperatorDirectory(explicit ?? operatorPath(environment));
+async function operatorDirectory(environment: Environment, explicit: string | undefined): Promise<string> {
+  const operator = await readOperatorDirectory(explicit ?? operatorPath(environment));
   return operator.exists
     ? `${operator.path}, preset ${operator.settings.preset}`
     : `${operator.path} is absent; defaults apply (\`handrail init\` makes it)`;

@@ -47,7 +47,7 @@ export function defaultStatePath(environment: Environment): string {
  * Reads the operator's directory.
  * @throws KernelError CONFIG_INVALID when it is not the operator's alone or a file in it is not valid
  */
-export function readOperatorDirectory(path: string): OperatorDirectory {
+export async function readOperatorDirectory(path: string): Promise<OperatorDirectory> {
   const status = statSync(path, { throwIfNoEntry: false });
   if (!status) return { path, exists: false, settings: defaultSettings(), policies: [] };
   if (!status.isDirectory()) throw new KernelError("CONFIG_INVALID", `\`${path}\` is not a directory; it must be the operator's directory`);
@@ -57,7 +57,7 @@ export function readOperatorDirectory(path: string): OperatorDirectory {
   return {
     path,
     exists: true,
-    settings: text === undefined ? defaultSettings() : parseSettings(text, settingsPath),
+    settings: text === undefined ? defaultSettings() : await parseSettings(text, settingsPath),
     policies: readPolicies(join(path, "policy")),
   };
 }

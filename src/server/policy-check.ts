@@ -23,7 +23,7 @@ export async function checkPresets(
   configDirectory: string | undefined,
   only: string | undefined,
 ): Promise<{ readonly ok: boolean; readonly presets: readonly PresetCheck[] }> {
-  const operator = readOperatorDirectory(configDirectory ?? operatorPath(environment));
+  const operator = await readOperatorDirectory(configDirectory ?? operatorPath(environment));
   const presets: PresetCheck[] = [];
   for (const preset of only === undefined ? PRESET_NAMES : [only]) {
     const { problems, ...found } = await checkPolicies({

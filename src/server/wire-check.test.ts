@@ -2,7 +2,7 @@
 import { create, toJson } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
 import { ToolRequestSchema } from "../gen/handrail/tool/v1/tool_pb.ts";
-import { encodeRequest } from "../wire/index.ts";
+import { encodeRequest } from "../wire/protobuf.ts";
 import { checkRequest } from "./wire-check.ts";
 
 function both(init: Parameters<typeof create<typeof ToolRequestSchema>>[1]) {

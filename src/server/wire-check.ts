@@ -4,7 +4,8 @@
  */
 import type { Violation } from "../model/decision.ts";
 import { validateRequest } from "../validate/validate.ts";
-import { decodeRequest, requestFromJson, WireError } from "../wire/index.ts";
+import { WireError } from "../wire/index.ts";
+import { decodeRequest, requestFromJson } from "../wire/protobuf.ts";
 
 /** The verdict over one request. */
 export interface RequestCheck {

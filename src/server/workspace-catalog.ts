@@ -2,11 +2,11 @@
  * Opens workspaces: real paths, zones from built-in rules, the operator's and the workspace's own narrowing ones, and
  * the root handles. One opened workspace serves all sessions with the same roots.
  */
-import { readFileSync, realpathSync, statSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { join, relative } from "node:path";
 import { KernelError } from "../base/errors.ts";
 import { CONFIG_FILE_BYTES_MAX } from "../base/limits.ts";
-import { type FileRules, type Narrowing, parseNarrowing, type Settings } from "../config/config.ts";
+import { type FileRules, type Narrowing, noNarrowing, parseNarrowing, type Settings } from "../config/config.ts";
 import type { OpenWorkspace, WorkspaceCatalog } from "../kernel/index.ts";
 import type { Session } from "../model/session.ts";
 import type { Workspace } from "../model/workspace.ts";
@@ -15,7 +15,7 @@ import { openWorkspaceRoots } from "../sandbox/files/files.ts";
 
 /** A catalog that can be closed with its kernel. */
 export interface ClosableCatalog extends WorkspaceCatalog {
-  readonly close: () => void;
+  readonly close: () => Promise<void>;
 }
 
 /** The real directory that `path` names. */
@@ -32,27 +32,31 @@ export function workspaceDirectory(path: string): string {
 
 /** @param hidden absolute directories that no agent may see: the operator's and the state directory */
 export function createWorkspaceCatalog(settings: Settings, hidden: readonly string[]): ClosableCatalog {
-  const opened = new Map<string, OpenWorkspace>();
+  const opened = new Map<string, Promise<OpenWorkspace>>();
   return {
     open(session) {
       const key = `${session.serviceRoot}\0${session.projectRoot}`;
       const known = opened.get(key);
       if (known) return known;
-      const place = openWorkspace(settings, hidden, session);
-      opened.set(key, place);
-      return place;
+      const opening = openWorkspace(settings, hidden, session);
+      opened.set(key, opening);
+      // A workspace that could not be opened is tried again with the next call: its rules may have been mended.
+      opening.catch(() => opened.delete(key));
+      return opening;
     },
-    close() {
-      for (const place of opened.values()) place.roots.close();
+    async close() {
+      for (const result of await Promise.allSettled(opened.values())) {
+        if (result.status === "fulfilled") result.value.roots.close();
+      }
       opened.clear();
     },
   };
 }
 
-function openWorkspace(settings: Settings, hidden: readonly string[], session: Session): OpenWorkspace {
+async function openWorkspace(settings: Settings, hidden: readonly string[], session: Session): Promise<OpenWorkspace> {
   const { serviceRoot, projectRoot } = session;
   const own = settings.workspaces.find((candidate) => candidate.path === serviceRoot);
-  const narrowing = readNarrowing(serviceRoot);
+  const narrowing = await readNarrowing(serviceRoot);
   const rules = combineRules([settings.files, ...(own?.files ? [own.files] : [])], narrowing, hidden, serviceRoot);
   const servicePrefix = relative(projectRoot, serviceRoot);
   if (servicePrefix.startsWith(".."))
@@ -83,12 +87,26 @@ function combineRules(files: readonly FileRules[], narrowing: Narrowing, hidden:
   };
 }
 
-/** The workspace's own rules. A file that is not valid closes the workspace: its author wanted protection. */
-function readNarrowing(serviceRoot: string): Narrowing {
+/**
+ * The workspace's own rules. A file that is not valid closes the workspace: its author wanted protection. Links are not
+ * followed, because what stands in the file may be quoted to agents.
+ */
+async function readNarrowing(serviceRoot: string): Promise<Narrowing> {
   const path = join(serviceRoot, "handrail.yaml");
-  const status = statSync(path, { throwIfNoEntry: false });
-  if (!status) return parseNarrowing("", path);
-  if (!status.isFile() || status.size > CONFIG_FILE_BYTES_MAX)
-    throw new KernelError("CONFIG_INVALID", `\`${path}\` must be a regular file of at most 1 MiB`);
-  return parseNarrowing(readFileSync(path, "utf8"), path);
+  let descriptor: number;
+  try {
+    descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return noNarrowing();
+    throw new KernelError("CONFIG_INVALID", `\`${path}\` cannot be read; it must be a regular file and no link`, error);
+  }
+  try {
+    const status = fstatSync(descriptor);
+    if (!status.isFile() || status.size > CONFIG_FILE_BYTES_MAX) {
+      throw new KernelError("CONFIG_INVALID", `\`${path}\` must be a regular file of at most 1 MiB`);
+    }
+    return await parseNarrowing(readFileSync(descriptor, "utf8"), path);
+  } finally {
+    closeSync(descriptor);
+  }
 }

@@ -1,10 +1,4 @@
-/** The wire's door: what the kernel and the transports use of it. */
-export { toToolCall } from "./call.ts";
-export { decodeRequest, decodeResponse, encodeRequest, encodeResponse } from "./codec.ts";
+/** The wire's door to what needs no protobuf: frames, result documents, errors. The codec has a door of its own. */
 export { FrameReader, frame, frameSize, writeFrame } from "./frame.ts";
-export { requestFromJson } from "./json.ts";
-export { refuseUndecodable, undecodableDenial } from "./refusal.ts";
-export { toWireResponse } from "./response.ts";
 export { toToolResult } from "./result.ts";
-export { readRequestId } from "./scan.ts";
 export { WireError } from "./wire-error.ts";

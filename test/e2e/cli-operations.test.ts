@@ -5,7 +5,7 @@ import { create } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import { ToolRequestSchema } from "../../src/gen/handrail/tool/v1/tool_pb.ts";
 import type { Lease } from "../../src/model/lease.ts";
-import { encodeRequest } from "../../src/wire/index.ts";
+import { encodeRequest } from "../../src/wire/protobuf.ts";
 import { handrail, linesOf, oneJsonLine } from "../support/command-line.ts";
 import { freshPlace, type Place } from "../support/place.ts";
 
@@ -77,10 +77,18 @@ describe("leases", () => {
     ]);
     expect(child).toMatchObject({ parentId: parent.leaseId, scope: { readPaths: [["docs/**"], ["**"]] } });
     const worker = await json<Shown>(place, ["sessions", "create", "--workspace", place.workspace, "--lease", child?.id ?? ""]);
-    expect(await callAs(place, worker.token, "read_file", { path: "docs/a.md" })).toEqual([0, undefined]);
-    expect(await callAs(place, worker.token, "read_file", { path: "src/a.ts" })).toEqual([2, "LEASE_SCOPE"]);
-    expect(await callAs(place, worker.token, "list_files", { path: "docs" })).toEqual([2, "LEASE_SCOPE"]);
-    expect(await callAs(place, worker.token, "write_file", { path: "docs/b.md", content: "" })).toEqual([2, "LEASE_SCOPE"]);
+    const answers = await Promise.all([
+      callAs(place, worker.token, "read_file", { path: "docs/a.md" }),
+      callAs(place, worker.token, "read_file", { path: "src/a.ts" }),
+      callAs(place, worker.token, "list_files", { path: "docs" }),
+      callAs(place, worker.token, "write_file", { path: "docs/b.md", content: "" }),
+    ]);
+    expect(answers).toEqual([
+      [0, undefined],
+      [2, "LEASE_SCOPE"],
+      [2, "LEASE_SCOPE"],
+      [2, "LEASE_SCOPE"],
+    ]);
     await json(place, ["leases", "release", parent.leaseId]);
     expect(await callAs(place, worker.token, "read_file", { path: "docs/a.md" })).toEqual([2, "LEASE_EXPIRED"]);
     const renewed = await handrail(place, ["leases", "renew", parent.leaseId, "--lifetime", "1h"]);

@@ -167,7 +167,7 @@ describe("bare JSON-RPC", () => {
     expect(answers.map(({ id, error }) => [id, error?.code])).toEqual([
       [null, -32700],
       [null, -32600],
-      [null, -32600],
+      [2, -32600],
       [null, -32600],
       [null, -32600],
     ]);

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { JsonObject } from "../../src/base/json.ts";
 import { type ToolRequest, ToolRequestSchema } from "../../src/gen/handrail/tool/v1/tool_pb.ts";
-import { decodeResponse, encodeRequest, readRequestId } from "../../src/wire/index.ts";
+import { decodeResponse, encodeRequest, readRequestId } from "../../src/wire/protobuf.ts";
 import { memoryKernel, testTool } from "../support/memory-kernel.ts";
 
 const never = new AbortController().signal;

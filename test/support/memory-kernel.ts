@@ -191,7 +191,7 @@ function fixedParts(clock: Clock, root: string, tools: readonly Tool[], options:
     settings: { toolsEnabled: true, disabledTools: new Set(), violationsPerMinute: 5, ...options.settings },
     registry,
     locks: memoryLocks(),
-    workspaces: { open: () => place },
+    workspaces: { open: async () => place },
     argumentsKey: new Uint8Array(32).fill(7),
   };
 }

@@ -14,7 +14,7 @@ import {
   type ToolResponse,
   ToolResponseSchema,
 } from "../../src/gen/handrail/tool/v1/tool_pb.ts";
-import { decodeRequest, decodeResponse, encodeRequest, encodeResponse } from "../../src/wire/index.ts";
+import { decodeRequest, decodeResponse, encodeRequest, encodeResponse } from "../../src/wire/protobuf.ts";
 
 const DIRECTORY = import.meta.dirname;
 const NAMES = readdirSync(DIRECTORY)

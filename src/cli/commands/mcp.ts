@@ -28,7 +28,7 @@ async function serve(flags: McpFlags): Promise<void> {
   const kernel = await openFromFlags(flags);
   try {
     // The protocol's library is loaded while the ledger's thread starts; if that fails, it shows where it is awaited.
-    const serving = import("../../server/serve.ts");
+    const serving = import("../../server/serve-mcp.ts");
     serving.catch(() => undefined);
     const minted = await kernel.administration.createSession({
       workspace: flags.workspace,

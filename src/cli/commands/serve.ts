@@ -17,7 +17,7 @@ export function addServeCommand(program: Command): void {
   withKernelOptions(command).action(async (flags: ServeFlags) => {
     const kernel = await openFromFlags(flags);
     try {
-      const { serveSocket } = await import("../../server/serve.ts");
+      const { serveSocket } = await import("../../server/serve-framed.ts");
       const path = flags.socket === undefined ? join(kernel.stateDirectory, "handrail.sock") : resolve(flags.socket);
       const server = await serveSocket(kernel, path);
       say(`handrail: listening on ${path}; make a session with \`handrail sessions create --workspace DIR\``);

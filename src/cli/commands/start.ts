@@ -161,7 +161,7 @@ function printConnection(workspace: string, state: string): void {
 }
 
 async function serve(kernel: OpenKernel, minted: MintedSession): Promise<void> {
-  const { serveSocket } = await import("../../server/serve.ts");
+  const { serveSocket } = await import("../../server/serve-framed.ts");
   const path = join(kernel.stateDirectory, "handrail.sock");
   const server = await serveSocket(kernel, path);
   print(`\nserving framed requests on ${path}\nsession token (shown this once): ${minted.token}\npress Ctrl-C to stop`);

@@ -2,7 +2,8 @@
 import { create } from "@bufbuild/protobuf";
 import { ToolResponseSchema } from "../../gen/handrail/tool/v1/tool_pb.ts";
 import type { ToolFailureCode } from "../../model/failure.ts";
-import { encodeResponse, readRequestId, refuseUndecodable, WireError } from "../../wire/index.ts";
+import { WireError } from "../../wire/index.ts";
+import { encodeResponse, readRequestId, refuseUndecodable } from "../../wire/protobuf.ts";
 
 /** An encoded `ToolError`. */
 export function errorAnswer(requestId: string, errorCode: ToolFailureCode, message: string, retryAfterMs = 0): Uint8Array {

@@ -8,7 +8,8 @@ import { connect, type Socket } from "node:net";
 import { KernelError } from "../../base/errors.ts";
 import { FRAMED_CLIENT_CALLS_MAX } from "../../base/limits.ts";
 import type { ToolRequest, ToolResponse } from "../../gen/handrail/tool/v1/tool_pb.ts";
-import { decodeResponse, encodeRequest, FrameReader, frameSize, writeFrame } from "../../wire/index.ts";
+import { FrameReader, frameSize, writeFrame } from "../../wire/index.ts";
+import { decodeResponse, encodeRequest } from "../../wire/protobuf.ts";
 
 /** A connection to a kernel. */
 export interface FramedClient {

@@ -8,7 +8,8 @@ import { create } from "@bufbuild/protobuf";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { KernelError } from "../../base/errors.ts";
 import { type ToolRequest, ToolRequestSchema, type ToolResponse, ToolResponseSchema } from "../../gen/handrail/tool/v1/tool_pb.ts";
-import { decodeRequest, decodeResponse, encodeRequest, encodeResponse, FrameReader, frame } from "../../wire/index.ts";
+import { FrameReader, frame } from "../../wire/index.ts";
+import { decodeRequest, decodeResponse, encodeRequest, encodeResponse } from "../../wire/protobuf.ts";
 import { connectFramed, type FramedLimits, type FramedServer, serveFramed } from "./index.ts";
 
 let directory: string;

@@ -134,17 +134,24 @@ export class LineTransport implements Transport {
   #line(text: string): void {
     if (text.trim() === "") return;
     const parsed = parseJson(text);
-    if (!parsed.ok) {
-      this.onerror?.(new Error(`a line was refused: ${parsed.problem}`));
-      this.#queue({ jsonrpc: "2.0", id: null, error: { code: -32700, message: `the line is refused: ${parsed.problem}` } });
+    if (parsed.ok) {
+      this.#message(parsed.value);
       return;
     }
-    const message: unknown = parsed.value;
+    this.onerror?.(new Error(`a line was refused: ${parsed.problem}`));
+    this.#refuse(null, -32700, `the line is refused: ${parsed.problem}`);
+  }
+
+  #message(message: unknown): void {
     if (isJSONRPCRequest(message)) {
-      if (this.#inFlight.has(message.id)) return this.#refuse(null, "the id of the request is in use by one that is not answered yet");
+      if (this.#inFlight.has(message.id)) {
+        this.#refuse(null, -32600, "the id of the request is in use by one that is not answered yet");
+        return;
+      }
       this.#inFlight.add(message.id);
     } else if (!isJSONRPCNotification(message) && !isJSONRPCResponse(message)) {
-      return this.#refuse(usableId(message), "the line is not a JSON-RPC 2.0 message");
+      this.#refuse(usableId(message), -32600, "the line is not a JSON-RPC 2.0 message");
+      return;
     }
     if (this.#inFlight.size >= CALLS_IN_FLIGHT_MAX) this.#input.pause();
     this.onmessage?.(message);
@@ -152,8 +159,8 @@ export class LineTransport implements Transport {
     if (cancelled !== undefined) this.#settled(cancelled); // the protocol does not answer it
   }
 
-  #refuse(id: RequestId | null, message: string): void {
-    this.#queue({ jsonrpc: "2.0", id, error: { code: -32600, message } });
+  #refuse(id: RequestId | null, code: number, message: string): void {
+    this.#queue({ jsonrpc: "2.0", id, error: { code, message } });
   }
 }
 

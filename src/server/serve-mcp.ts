@@ -1,7 +1,6 @@
-/** Serves an open kernel: MCP over standard input and output, and the framed Unix socket. */
+/** Serves an open kernel to one MCP client over standard input and output. */
 import { systemRandom } from "../base/ids.ts";
 import type { MintedSession } from "../session/session.ts";
-import { type FramedServer, serveFramed } from "../transports/framed/index.ts";
 import { serveMcp } from "../transports/mcp/server.ts";
 import type { OpenKernel } from "./compose.ts";
 import { handrailVersion } from "./version.ts";
@@ -23,15 +22,6 @@ export async function serveMcpOnStandardStreams(kernel: OpenKernel, minted: Mint
     process.stdin,
     process.stdout,
   );
-}
-
-/** Serves the framed socket of a kernel. */
-export function serveSocket(kernel: OpenKernel, socketPath: string): Promise<FramedServer> {
-  return serveFramed({
-    socketPath,
-    execute: kernel.door.executeBytes,
-    onError: report,
-  });
 }
 
 function report(error: unknown): void {
