@@ -6,14 +6,14 @@
  * when its real path is not the requested one, the real one was judged; nothing was opened for reading or writing yet,
  * so no FIFO blocked and no device noticed.
  */
-import { closeSync, fstatSync, type Stats } from "node:fs";
+import { closeSync, constants, fstatSync, type Stats } from "node:fs";
 import { FILE_OPEN_ATTEMPTS_MAX } from "../../base/limits.ts";
 import type { WorkspacePath } from "../../model/access.ts";
 import type { Denial } from "../../model/decision.ts";
 import { Refusal } from "../../model/failure.ts";
 import { resolveWorkspacePath, type Workspace } from "../../model/workspace.ts";
 import { failureOf, quoted, refusal } from "./failures.ts";
-import { handleOf, placeOf, realPathOf, requireRootsInPlace, type WorkspaceRoots } from "./roots.ts";
+import { handleOf, isInPlace, placeOf, realPathOf, requireRootsInPlace, type WorkspaceRoots } from "./roots.ts";
 import { errno, errorName, O_PATH, openBeneath } from "./syscalls.ts";
 import { isTemporaryName } from "./temporary.ts";
 import { traceLinks } from "./trace.ts";
@@ -70,6 +70,21 @@ export function find(scope: FileScope, path: string, effects: readonly FileEffec
   }
   requireRootsInPlace(scope.roots); // a deleted root never settles
   throw failureOf("EAGAIN", path);
+}
+
+/**
+ * Opens the regular file that `path` names for reading, if no link is on the way: then it is the very place that was
+ * judged. `undefined` sends the caller to `find`, which explains. Non-blocking, so that no FIFO holds the kernel up.
+ */
+export function openUnlinked(scope: FileScope, path: string): { readonly descriptor: number; readonly stats: Stats } | undefined {
+  const { root, path: inside } = requestedPlace(scope, path);
+  const handle = handleOf(scope.roots, root);
+  const descriptor = openBeneath(handle.descriptor, inside, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY, "plain");
+  if (descriptor < 0) return undefined;
+  const stats = fstatSync(descriptor);
+  if (stats.isFile() && stats.nlink > 0 && isInPlace(handle)) return { descriptor, stats };
+  closeSync(descriptor);
+  return undefined;
 }
 
 /** Like `find`, for what must exist. */

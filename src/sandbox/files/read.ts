@@ -1,15 +1,15 @@
 /**
  * Reading a regular file, or a part of it: small ones at once, large ones in steps that a cancellation can end.
  *
- * INVARIANT: only a descriptor that is known to name a regular file is opened for reading, so that nothing blocks.
+ * INVARIANT: only regular files are read; an opening never blocks.
  */
-import { closeSync, constants, openSync, readSync, read as readWithCallback } from "node:fs";
+import { closeSync, constants, openSync, readSync, read as readWithCallback, type Stats } from "node:fs";
 import { promisify } from "node:util";
 import { FILE_CHUNK_BYTES, SMALL_READ_BYTES_MAX } from "../../base/limits.ts";
 import { ToolFailure } from "../../model/failure.ts";
 import type { FileContent, ReadOptions } from "../../model/files.ts";
 import { notAFile, quoted, throwIfCancelled, translated } from "./failures.ts";
-import { type FileScope, findExisting, kindOf } from "./open.ts";
+import { type FileScope, findExisting, kindOf, openUnlinked } from "./open.ts";
 
 const readAsync = promisify(readWithCallback);
 
@@ -21,21 +21,35 @@ export function readContained(
   signal: AbortSignal,
 ): FileContent | Promise<FileContent> {
   throwIfCancelled(signal);
+  let opened: Opened | undefined;
+  try {
+    opened = openUnlinked(scope, path) ?? openJudged(scope, path);
+    const sizeBytes = opened.stats.size;
+    const offset = options.offset ?? 0;
+    const length = lengthToRead(path, sizeBytes, offset, options);
+    if (length <= SMALL_READ_BYTES_MAX) return { bytes: readNow(opened.descriptor, offset, length), offset, sizeBytes };
+    const { descriptor } = opened;
+    opened = undefined; // the reading in steps closes it
+    return readLarge(descriptor, path, offset, length, sizeBytes, signal);
+  } catch (error) {
+    throw translated(error, path);
+  } finally {
+    if (opened) closeSync(opened.descriptor);
+  }
+}
+
+/** A regular file that is open for reading. */
+interface Opened {
+  readonly descriptor: number;
+  readonly stats: Stats;
+}
+
+/** The file at the end of a path with links, judged where it really lies. */
+function openJudged(scope: FileScope, path: string): Opened {
   const found = findExisting(scope, path, ["read"]);
   try {
     if (!found.stats.isFile()) throw notAFile(path, kindOf(found.stats));
-    const sizeBytes = found.stats.size;
-    const offset = options.offset ?? 0;
-    const length = lengthToRead(path, sizeBytes, offset, options);
-    const descriptor = openForReading(found.descriptor);
-    if (length > SMALL_READ_BYTES_MAX) return readLarge(descriptor, path, offset, length, sizeBytes, signal);
-    try {
-      return { bytes: readNow(descriptor, offset, length), offset, sizeBytes };
-    } finally {
-      closeSync(descriptor);
-    }
-  } catch (error) {
-    throw translated(error, path);
+    return { descriptor: openForReading(found.descriptor), stats: found.stats };
   } finally {
     closeSync(found.descriptor);
   }

@@ -92,10 +92,15 @@ function below(base: string, real: string): string | undefined {
   return real.startsWith(base) && real[base.length] === "/" ? real.slice(base.length + 1) : undefined;
 }
 
+/** Whether a root is still where it was opened. */
+export function isInPlace(handle: RootHandle): boolean {
+  return realPathOf(handle.descriptor) === (handle.path === "" ? "/" : handle.path);
+}
+
 /** Refuses when a root is no longer where it was opened. */
 export function requireRootsInPlace(roots: WorkspaceRoots): void {
   for (const handle of [roots.service, roots.project]) {
-    if (realPathOf(handle.descriptor) === (handle.path === "" ? "/" : handle.path)) continue;
+    if (isInPlace(handle)) continue;
     throw refusal(
       "workspace_path_escape",
       "WORKSPACE:root",
