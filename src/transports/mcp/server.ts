@@ -6,12 +6,12 @@
  */
 import type { Readable, Writable } from "node:stream";
 import { Server } from "@modelcontextprotocol/server";
-import { newId, type RandomBytes } from "../../base/ids.ts";
-import { canonicalJson, type JsonObject } from "../../base/json.ts";
+import type { RandomBytes } from "../../base/ids.ts";
+import type { JsonObject } from "../../base/json.ts";
 import type { KernelDoor, ToolDefinition } from "../../kernel/index.ts";
-import type { CallResponse } from "../../model/call.ts";
 import type { EffectClass } from "../../model/effect.ts";
-import { toToolResult } from "../../wire/index.ts";
+import { callTool } from "./call-tool.ts";
+import { DirectCalls } from "./direct-calls.ts";
 import { LineTransport } from "./stdio-transport.ts";
 
 /** What a served client is bound to. */
@@ -28,7 +28,7 @@ export interface McpOptions {
 
 /** The protocol object of one client, with its handlers set. */
 export function createMcpServer(options: McpOptions): Server {
-  const { door, sessionToken, random } = options;
+  const { door } = options;
   const server = new Server(
     { name: "handrail", title: "Handrail", version: options.version },
     { capabilities: { tools: {} }, instructions: options.instructions },
@@ -40,22 +40,10 @@ export function createMcpServer(options: McpOptions): Server {
     listed ??= door.tools().map(describe);
     return { tools: listed } as never;
   });
-  server.setRequestHandler("tools/call", async (request, context) => {
-    const { name, arguments: args, _meta: meta } = request.params;
-    const dedupeKey = meta?.["handrail/dedupe_key"];
-    const response = await door.execute(
-      {
-        kind: "call",
-        requestId: newId("req", random),
-        sessionToken,
-        tool: name,
-        arguments: args ?? {},
-        ...(dedupeKey !== undefined && { dedupeKey: String(dedupeKey) }),
-      },
-      context.mcpReq.signal,
-    );
-    return toCallResult(response) as never;
-  });
+  server.setRequestHandler(
+    "tools/call",
+    async (request, context) => (await callTool(options, request.params, context.mcpReq.signal)) as never,
+  );
   return server;
 }
 
@@ -66,7 +54,7 @@ export async function serveMcp(options: McpOptions, input: Readable, output: Wri
   const gone = new Promise<void>((resolve) => {
     server.onclose = () => resolve();
   });
-  await server.connect(new LineTransport(input, output));
+  await server.connect(new DirectCalls(new LineTransport(input, output), (params, signal) => callTool(options, params, signal)));
   await gone;
 }
 
@@ -104,18 +92,4 @@ function envelope(data: JsonObject | undefined): JsonObject {
     },
     required: ["status", "metadata"],
   };
-}
-
-function toCallResult(response: CallResponse): JsonObject {
-  const result = toToolResult(response);
-  return { content: [{ type: "text", text: textOf(response) }], structuredContent: result, isError: response.outcome.kind !== "success" };
-}
-
-/** What a client without structured content shows its model. */
-function textOf(response: CallResponse): string {
-  const { outcome } = response;
-  if (outcome.kind === "denied") return `denied by ${outcome.denial.ruleId} (${outcome.denial.reason}): ${outcome.denial.message}`;
-  if (outcome.kind === "error") return `${outcome.code}: ${outcome.message}; ${outcome.suggestion}`;
-  const { content } = outcome.data;
-  return typeof content === "string" ? content : canonicalJson(outcome.data);
 }

@@ -1,0 +1,40 @@
+/** One `tools/call`: through the kernel's door under the client's session, and back as a result of MCP. */
+import { newId } from "../../base/ids.ts";
+import { canonicalJson, type JsonObject } from "../../base/json.ts";
+import type { CallResponse } from "../../model/call.ts";
+import { toToolResult } from "../../wire/index.ts";
+import type { McpOptions } from "./server.ts";
+
+/** Parameters of `tools/call`, as far as the kernel reads them. */
+export interface CallParameters {
+  readonly name: string;
+  readonly arguments?: unknown;
+  readonly _meta?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** Makes the call; a refused or failed one is a result too, marked `isError`. */
+export async function callTool(options: McpOptions, parameters: CallParameters, signal: AbortSignal): Promise<JsonObject> {
+  const dedupeKey = parameters._meta?.["handrail/dedupe_key"];
+  const response = await options.door.execute(
+    {
+      kind: "call",
+      requestId: newId("req", options.random),
+      sessionToken: options.sessionToken,
+      tool: parameters.name,
+      arguments: parameters.arguments ?? {},
+      ...(dedupeKey !== undefined && { dedupeKey: String(dedupeKey) }),
+    },
+    signal,
+  );
+  const isError = response.outcome.kind !== "success";
+  return { content: [{ type: "text", text: textOf(response) }], structuredContent: toToolResult(response), isError };
+}
+
+/** What a client without structured content shows its model. */
+function textOf(response: CallResponse): string {
+  const { outcome } = response;
+  if (outcome.kind === "denied") return `denied by ${outcome.denial.ruleId} (${outcome.denial.reason}): ${outcome.denial.message}`;
+  if (outcome.kind === "error") return `${outcome.code}: ${outcome.message}; ${outcome.suggestion}`;
+  const { content } = outcome.data;
+  return typeof content === "string" ? content : canonicalJson(outcome.data);
+}

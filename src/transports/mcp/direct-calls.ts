@@ -1,0 +1,97 @@
+/**
+ * The short way of `tools/call`: between the transport and the protocol library, which validates every message several
+ * times over. The kernel validates the call anyway, so that a plain call goes to it directly; everything else, malformed
+ * calls included, takes the library's way and gets its answers.
+ *
+ * INVARIANT: a request is answered once, a cancelled one not at all, and a client that is gone has its calls aborted.
+ */
+import type { JSONRPCMessage, RequestId, Transport } from "@modelcontextprotocol/server";
+import { isJsonObject, type JsonObject } from "../../base/json.ts";
+import type { CallParameters } from "./call-tool.ts";
+
+/** Makes one call. */
+export type CallHandler = (parameters: CallParameters, signal: AbortSignal) => Promise<JsonObject>;
+
+/** A transport that answers plain calls itself. */
+export class DirectCalls implements Transport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: (message: JSONRPCMessage) => void;
+  readonly #inner: Transport;
+  readonly #call: CallHandler;
+  readonly #running = new Map<RequestId, AbortController>();
+  /** Calls before the handshake are the library's to refuse. */
+  #initialized = false;
+
+  constructor(inner: Transport, call: CallHandler) {
+    this.#inner = inner;
+    this.#call = call;
+  }
+
+  /** Starts the transport below. */
+  start(): Promise<void> {
+    this.#inner.onmessage = (message) => this.#take(message);
+    this.#inner.onerror = (error) => this.onerror?.(error);
+    this.#inner.onclose = () => {
+      for (const call of this.#running.values()) call.abort();
+      this.onclose?.();
+    };
+    return this.#inner.start();
+  }
+
+  /** Sends a message of the library. */
+  send(message: JSONRPCMessage): Promise<void> {
+    return this.#inner.send(message);
+  }
+
+  /** Closes the transport below. */
+  close(): Promise<void> {
+    return this.#inner.close();
+  }
+
+  #take(message: JSONRPCMessage): void {
+    if (!("method" in message)) {
+      this.onmessage?.(message);
+      return;
+    }
+    if (message.method === "notifications/initialized") this.#initialized = true;
+    if (message.method === "notifications/cancelled" && this.#cancel(message.params?.["requestId"])) return;
+    const parameters = message.method === "tools/call" && "id" in message ? plainParameters(message.params) : undefined;
+    if (parameters === undefined || !this.#initialized || !("id" in message) || this.#running.has(message.id)) {
+      this.onmessage?.(message);
+      return;
+    }
+    this.#run(message.id, parameters);
+  }
+
+  #run(id: RequestId, parameters: CallParameters): void {
+    const call = new AbortController();
+    this.#running.set(id, call);
+    this.#call(parameters, call.signal)
+      .then((result) => this.#answer(id, call, { jsonrpc: "2.0", id, result } as JSONRPCMessage))
+      .catch((error: unknown) => {
+        this.onerror?.(error instanceof Error ? error : new Error(String(error)));
+        return this.#answer(id, call, { jsonrpc: "2.0", id, error: { code: -32603, message: "internal error" } });
+      });
+  }
+
+  async #answer(id: RequestId, call: AbortController, message: JSONRPCMessage): Promise<void> {
+    this.#running.delete(id);
+    if (!call.signal.aborted) await this.#inner.send(message);
+  }
+
+  #cancel(id: unknown): boolean {
+    const call = typeof id === "string" || typeof id === "number" ? this.#running.get(id) : undefined;
+    call?.abort();
+    return call !== undefined;
+  }
+}
+
+/** The parameters of a call without extras (progress, tasks), or `undefined` when the library must look at it. */
+function plainParameters(parameters: unknown): CallParameters | undefined {
+  if (!isJsonObject(parameters) || typeof parameters["name"] !== "string") return undefined;
+  const { arguments: args, _meta: meta, task } = parameters;
+  if ((args !== undefined && !isJsonObject(args)) || task !== undefined) return undefined;
+  if (meta !== undefined && (!isJsonObject(meta) || meta["progressToken"] !== undefined)) return undefined;
+  return { name: parameters["name"], arguments: args, _meta: meta };
+}
