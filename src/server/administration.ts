@@ -60,7 +60,10 @@ export class Administration {
       wish.leaseId === undefined
         ? this.#newLease(wish.scope ?? UNRESTRICTED_SCOPE, wanted.lifetimeMs)
         : await this.#requireLease(wish.leaseId);
-    if (wish.leaseId === undefined) await sessions.insertLease(lease);
+    if (wish.leaseId === undefined) {
+      await sessions.insertLease(lease);
+      await this.#record("lease_created", "", { leaseId: lease.id, expiresAt: new Date(lease.expiresAtMs).toISOString() });
+    }
     const minted = await mintSession(sessions, { ...wanted, leaseId: lease.id }, clock.nowMs(), random);
     const { id, role, preset, serviceRoot, expiresAtMs } = minted.session;
     const warning = PRESETS[preset as PresetName].warning;
@@ -103,6 +106,12 @@ export class Administration {
     if (!session) throw new KernelError("USAGE", `there is no session \`${id}\`; \`handrail sessions list\` shows them`);
     await this.#record("session_revoked", id, {});
     return session;
+  }
+
+  /** Ends a session and the lease that was made for it. */
+  async endSession(session: Session): Promise<void> {
+    await this.revokeSession(session.id);
+    await this.releaseLease(session.leaseId);
   }
 
   /** Leases, newest first. */

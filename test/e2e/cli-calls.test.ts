@@ -42,7 +42,16 @@ describe("exit codes", () => {
       expect.objectContaining({ status: "success", data: expect.objectContaining({ content: "a\n" }) }),
     ]);
     const types = (await readEvidence(place.state)).map(({ entry }) => entry.eventType);
-    expect(types).toEqual(["kernel_started", "session_created", "policy_loaded", "tool_executed", "session_revoked"]);
+    expect(types).toEqual([
+      "kernel_started",
+      "lease_created",
+      "session_created",
+      "policy_loaded",
+      "tool_executed",
+      "session_revoked",
+      "lease_released",
+      "kernel_stopped",
+    ]);
   });
 
   test("2 for a denial, 3 for a tool's error", async () => {

@@ -163,13 +163,15 @@ describe("the ledger", () => {
   test("is shown, verified, and a changed byte is found and its entry named", async () => {
     const place = freshPlace();
     await handrail(place, ["call", "write_file", "--json", '{"path":"a.txt","content":"a"}']);
-    const tail = await handrail(place, ["ledger", "tail", "-n", "3"]);
+    const tail = await handrail(place, ["ledger", "tail", "-n", "5"]);
     expect(linesOf(tail.stdout).map((line) => line.trim().split(/\s+/).slice(2, 4).join(" "))).toEqual([
       "tool_selected write_file",
       "tool_executed write_file",
       "session_revoked",
+      "lease_released",
+      "kernel_stopped",
     ]);
-    const [last] = linesOf((await handrail(place, ["ledger", "tail", "-n", "2", "--json"])).stdout).map(
+    const [last] = linesOf((await handrail(place, ["ledger", "tail", "-n", "4", "--json"])).stdout).map(
       (line) => JSON.parse(line) as { sequence: number },
     );
     const shown = await json<object>(place, ["ledger", "show", String(last?.sequence)]);

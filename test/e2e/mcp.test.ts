@@ -251,14 +251,22 @@ describe("bare JSON-RPC", () => {
     client.process.stdin.end();
     expect((await Promise.all(calls)).map(({ structuredContent }) => structuredContent.status)).toEqual(["success", "success", "success"]);
     expect(await client.ended).toBe("0");
-    expect((await readEvidence(place.state)).at(-1)?.entry.eventType).toBe("session_revoked");
+    expect((await readEvidence(place.state)).slice(-3).map(({ entry }) => entry.eventType)).toEqual([
+      "session_revoked",
+      "lease_released",
+      "kernel_stopped",
+    ]);
   });
 
   test.each(["SIGTERM", "SIGINT"] as const)("%s ends the server in good order", async (signal) => {
     const client = await connectRpc(place);
     client.process.kill(signal);
     expect(await client.ended).toBe("0");
-    expect((await readEvidence(place.state)).at(-1)?.entry.eventType).toBe("session_revoked");
+    expect((await readEvidence(place.state)).slice(-3).map(({ entry }) => entry.eventType)).toEqual([
+      "session_revoked",
+      "lease_released",
+      "kernel_stopped",
+    ]);
   });
 
   test("a client that is killed takes its server with it", async () => {

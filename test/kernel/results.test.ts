@@ -20,7 +20,10 @@ describe("the session's own token", () => {
       data: { content: "token=[REDACTED:session-token]\nagain [REDACTED:session-token]\n" },
       label: { trustLevel: "verified", dataClass: "secret" },
     });
-    expect(ledger.events.at(-1)?.payload).toMatchObject({ secretsFound: 2, label: { dataClass: "secret" } });
+    expect(ledger.events.slice(-2)).toMatchObject([
+      { type: "tool_executed", payload: { secretsFound: 2, label: { dataClass: "secret" } } },
+      { type: "secret_redacted", payload: { tool: "read_file", rules: ["session-token"], secretsFound: 2 } },
+    ]);
     expect(JSON.stringify([response, ledger.events])).not.toContain(token);
   });
 

@@ -61,7 +61,7 @@ async function call(tool: string, flags: CallFlags): Promise<number> {
     );
     const { toolResult } = await import("../../server/results.ts");
     printJson(toolResult(response));
-    if (own) await kernel.administration.revokeSession(own.session.id);
+    if (own) await kernel.administration.endSession(own.session);
     const codes = { success: EXIT_OK, denied: EXIT_DENIED, error: EXIT_TOOL_ERROR } as const;
     return codes[response.outcome.kind];
   });

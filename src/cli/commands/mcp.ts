@@ -43,7 +43,7 @@ async function serve(flags: McpFlags): Promise<void> {
     const served = serveMcpOnStandardStreams(kernel, minted);
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.stdin.destroy());
     await served;
-    await kernel.administration.revokeSession(minted.session.id);
+    await kernel.administration.endSession(minted.session);
   } finally {
     await kernel.close();
   }

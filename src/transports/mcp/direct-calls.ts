@@ -8,6 +8,7 @@
 import type { JSONRPCMessage, RequestId, Transport } from "@modelcontextprotocol/server";
 import { isJsonObject, type JsonObject } from "../../base/json.ts";
 import type { CallParameters } from "./call-tool.ts";
+import { cancelledRequest } from "./json-rpc.ts";
 
 /** Makes one call. */
 export type CallHandler = (parameters: CallParameters, signal: AbortSignal) => Promise<JsonObject>;
@@ -55,7 +56,7 @@ export class DirectCalls implements Transport {
       return;
     }
     if (message.method === "notifications/initialized") this.#initialized = true;
-    if (message.method === "notifications/cancelled" && this.#cancel(message.params?.["requestId"])) return;
+    if (this.#cancel(cancelledRequest(message))) return;
     const parameters = message.method === "tools/call" && "id" in message ? plainParameters(message.params) : undefined;
     if (parameters === undefined || !this.#initialized || !("id" in message) || this.#running.has(message.id)) {
       this.onmessage?.(message);
@@ -80,8 +81,8 @@ export class DirectCalls implements Transport {
     if (!call.signal.aborted) await this.#inner.send(message);
   }
 
-  #cancel(id: unknown): boolean {
-    const call = typeof id === "string" || typeof id === "number" ? this.#running.get(id) : undefined;
+  #cancel(id: RequestId | undefined): boolean {
+    const call = id === undefined ? undefined : this.#running.get(id);
     call?.abort();
     return call !== undefined;
   }

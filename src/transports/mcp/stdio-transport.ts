@@ -7,18 +7,11 @@
  * reaches the protocol layer, which would neither answer nor forget it; a cancelled request is no longer waited for.
  */
 import type { Readable, Writable } from "node:stream";
-import {
-  isJSONRPCNotification,
-  isJSONRPCRequest,
-  isJSONRPCResponse,
-  type JSONRPCMessage,
-  type JSONRPCNotification,
-  type RequestId,
-  type Transport,
-} from "@modelcontextprotocol/server";
+import type { JSONRPCMessage, RequestId, Transport } from "@modelcontextprotocol/server";
 import { isJsonObject } from "../../base/json.ts";
 import { parseJson } from "../../base/json-parse.ts";
 import { CALLS_IN_FLIGHT_MAX, CANCEL_GRACE_MS, LINE_BYTES_MAX } from "../../base/limits.ts";
+import { cancelledRequest, classify, isRequestId } from "./json-rpc.ts";
 
 /** A transport of the MCP library over a pair of streams. */
 export class LineTransport implements Transport {
@@ -142,20 +135,23 @@ export class LineTransport implements Transport {
     this.#refuse(null, -32700, `the line is refused: ${parsed.problem}`);
   }
 
-  #message(message: unknown): void {
-    if (isJSONRPCRequest(message)) {
+  #message(value: unknown): void {
+    const classified = classify(value);
+    if (classified === undefined) {
+      this.#refuse(usableId(value), -32600, "the line is not a JSON-RPC 2.0 message");
+      return;
+    }
+    const { kind, message } = classified;
+    if (kind === "request") {
       if (this.#inFlight.has(message.id)) {
         this.#refuse(null, -32600, "the id of the request is in use by one that is not answered yet");
         return;
       }
       this.#inFlight.add(message.id);
-    } else if (!isJSONRPCNotification(message) && !isJSONRPCResponse(message)) {
-      this.#refuse(usableId(message), -32600, "the line is not a JSON-RPC 2.0 message");
-      return;
     }
     if (this.#inFlight.size >= CALLS_IN_FLIGHT_MAX) this.#input.pause();
     this.onmessage?.(message);
-    const cancelled = isJSONRPCNotification(message) ? cancelledRequest(message) : undefined;
+    const cancelled = kind === "notification" ? cancelledRequest(message) : undefined;
     if (cancelled !== undefined) this.#settled(cancelled); // the protocol does not answer it
   }
 
@@ -168,13 +164,4 @@ export class LineTransport implements Transport {
 function usableId(value: unknown): RequestId | null {
   if (!isJsonObject(value) || typeof value["method"] !== "string") return null;
   return isRequestId(value["id"]) ? value["id"] : null;
-}
-
-function cancelledRequest(message: JSONRPCNotification): RequestId | undefined {
-  const id = message.method === "notifications/cancelled" ? message.params?.["requestId"] : undefined;
-  return isRequestId(id) ? id : undefined;
-}
-
-function isRequestId(value: unknown): value is RequestId {
-  return typeof value === "string" || Number.isSafeInteger(value);
 }
