@@ -35,8 +35,11 @@ export interface Compilation {
   readonly problems: readonly PolicyProblem[];
 }
 
-/** Compiles `sources` against `schema`. */
-export function compilePolicies(cedar: Cedar, sources: readonly PolicySource[], schema: JsonObject): Compilation {
+/**
+ * Compiles `sources` against `schema`.
+ * @param isValidated the very same sources and schema were found valid, without a warning, by the same engine before
+ */
+export function compilePolicies(cedar: Cedar, sources: readonly PolicySource[], schema: JsonObject, isValidated = false): Compilation {
   const problems: PolicyProblem[] = [];
   if (sources.length > POLICY_FILES_MAX) {
     const message = `there are ${sources.length} policy files, at most ${POLICY_FILES_MAX} are possible; join some`;
@@ -53,7 +56,7 @@ export function compilePolicies(cedar: Cedar, sources: readonly PolicySource[], 
     policies.push(...read);
     readable.push(source);
   }
-  if (readable.length > 0) validate(cedar, readable, schema, problems);
+  if (readable.length > 0 && !isValidated) validate(cedar, readable, schema, problems);
   reportDuplicates(policies, problems);
   reportUnknownWaivers(policies, problems);
   return { policies, problems };

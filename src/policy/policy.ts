@@ -28,6 +28,17 @@ export interface PolicyEngineOptions {
   readonly sources: readonly PolicySource[];
   /** Every role that a session can have. */
   readonly roles: readonly Role[];
+  /** What was found valid before; validating takes most of the time of loading. */
+  readonly validated?: ValidatedPolicies;
+}
+
+/**
+ * Remembers which policies were found valid without a warning, by the version of the engine and the digest of their
+ * sources and schema. Whoever can change it can make bad policies load, so it lies where policies lie or is kept as well.
+ */
+export interface ValidatedPolicies {
+  readonly has: (key: string) => boolean;
+  readonly remember: (key: string) => void;
 }
 
 /**
@@ -37,11 +48,15 @@ export interface PolicyEngineOptions {
 export async function createPolicyEngine(options: PolicyEngineOptions): Promise<PolicyEngine> {
   const cedar = await loadCedar();
   const schema = schemaOf(options.actions, options.roles);
-  const { policies, problems } = compilePolicies(cedar, options.sources, schema);
+  // Text that is not well formed has no digest; compiling refuses it.
+  const hash = options.sources.every(({ text }) => text.isWellFormed()) ? policyHash(options.sources, schema) : "";
+  const key = `${cedar.getCedarVersion()} ${hash}`;
+  const { policies, problems } = compilePolicies(cedar, options.sources, schema, hash !== "" && (options.validated?.has(key) ?? false));
   const errors = problems.filter((problem) => problem.severity === "error");
   if (errors.length > 0) throw new KernelError("POLICY_INVALID", `the policies are not valid:\n${errors.map(formatProblem).join("\n")}`);
   const warnings = problems.filter((problem) => problem.severity === "warning");
-  return new Engine(cedar, { ...options, policies, warnings, hash: policyHash(options.sources, schema) });
+  if (problems.length === 0) options.validated?.remember(key);
+  return new Engine(cedar, { ...options, policies, warnings, hash });
 }
 
 /** Digest of `sources`, whatever their order, and `schema`. */

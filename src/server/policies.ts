@@ -8,7 +8,7 @@ import type { EventSink } from "../model/event.ts";
 import { isPresetName } from "../model/preset.ts";
 import type { Tool } from "../model/tool.ts";
 import type { ActionDeclaration } from "../policy/action.ts";
-import { createPolicyEngine, type PolicyEngine } from "../policy/policy.ts";
+import { createPolicyEngine, type PolicyEngine, type ValidatedPolicies } from "../policy/policy.ts";
 import { PRESETS } from "../policy/presets.ts";
 import type { PolicySource } from "../policy/problem.ts";
 import type { OperatorDirectory } from "./operator-directory.ts";
@@ -20,6 +20,7 @@ export interface PolicyInputs {
   readonly tools: readonly Tool[];
   readonly operator: OperatorDirectory;
   readonly roles: readonly string[];
+  readonly validated?: ValidatedPolicies;
 }
 
 /** The policy texts in force under `preset`: the base rules, the preset, then the operator's files. */
@@ -38,7 +39,9 @@ export function policyActions(tools: readonly Tool[]): readonly ActionDeclaratio
 
 /** Builds the engine of a preset. */
 export function buildEngine(preset: string, inputs: PolicyInputs): Promise<PolicyEngine> {
-  return createPolicyEngine({ actions: policyActions(inputs.tools), sources: policySources(preset, inputs.operator), roles: inputs.roles });
+  const { tools, operator, roles, validated } = inputs;
+  const sources = policySources(preset, operator);
+  return createPolicyEngine({ actions: policyActions(tools), sources, roles, ...(validated && { validated }) });
 }
 
 /** Engines by preset, each built once and recorded when loaded. */
