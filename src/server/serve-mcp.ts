@@ -1,5 +1,5 @@
 /** Serves an open kernel to one MCP client over standard input and output. */
-import { systemRandom } from "../base/ids.ts";
+import { newId, systemRandom } from "../base/ids.ts";
 import type { MintedSession } from "../session/session.ts";
 import { serveMcp } from "../transports/mcp/server.ts";
 import type { OpenKernel } from "./compose.ts";
@@ -15,13 +15,23 @@ export async function serveMcpOnStandardStreams(kernel: OpenKernel, minted: Mint
       sessionToken: token,
       version: handrailVersion(),
       instructions,
-      random: systemRandom,
+      newRequestId: requestIds(),
       onListed: () => void kernel.loadPolicy(session.preset).catch(report),
       onError: report,
     },
     process.stdin,
     process.stdout,
   );
+}
+
+/** Ids of one client's requests: one random name for the client, then a count. */
+function requestIds(): () => string {
+  const client = newId("req", systemRandom);
+  let count = 0;
+  return () => {
+    count += 1;
+    return `${client}.${count}`;
+  };
 }
 
 function report(error: unknown): void {

@@ -1,5 +1,4 @@
 /** One `tools/call`: through the kernel's door under the client's session, and back as a result of MCP. */
-import { newId } from "../../base/ids.ts";
 import { canonicalJson, type JsonObject } from "../../base/json.ts";
 import type { CallResponse } from "../../model/call.ts";
 import { toToolResult } from "../../wire/index.ts";
@@ -18,7 +17,7 @@ export async function callTool(options: McpOptions, parameters: CallParameters, 
   const response = await options.door.execute(
     {
       kind: "call",
-      requestId: newId("req", options.random),
+      requestId: options.newRequestId(),
       sessionToken: options.sessionToken,
       tool: parameters.name,
       arguments: parameters.arguments ?? {},

@@ -6,7 +6,6 @@
  */
 import type { Readable, Writable } from "node:stream";
 import { Server } from "@modelcontextprotocol/server";
-import type { RandomBytes } from "../../base/ids.ts";
 import type { JsonObject } from "../../base/json.ts";
 import type { KernelDoor, ToolDefinition } from "../../kernel/index.ts";
 import type { EffectClass } from "../../model/effect.ts";
@@ -20,7 +19,8 @@ export interface McpOptions {
   readonly sessionToken: string;
   readonly version: string;
   readonly instructions: string;
-  readonly random: RandomBytes;
+  /** A new id for each request, unique in the ledger. */
+  readonly newRequestId: () => string;
   /** Called once the tools were first listed: now is the time to prepare for calls. */
   readonly onListed: () => void;
   readonly onError: (error: Error) => void;
