@@ -118,6 +118,8 @@ export const GLOB_STARS_MAX = 2;
 export const POLICY_MEMO_ENTRIES_MAX = 4096;
 /** Bytes of one policy or configuration file. */
 export const CONFIG_FILE_BYTES_MAX = MIB;
+/** Policies remembered as valid; the oldest go first. */
+export const VALIDATED_POLICIES_MAX = 64;
 /** Policy files in one directory. */
 export const POLICY_FILES_MAX = 256;
 
@@ -129,6 +131,16 @@ export const LEDGER_QUEUE_MAX = 65_536;
 export const LEDGER_QUEUE_CHARACTERS_MAX = 64 * MIB;
 /** Milliseconds within which an entry that was acknowledged without fsync is fsynced. */
 export const LEDGER_SYNC_MS = 50;
+/** Bytes of one instance's spool; beyond it buffered events wait for the writer, so that a restart recovers it quickly. */
+export const LEDGER_SPOOL_BYTES_MAX = 64 * MIB;
+/** Bytes of spool that one write transaction takes; a larger frame is not spooled. */
+export const LEDGER_SPOOL_CHUNK_BYTES = 512 * KIB;
+/** Spooled events that wait to be sent to the writer: more make its transactions no cheaper. */
+export const LEDGER_SPOOL_UNSENT_MAX = 256;
+/** Spools of dead instances that one start recovers; the next start takes the rest. */
+export const LEDGER_SPOOLS_RECOVERED_MAX = 1024;
+/** Kibibytes of pages that the ledger's writer keeps: it appends, and reads no page twice but the last ones. */
+export const LEDGER_CACHE_KIB = 1024;
 /** Milliseconds between two tries to write a ledger that could not be written, while no event comes to try it. */
 export const LEDGER_RETRY_MS = 1_000;
 /** Milliseconds to wait for another process's write transaction. */

@@ -1,7 +1,7 @@
 /** Options that every command which opens a kernel shares, and how they open it. */
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import type { OpenKernel } from "../server/compose.ts";
+import type { KernelOptions, OpenKernel } from "../server/compose.ts";
 
 /** The shared options as commander parses them. */
 export interface KernelFlags {
@@ -16,10 +16,14 @@ export function withKernelOptions(command: Command): Command {
     .option("--config <directory>", "operator directory (default: $HANDRAIL_CONFIG_HOME or $XDG_CONFIG_HOME/handrail)");
 }
 
+/** What a command wants of its kernel. */
+export type KernelWishes = Pick<KernelOptions, "awaitSequences">;
+
 /** Opens the kernel that the options name. */
-export async function openFromFlags(flags: KernelFlags): Promise<OpenKernel> {
+export async function openFromFlags(flags: KernelFlags, wishes: KernelWishes = {}): Promise<OpenKernel> {
   const { openKernel } = await import("../server/compose.ts");
   return openKernel({
+    ...wishes,
     environment: process.env,
     ...(flags.state !== undefined && { stateDirectory: resolve(flags.state) }),
     ...(flags.config !== undefined && { configDirectory: resolve(flags.config) }),
@@ -27,8 +31,8 @@ export async function openFromFlags(flags: KernelFlags): Promise<OpenKernel> {
 }
 
 /** Opens the kernel, works with it, and closes it whatever happens. */
-export async function withKernel<T>(flags: KernelFlags, work: (kernel: OpenKernel) => Promise<T>): Promise<T> {
-  const kernel = await openFromFlags(flags);
+export async function withKernel<T>(flags: KernelFlags, work: (kernel: OpenKernel) => Promise<T>, wishes: KernelWishes = {}): Promise<T> {
+  const kernel = await openFromFlags(flags, wishes);
   try {
     return await work(kernel);
   } finally {

@@ -11,7 +11,7 @@ import { blake3Keyed } from "../base/hash.ts";
 import { canonicalJson, type JsonObject, type JsonValue } from "../base/json.ts";
 import { MAX_ID_LEN, REFUSALS_RECORDED_PER_SECOND } from "../base/limits.ts";
 import type { Denial } from "../model/decision.ts";
-import type { Durability, EventType, LedgerEvent } from "../model/event.ts";
+import type { EventType, LedgerEvent } from "../model/event.ts";
 import type { ToolFailure } from "../model/failure.ts";
 import type { KernelParts } from "./parts.ts";
 import type { CleanResult } from "./result.ts";
@@ -34,8 +34,11 @@ export class Evidence {
     return this.#record("tool_selected", trail, this.#callFacts(trail), "durable", { intent: true });
   }
 
-  /** Records that the call succeeded: durable if it had an intent, buffered if it only read. */
-  async executed(trail: Trail, clean: CleanResult): Promise<number> {
+  /**
+   * Records that the call succeeded: durable if it had an intent, buffered if it only read. Resolves with the sequence,
+   * if the entry has one already.
+   */
+  async executed(trail: Trail, clean: CleanResult): Promise<number | undefined> {
     const facts = {
       ...this.#callFacts(trail),
       success: true,
@@ -45,11 +48,16 @@ export class Evidence {
       label: { trustLevel: clean.outcome.label.trustLevel, dataClass: clean.outcome.label.dataClass },
       executionTime: this.#elapsedMs(trail),
     };
-    return this.#outcome("tool_executed", trail, facts);
+    const recorded = this.#outcome("tool_executed", trail, facts);
+    if (clean.secretsFound > 0) {
+      const found = { tool: trail.call?.tool ?? "", rules: ["session-token"], secretsFound: clean.secretsFound, severity: "warning" };
+      await Promise.all([recorded, this.#record("secret_redacted", trail, found, "durable", {})]);
+    }
+    return recorded;
   }
 
   /** Records that the tool ran and failed. */
-  async failed(trail: Trail, failure: Pick<ToolFailure, "code">): Promise<number> {
+  async failed(trail: Trail, failure: Pick<ToolFailure, "code">): Promise<number | undefined> {
     const facts = { ...this.#callFacts(trail), success: false, errorCode: failure.code, executionTime: this.#elapsedMs(trail) };
     return this.#outcome("tool_executed", trail, facts);
   }
@@ -76,12 +84,12 @@ export class Evidence {
 
   /** Records what a running tool wants recorded. */
   async note(trail: Trail, category: string, event: string, fields: JsonObject): Promise<void> {
-    await this.#record("tool_audit", trail, { tool: trail.call?.tool ?? "", category, event, fields }, "buffered", {});
+    await this.#buffered("tool_audit", trail, { tool: trail.call?.tool ?? "", category, event, fields });
   }
 
   /** Records that an abandoned file lock was broken. */
   async lockBroken(trail: Trail, path: string, owner: string): Promise<void> {
-    await this.#record("file_lock_broken", trail, { tool: trail.call?.tool ?? "", path, owner, severity: "warning" }, "buffered", {});
+    await this.#buffered("file_lock_broken", trail, { tool: trail.call?.tool ?? "", path, owner, severity: "warning" });
   }
 
   /** Writes the count of refusals that were not recorded one by one. */
@@ -99,8 +107,8 @@ export class Evidence {
     }
   }
 
-  #outcome(type: EventType, trail: Trail, facts: JsonObject): Promise<number> {
-    if (trail.intent === undefined) return this.#record(type, trail, facts, "buffered", {});
+  #outcome(type: EventType, trail: Trail, facts: JsonObject): Promise<number | undefined> {
+    if (trail.intent === undefined) return this.#buffered(type, trail, facts);
     return this.#record(type, trail, facts, "durable", { closes: trail.intent });
   }
 
@@ -150,20 +158,27 @@ export class Evidence {
     type: EventType,
     trail: Trail,
     payload: JsonObject,
-    durability: Durability,
+    durability: "durable",
     link: Pick<LedgerEvent, "intent" | "closes">,
   ): Promise<number> {
+    return this.#parts.ledger.record({ ...this.#event(type, trail, payload), ...link }, durability);
+  }
+
+  /** Resolves with `undefined` while the entry has no place in the chain yet. */
+  #buffered(type: EventType, trail: Trail, payload: JsonObject): Promise<number | undefined> {
+    return this.#parts.ledger.record(this.#event(type, trail, payload), "buffered");
+  }
+
+  #event(type: EventType, trail: Trail, payload: JsonObject): LedgerEvent {
     const session = trail.caller?.session;
-    const event: LedgerEvent = {
+    return {
       type,
       sessionId: session?.id ?? "",
       actor: session ? `${session.userId}/${session.agentId}` : "",
       requestId: trail.requestId.slice(0, MAX_ID_LEN).toWellFormed(),
       timeMs: this.#parts.clock.nowMs(),
       payload,
-      ...link,
     };
-    return this.#parts.ledger.record(event, durability);
   }
 
   #callFacts(trail: Trail): JsonObject {

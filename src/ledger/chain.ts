@@ -5,11 +5,12 @@
  * without every later hash changing. INVARIANT: an intent is closed at most once.
  */
 import { utf8 } from "../base/bytes.ts";
+import { assert } from "../base/errors.ts";
 import { blake3Digest, blake3Hex, blake3Keyed } from "../base/hash.ts";
 import type { RandomBytes } from "../base/ids.ts";
 import { canonicalJson } from "../base/json.ts";
 import { HASH_SIZE, LEDGER_PAYLOAD_BYTES_MAX } from "../base/limits.ts";
-import type { Durability, EventType, LedgerEvent } from "../model/event.ts";
+import type { Durability, LedgerEvent } from "../model/event.ts";
 import { encodeEntry } from "./entry.ts";
 import type { AppendView, StoredEntry } from "./ledger-store.ts";
 
@@ -18,7 +19,7 @@ export const GENESIS_HASH: Uint8Array = new Uint8Array(HASH_SIZE);
 
 /** An event on its way to the chain: cheap to send to another thread. */
 export interface PendingEntry {
-  readonly eventType: EventType;
+  readonly eventType: string;
   readonly sessionId: string;
   readonly actor: string;
   readonly requestId: string;
@@ -33,16 +34,20 @@ export interface PendingEntry {
 
 /**
  * `event`, ready for the chain. A payload beyond the limit is replaced by its digest and size.
- * @throws KernelError INTERNAL when the payload has no canonical form
+ * @throws KernelError INTERNAL when the event has no encoding, such as a payload without canonical form
  */
 export function pendingEntry(event: LedgerEvent, durability: Durability): PendingEntry {
   const text = canonicalJson(event.payload);
+  const timeMicros = Math.max(0, Math.round(event.timeMs * 1000));
+  // What could not be encoded is refused here, alone: later it would take the events beside it along.
+  assert(Number.isSafeInteger(timeMicros), "the time of an event is a number");
+  assert(`${event.sessionId}${event.actor}${event.requestId}`.isWellFormed(), "text of an event has no lone surrogates");
   return {
     eventType: event.type,
     sessionId: event.sessionId,
     actor: event.actor,
     requestId: event.requestId,
-    timeMicros: Math.max(0, Math.round(event.timeMs * 1000)),
+    timeMicros,
     payload: text.length * 3 > LEDGER_PAYLOAD_BYTES_MAX ? boundedPayload(text) : text,
     durability,
     intent: event.intent ?? false,
@@ -62,7 +67,12 @@ export interface ChainedBatch {
 }
 
 /** Chains `pending` after the head of `view`. */
-export function chainEntries(view: AppendView, pending: readonly PendingEntry[], instanceId: string, random: RandomBytes): ChainedBatch {
+export function chainEntries(
+  view: Pick<AppendView, "head" | "isOpen">,
+  pending: readonly PendingEntry[],
+  instanceId: string,
+  random: RandomBytes,
+): ChainedBatch {
   const entries: StoredEntry[] = [];
   const closed = new Set<number>();
   const salts = random(HASH_SIZE * pending.length);
@@ -90,7 +100,7 @@ interface Place {
 function chainOne(event: PendingEntry, place: Place): StoredEntry {
   const { eventType, sessionId, actor, requestId, timeMicros, durability, intent, closes } = event;
   const { sequence, prevHash, salt, instanceId } = place;
-  const payload = utf8(event.payload);
+  const payload = Buffer.from(event.payload);
   const payloadDigest = blake3Keyed(salt, payload);
   const names = { sessionId, actor, requestId, instanceId, eventType };
   const entry = encodeEntry({

@@ -157,7 +157,8 @@ class Writer {
 
   textField(field: number, text: string): void {
     assert(text.isWellFormed(), "text of an entry has no lone surrogates");
-    if (text !== "") this.bytesField(field, utf8(text));
+    if (text === "") return;
+    if (!this.asciiField(field, text)) this.bytesField(field, utf8(text));
   }
 
   bytesField(field: number, content: Uint8Array): void {
@@ -165,6 +166,22 @@ class Writer {
     this.varint(content.byteLength);
     this.bytes.set(content, this.at);
     this.at += content.byteLength;
+  }
+
+  /** Names are short and almost always ASCII, which needs no encoder. Says no, and writes nothing, where they are not. */
+  private asciiField(field: number, text: string): boolean {
+    const start = this.at;
+    this.bytes[this.at++] = field * 8 + LENGTH_DELIMITED;
+    this.varint(text.length);
+    for (let index = 0; index < text.length; index++) {
+      const code = text.charCodeAt(index);
+      if (code > 0x7f) {
+        this.at = start;
+        return false;
+      }
+      this.bytes[this.at++] = code;
+    }
+    return true;
   }
 
   finish(): Uint8Array {

@@ -46,6 +46,15 @@ export interface AppendView {
   readonly head: Head;
   /** Whether the intent is open; only sequences announced in `closes` may be asked for. */
   readonly isOpen: (sequence: number) => boolean;
+  /** Counter of the last spooled event that the ledger holds of an instance; 0 when it holds none. */
+  readonly spooledThrough: (instanceId: string) => number;
+}
+
+/** How far the spool of an instance stands in the ledger. */
+export interface SpoolMark {
+  readonly instanceId: string;
+  /** Counter of the last spooled event that the ledger holds. */
+  readonly through: number;
 }
 
 /** One append. */
@@ -53,6 +62,8 @@ export interface AppendRequest {
   readonly durability: Durability;
   /** Sequences of the intents that the entries may close. */
   readonly closes: readonly number[];
+  /** Remembered with the entries; never moves backwards. */
+  readonly spooled?: SpoolMark;
   /** Builds the entries, contiguous after the head; runs once, inside the write transaction; may return none. */
   readonly build: (view: AppendView) => readonly StoredEntry[];
 }
@@ -68,6 +79,10 @@ export interface LedgerStore {
   readonly read: (from: number, limit: number) => Promise<readonly LedgerRow[]>;
   /** At most `limit` open intents, ascending. */
   readonly openIntents: (limit: number) => Promise<readonly OpenIntentRow[]>;
+  /** Spools that the ledger remembers. */
+  readonly spools: (limit: number) => Promise<readonly SpoolMark[]>;
+  /** Forgets a spool. INVARIANT: its file is gone for good, so that nobody can append from it again. */
+  readonly forgetSpool: (instanceId: string) => Promise<void>;
   /** Removes payloads and salts up to and including a sequence; the chain stays verifiable. Returns how many. */
   readonly prunePayloads: (throughSequence: number) => Promise<number>;
   /** What the storage engine itself finds broken, in its own words; empty when sound. */

@@ -9,7 +9,7 @@ import type { RandomBytes } from "../base/ids.ts";
 import { LEDGER_OPEN_INTENTS_MAX } from "../base/limits.ts";
 import { type ChainedBatch, chainEntries, type PendingEntry } from "./chain.ts";
 import { decodeEntry, type LedgerEntry } from "./entry.ts";
-import type { LedgerRow, LedgerStore } from "./ledger-store.ts";
+import type { AppendRequest, AppendView, LedgerRow, LedgerStore, SpoolMark } from "./ledger-store.ts";
 import type { OpenIntent } from "./orphans.ts";
 
 /** An entry with what stands beside it. */
@@ -18,6 +18,23 @@ export interface LedgerRecord {
   readonly hash: Uint8Array;
   /** Absent once pruned. */
   readonly payload?: Uint8Array;
+}
+
+/** An event to append; `counter` is its place in the spool that it comes from, 0 if it comes from none. */
+export interface BatchEvent {
+  readonly entry: PendingEntry;
+  readonly counter: number;
+}
+
+/** Events of one instance, some of which may stand in the ledger already. */
+export interface SpooledBatch {
+  readonly events: readonly BatchEvent[];
+  /** Everything that was spooled up to this counter is in the ledger afterwards. */
+  readonly mark: SpoolMark;
+  /** Who recorded the events; the mark's instance unless said. */
+  readonly recordedBy?: string;
+  /** Asked inside the write transaction: whether there is still something to append. */
+  readonly stands?: () => boolean;
 }
 
 /**
@@ -31,18 +48,55 @@ export async function appendBatch(
   random: RandomBytes,
 ): Promise<readonly number[]> {
   const durability = batch.some((event) => event.durability === "durable") ? "durable" : "buffered";
-  const closes = batch.flatMap((event) => (event.closes === 0 ? [] : [event.closes]));
+  const chained = await append(store, { durability, closes: closesOf(batch) }, (view) => chainEntries(view, batch, instanceId, random));
+  return chained.sequences;
+}
+
+/**
+ * Appends a batch with spooled events durably, leaving out what the ledger holds of the spool already.
+ * @returns the sequence of each event, 0 where it was left out or would have closed an intent that is not open
+ */
+export async function appendSpooled(store: LedgerStore, batch: SpooledBatch, random: RandomBytes): Promise<readonly number[]> {
+  const { events, mark, recordedBy = mark.instanceId, stands = () => true } = batch;
+  const entries = events.map(({ entry }) => entry);
+  const sequences = events.map(() => 0);
+  await append(store, { durability: "durable", closes: closesOf(entries), spooled: mark }, (view) => {
+    const through = view.spooledThrough(mark.instanceId);
+    const isNew = stands() ? events.map(({ counter }) => counter === 0 || counter > through) : [];
+    const chained = chainEntries(
+      view,
+      entries.filter((_, index) => isNew[index]),
+      recordedBy,
+      random,
+    );
+    let next = 0;
+    isNew.forEach((included, index) => {
+      if (included) sequences[index] = chained.sequences[next++] ?? 0;
+    });
+    return chained;
+  });
+  return sequences;
+}
+
+async function append(
+  store: LedgerStore,
+  request: Omit<AppendRequest, "build">,
+  chain: (view: AppendView) => ChainedBatch,
+): Promise<ChainedBatch> {
   let chained: ChainedBatch | undefined;
   await store.append({
-    durability,
-    closes,
+    ...request,
     build: (view) => {
-      chained = chainEntries(view, batch, instanceId, random);
+      chained = chain(view);
       return chained.entries;
     },
   });
   if (chained === undefined) throw new KernelError("LEDGER_UNAVAILABLE", "the ledger's store did not take the entries");
-  return chained.sequences;
+  return chained;
+}
+
+function closesOf(batch: readonly PendingEntry[]): readonly number[] {
+  return batch.flatMap((event) => (event.closes === 0 ? [] : [event.closes]));
 }
 
 /** Open intents with the call that each belongs to. */

@@ -14,7 +14,6 @@ export const EVENT_TYPES = [
   "requests_refused",
   "session_created",
   "session_revoked",
-  "session_expired",
   "lease_created",
   "lease_derived",
   "lease_renewed",
@@ -24,6 +23,7 @@ export const EVENT_TYPES = [
   "secret_redacted",
   "tool_audit",
   "alert_mode",
+  "spool_damaged",
 ] as const;
 /** One event type. */
 export type EventType = (typeof EVENT_TYPES)[number];
@@ -45,7 +45,10 @@ export interface LedgerEvent {
   readonly closes?: number;
 }
 
-/** Where events go. Resolves with the entry's sequence once the promised durability holds. */
+/** Where events go. Resolves once the promised durability holds. */
 export interface EventSink {
-  readonly record: (event: LedgerEvent, durability: Durability) => Promise<number>;
+  /** Resolves with the entry's sequence. */
+  record(event: LedgerEvent, durability: "durable"): Promise<number>;
+  /** Resolves with the entry's sequence, or with `undefined` while a buffered event stands only in the spool. */
+  record(event: LedgerEvent, durability: Durability): Promise<number | undefined>;
 }

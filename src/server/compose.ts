@@ -1,15 +1,15 @@
 /**
  * The only place where parts are wired together: stores, ledger, policy, tools, workspaces, kernel.
  *
- * Opening claims an instance, so that intents of a killed kernel can be told from those of a living one, and closes the
- * orphans of dead ones. Closing gives everything back; nothing that was acknowledged is lost either way.
+ * Opening claims an instance, so that intents of a killed kernel can be told from those of a living one, takes over what
+ * dead ones had spooled and closes their orphans. Closing gives everything back; nothing that was acknowledged is lost either way.
  */
 import { systemClock } from "../base/clock.ts";
 import { KernelError } from "../base/errors.ts";
 import { systemRandom } from "../base/ids.ts";
 import { createKernelDoor, type KernelDoor, type KernelParts, ToolRegistry } from "../kernel/index.ts";
 import { closeOrphans } from "../ledger/orphans.ts";
-import type { EventSink } from "../model/event.ts";
+import { recoverSpools, spoolDamage } from "../ledger/spool-recovery.ts";
 import type { Tool } from "../model/tool.ts";
 import { openInstanceStore } from "../stores/embedded/instance-store.ts";
 import { openLockStore } from "../stores/embedded/lock-store.ts";
@@ -22,6 +22,7 @@ import { evidenceKey } from "./evidence-key.ts";
 import { type LedgerHealth, type LedgerThread, startLedgerThread } from "./ledger-thread.ts";
 import { defaultStatePath, type Environment, type OperatorDirectory, operatorPath, readOperatorDirectory } from "./operator-directory.ts";
 import { createPolicyCatalog } from "./policies.ts";
+import { validatedPolicies } from "./validated-policies.ts";
 import { createWorkspaceCatalog } from "./workspace-catalog.ts";
 
 export type { MintedSession } from "../session/session.ts";
@@ -33,6 +34,11 @@ export interface KernelOptions {
   readonly environment: Environment;
   /** Tools besides the built-in ones. */
   readonly tools?: readonly Tool[];
+  /**
+   * Whether reads wait for their place in the ledger, so that each answer carries its sequence. Without it they wait only
+   * until they would survive a killed process, and the answer names no sequence.
+   */
+  readonly awaitSequences?: boolean;
   /** Told about bugs and background failures. */
   readonly onInternalError?: (error: unknown) => void;
   /** Told what the operator should know; standard error by default. */
@@ -67,11 +73,15 @@ export async function openKernel(options: KernelOptions): Promise<OpenKernel> {
 
   const instances = await openInstanceStore(stateDirectory, systemRandom);
   const instance = await instances.claim();
-  const ledger = startLedgerThread({ stateDirectory, instanceId: instance.id });
+  const ledger = startLedgerThread({ stateDirectory, instanceId: instance.id }, { spool: options.awaitSequences !== true });
   const sessions = await openSessionStore(stateDirectory);
   const locks = await openLockStore(stateDirectory);
   const workspaces = createWorkspaceCatalog(operator.settings, [operator.path, stateDirectory]);
-  const policy = createPolicyCatalog({ tools: registry.getAll(), operator, roles: operator.settings.roles }, ledger, systemClock.nowMs);
+  const policy = createPolicyCatalog(
+    { tools: registry.getAll(), operator, roles: operator.settings.roles, validated: validatedPolicies(stateDirectory, onInternalError) },
+    ledger,
+    systemClock.nowMs,
+  );
   const parts: KernelParts = {
     clock: systemClock,
     random: systemRandom,
@@ -91,7 +101,7 @@ export async function openKernel(options: KernelOptions): Promise<OpenKernel> {
     onInternalError,
   };
   const door = createKernelDoor(parts);
-  const started = announce(ledger, instances, registry, instance.id);
+  const started = announce(ledger, instances, registry, instance.id, onInternalError);
   started.catch(onInternalError);
   return {
     door,
@@ -111,13 +121,19 @@ export async function openKernel(options: KernelOptions): Promise<OpenKernel> {
     async close() {
       await started.catch(onInternalError);
       await door.flush().catch(onInternalError);
+      await recordStop(ledger, instance.id).catch(onInternalError);
       await workspaces.close();
-      await ledger.close();
-      await instance.release();
+      // What the ledger could not take stands in the spool, which the next kernel may recover once the claim is released.
+      await ledger.close().finally(() => instance.release());
       await sessions.close();
       await locks.close();
     },
   };
+}
+
+async function recordStop(ledger: LedgerThread, instanceId: string): Promise<void> {
+  const stopped = { type: "kernel_stopped", sessionId: "", actor: "kernel", requestId: "", payload: { instanceId } } as const;
+  await ledger.record({ ...stopped, timeMs: systemClock.nowMs() }, "durable");
 }
 
 /** `TOOLS_ENABLE=0` closes the master gate; `TOOLS_ENABLE=1` opens it only where the operator's settings do. */
@@ -129,16 +145,21 @@ function masterGate(environment: Environment, operator: OperatorDirectory): bool
   return wanted !== "0" && operator.settings.tools.enabled;
 }
 
-/** Records the start and closes the intents that dead instances left open. */
+/** Records the start, takes over what dead instances had spooled, and closes the intents that they left open. */
 async function announce(
-  ledger: LedgerThread & EventSink,
+  ledger: LedgerThread,
   instances: Parameters<typeof closeOrphans>[1],
   registry: ToolRegistry,
   instanceId: string,
+  report: (error: unknown) => void,
 ): Promise<void> {
   const timeMs = systemClock.nowMs();
   const payload = { instanceId, registry: registry.hash(), tools: registry.getAll().map((tool) => tool.name) };
   await ledger.record({ type: "kernel_started", sessionId: "", actor: "kernel", requestId: "", timeMs, payload }, "buffered");
+  for (const recovery of await recoverSpools(ledger, instances, timeMs)) {
+    const damage = spoolDamage(recovery);
+    if (damage !== undefined) report(damage);
+  }
   await closeOrphans(ledger, instances, ledger, timeMs);
 }
 

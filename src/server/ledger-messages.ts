@@ -2,6 +2,7 @@
 import type { KernelErrorCode } from "../base/errors.ts";
 import type { PendingEntry } from "../ledger/chain.ts";
 import type { OpenIntent } from "../ledger/orphans.ts";
+import type { SpoolRecovery } from "../ledger/spool-recovery.ts";
 
 /** What the worker is started with. */
 export interface LedgerWorkerData {
@@ -15,24 +16,55 @@ export interface Failure {
   readonly message: string;
 }
 
+/** An event that waits for its sequence. */
+export interface SentEvent {
+  readonly entry: PendingEntry;
+  /** Counter of the last event that was spooled before it: those stand before it in the chain. */
+  readonly after: number;
+}
+
+/** How far a spool goes. Each clearing of the spool begins a new generation, in which it is empty at first. */
+export interface SpoolExtent {
+  readonly generation: number;
+  readonly bytes: number;
+}
+
+/** A question that the worker answers by its id. */
+export type LedgerQuestion =
+  | { readonly kind: "open_intents" }
+  | { readonly kind: "spooled_instances" }
+  | { readonly kind: "recover_spool"; readonly instanceId: string; readonly nowMs: number };
+
 /** To the worker. */
 export type LedgerRequest =
-  | { readonly kind: "append"; readonly events: readonly PendingEntry[] }
-  | { readonly kind: "open_intents"; readonly id: number }
+  /** Append what the spool holds up to an extent, and these events. */
+  | { readonly kind: "append"; readonly events: readonly SentEvent[]; readonly spool?: SpoolExtent }
+  /** Something was spooled that an `append` will soon name; otherwise the spool must be synced in time. */
+  | { readonly kind: "spooling" }
+  | { readonly kind: "question"; readonly id: number; readonly question: LedgerQuestion }
   | { readonly kind: "close" };
 
 /** From the worker. */
 export type LedgerReply =
   /** The store is open, or why it is not. Sent once. */
   | { readonly kind: "opened"; readonly failure?: Failure }
-  /** The oldest unanswered events, in order: their sequences, 0 where the intent to close was not open. */
-  | { readonly kind: "appended"; readonly sequences: readonly number[] }
-  /** The oldest `count` unanswered events were not recorded. */
+  /**
+   * The oldest unanswered events, in order: their sequences, 0 where the intent to close was not open. And how much of
+   * the spool the ledger holds.
+   */
+  | { readonly kind: "appended"; readonly sequences: readonly number[]; readonly spool: SpoolExtent }
+  /** The oldest `count` unanswered events were not recorded; what was spooled is tried again. */
   | { readonly kind: "refused"; readonly count: number; readonly failure: Failure }
   /** What was acknowledged without fsync could not be fsynced. */
   | { readonly kind: "sync_failed"; readonly failure: Failure }
   /** The ledger can be written again. */
-  | { readonly kind: "recovered" }
-  | { readonly kind: "intents"; readonly id: number; readonly intents: readonly OpenIntent[] }
-  | { readonly kind: "intents_failed"; readonly id: number; readonly failure: Failure }
+  | { readonly kind: "writable" }
+  | { readonly kind: "answered"; readonly id: number; readonly answer: LedgerAnswer }
   | { readonly kind: "closed"; readonly failure?: Failure };
+
+/** The answer to a question, or why there is none. */
+export type LedgerAnswer =
+  | { readonly kind: "intents"; readonly intents: readonly OpenIntent[] }
+  | { readonly kind: "instances"; readonly instances: readonly string[] }
+  | { readonly kind: "recovery"; readonly recovery: SpoolRecovery }
+  | { readonly kind: "failed"; readonly failure: Failure };

@@ -1,17 +1,22 @@
 /**
- * The kernel's side of the ledger: sends events to the worker thread and hands back their sequences.
+ * The kernel's side of the ledger: spools buffered events, sends the others to the worker thread and hands back their
+ * sequences.
  *
- * Events of one tick travel in one message. The worker answers in order, so that the oldest waiting event is the one
- * answered. INVARIANT: `record` resolves only after the worker said that the promised durability holds; whatever
- * happens to the worker, every waiting event is answered once, and a new worker serves later ones.
+ * Events of one tick travel in one write and one message. The worker answers in order, so that the oldest waiting event
+ * is the one answered. INVARIANT: `record` resolves only when the promised durability holds: once the worker said so,
+ * or, for a buffered event, once it stands in the spool. Whatever happens to the worker, every waiting event is answered
+ * once, what was spooled stays until a worker has appended it, and a new worker serves later ones.
  */
 import { Worker } from "node:worker_threads";
-import { KernelError } from "../base/errors.ts";
-import { LEDGER_QUEUE_CHARACTERS_MAX, LEDGER_QUEUE_MAX } from "../base/limits.ts";
-import { type PendingEntry, pendingEntry } from "../ledger/chain.ts";
+import { assert, KernelError } from "../base/errors.ts";
+import { LEDGER_QUEUE_CHARACTERS_MAX, LEDGER_QUEUE_MAX, LEDGER_RETRY_MS, LEDGER_SYNC_MS } from "../base/limits.ts";
+import { pendingEntry } from "../ledger/chain.ts";
 import { IntentNotOpenError, type OpenIntent, type OpenIntentSource } from "../ledger/orphans.ts";
+import type { SpoolRecovery, SpoolSource } from "../ledger/spool-recovery.ts";
 import type { Durability, EventSink, LedgerEvent } from "../model/event.ts";
-import type { Failure, LedgerReply, LedgerRequest, LedgerWorkerData } from "./ledger-messages.ts";
+import { openSpoolStore } from "../stores/embedded/spool-store.ts";
+import type { Failure, LedgerAnswer, LedgerQuestion, LedgerReply, LedgerRequest, LedgerWorkerData, SentEvent } from "./ledger-messages.ts";
+import { LedgerSpool } from "./ledger-spool.ts";
 
 /** Whether the ledger takes entries, as far as the last attempt showed. */
 export interface LedgerHealth {
@@ -23,7 +28,7 @@ export interface LedgerHealth {
 }
 
 /** The ledger of a running kernel. */
-export interface LedgerThread extends EventSink, OpenIntentSource {
+export interface LedgerThread extends EventSink, OpenIntentSource, SpoolSource {
   /** Resolves once the store is open; rejects with `STORE_CORRUPT`, `STORE_UNAVAILABLE` or `LEDGER_UNAVAILABLE`. */
   readonly ready: () => Promise<void>;
   readonly health: () => LedgerHealth;
@@ -31,13 +36,23 @@ export interface LedgerThread extends EventSink, OpenIntentSource {
   readonly close: () => Promise<void>;
 }
 
-/**
- * Starts the ledger's worker. Returns at once: events may be recorded before the store is open.
- * @param queueMax events that may wait; tests pass fewer
- */
-export function startLedgerThread(data: LedgerWorkerData, queueMax: number = LEDGER_QUEUE_MAX): LedgerThread {
-  return new WorkerLedgerThread(data, queueMax);
+/** How a ledger thread works. */
+export interface LedgerThreadOptions {
+  /** Without a spool, buffered events wait for the worker and get their sequences. Default: true. */
+  readonly spool?: boolean;
+  /** Events that may wait. */
+  readonly queueMax?: number;
+  /** Size from which on the spool takes nothing until the ledger holds it. */
+  readonly spoolBytesMax?: number;
 }
+
+/** Starts the ledger's worker. Returns at once: events may be recorded before the store is open. */
+export function startLedgerThread(data: LedgerWorkerData, options: LedgerThreadOptions = {}): LedgerThread {
+  return new WorkerLedgerThread(data, options);
+}
+
+/** Half of what is promised: the transaction takes time too. */
+const SEND_AFTER_MS = LEDGER_SYNC_MS / 2;
 
 interface Waiting {
   /** Length of the payload. */
@@ -46,58 +61,79 @@ interface Waiting {
   readonly reject: (error: KernelError) => void;
 }
 
-interface Question {
-  readonly resolve: (intents: readonly OpenIntent[]) => void;
+/** An event of this turn. */
+interface Turned {
+  readonly sent: SentEvent;
+  readonly spooled: boolean;
+  readonly resolve: (sequence: number | undefined) => void;
   readonly reject: (error: KernelError) => void;
 }
+
+type Question = PromiseWithResolvers<LedgerAnswer>;
 
 class WorkerLedgerThread implements LedgerThread {
   private readonly data: LedgerWorkerData;
   private readonly queueMax: number;
+  private readonly spool: LedgerSpool;
+  private readonly spools: boolean;
   private worker: Worker | undefined;
-  /** Events not sent yet. */
-  private outbox: PendingEntry[] = [];
-  /** Events not answered yet, oldest first from `answered` on: those of the outbox too. */
+  /** Events recorded since the last flush. */
+  private turn: Turned[] = [];
+  /** Events not answered yet, oldest first from `answered` on. */
   private waiting: Waiting[] = [];
   private answered = 0;
   private waitingCharacters = 0;
-  private flushing = false;
+  private timer: NodeJS.Timeout | undefined;
+  private unsentSinceMs = 0;
   private readonly questions = new Map<number, Question>();
   private nextQuestion = 1;
   private problem: string | undefined;
   private opening: PromiseWithResolvers<void>;
   private closing: PromiseWithResolvers<void> | undefined;
 
-  constructor(data: LedgerWorkerData, queueMax: number) {
+  constructor(data: LedgerWorkerData, options: LedgerThreadOptions) {
     this.data = data;
-    this.queueMax = queueMax;
+    this.queueMax = options.queueMax ?? LEDGER_QUEUE_MAX;
+    this.spools = options.spool ?? true;
+    this.spool = new LedgerSpool(openSpoolStore(data.stateDirectory), data.instanceId, options.spoolBytesMax);
     this.opening = freshOpening();
     this.worker = this.spawn();
   }
 
-  record(event: LedgerEvent, durability: Durability): Promise<number> {
+  record(event: LedgerEvent, durability: "durable"): Promise<number>;
+  record(event: LedgerEvent, durability: Durability): Promise<number | undefined>;
+  record(event: LedgerEvent, durability: Durability): Promise<number | undefined> {
     if (this.closing !== undefined) return Promise.reject(unavailable("the ledger is closed"));
-    if (this.waitingCount() >= this.queueMax) return Promise.reject(overloaded());
+    if (this.waitingCount() + this.turn.length >= this.queueMax) return Promise.reject(overloaded());
     return new Promise((resolve, reject) => {
-      const pending = pendingEntry(event, durability);
-      const characters = pending.payload.length;
+      const entry = pendingEntry(event, durability);
+      const characters = entry.payload.length;
       if (this.waitingCharacters > 0 && this.waitingCharacters + characters > LEDGER_QUEUE_CHARACTERS_MAX) throw overloaded();
       this.waitingCharacters += characters;
-      this.outbox.push(pending);
-      this.waiting.push({ resolve, reject, characters });
-      if (this.flushing) return;
-      this.flushing = true;
-      queueMicrotask(() => this.flush());
+      // A ledger that is known to take nothing refuses at once: the spool is for waiting, not for doing without.
+      const spooled = this.spools && this.problem === undefined && this.spool.take(entry);
+      this.turn.push({ sent: { entry, after: this.spool.last }, spooled, resolve, reject });
+      if (this.turn.length === 1) queueMicrotask(() => this.flush());
     });
   }
 
-  openIntents(): Promise<readonly OpenIntent[]> {
-    if (this.closing !== undefined) return Promise.reject(unavailable("the ledger is closed"));
-    return new Promise((resolve, reject) => {
-      const id = this.nextQuestion++;
-      this.questions.set(id, { resolve, reject });
-      this.send({ kind: "open_intents", id });
-    });
+  async openIntents(): Promise<readonly OpenIntent[]> {
+    const answer = await this.ask({ kind: "open_intents" });
+    assert(answer.kind === "intents", "the worker answers what it was asked");
+    return answer.intents;
+  }
+
+  async spooledInstances(): Promise<readonly string[]> {
+    const answer = await this.ask({ kind: "spooled_instances" });
+    assert(answer.kind === "instances", "the worker answers what it was asked");
+    return answer.instances;
+  }
+
+  async recoverSpool(instanceId: string, nowMs: number): Promise<SpoolRecovery> {
+    assert(instanceId !== this.data.instanceId, "an instance does not recover its own spool");
+    const answer = await this.ask({ kind: "recover_spool", instanceId, nowMs });
+    assert(answer.kind === "recovery", "the worker answers what it was asked");
+    return answer.recovery;
   }
 
   ready(): Promise<void> {
@@ -112,18 +148,63 @@ class WorkerLedgerThread implements LedgerThread {
   close(): Promise<void> {
     if (this.closing !== undefined) return this.closing.promise;
     this.flush();
+    if (this.spool.hasUnsent) this.sendAppend([]);
+    clearTimeout(this.timer);
     this.closing = Promise.withResolvers();
     if (this.worker === undefined) this.closing.resolve();
     else this.send({ kind: "close" });
     return this.closing.promise;
   }
 
+  /** Ends a turn: spools what can be spooled, acknowledges it, and sends the rest. */
   private flush(): void {
-    this.flushing = false;
-    if (this.outbox.length === 0) return;
-    const events = this.outbox;
-    this.outbox = [];
-    this.send({ kind: "append", events });
+    const turn = this.turn;
+    if (turn.length === 0) return;
+    this.turn = [];
+    const unsentBefore = this.spool.hasUnsent;
+    const written = this.spool.write();
+    const events: SentEvent[] = [];
+    for (const { sent, spooled, resolve, reject } of turn) {
+      const characters = sent.entry.payload.length;
+      if (spooled && written) {
+        this.waitingCharacters -= characters;
+        resolve(undefined);
+      } else {
+        events.push(sent);
+        this.waiting.push({ resolve, reject, characters });
+      }
+    }
+    if (events.length > 0 || this.spool.shouldSend) this.sendAppend(events);
+    else if (!unsentBefore) this.announce();
+  }
+
+  private sendAppend(events: readonly SentEvent[]): void {
+    this.send({ kind: "append", events, ...(this.spool.hasUnsent ? { spool: this.spool.extent } : {}) });
+    this.spool.sent();
+  }
+
+  /** Something was spooled: the worker hears of it soon, and watches over the promise should this thread be kept from it. */
+  private announce(): void {
+    this.send({ kind: "spooling" });
+    this.unsentSinceMs = performance.now();
+    this.timer ??= setTimeout(() => this.sendUnsent(), SEND_AFTER_MS);
+  }
+
+  private sendUnsent(): void {
+    this.timer = undefined;
+    if (!this.spool.hasUnsent || this.closing !== undefined) return;
+    const restMs = this.unsentSinceMs + SEND_AFTER_MS - performance.now();
+    if (restMs > 1) this.timer = setTimeout(() => this.sendUnsent(), restMs);
+    else this.sendAppend([]);
+  }
+
+  private async ask(question: LedgerQuestion): Promise<LedgerAnswer> {
+    if (this.closing !== undefined) throw unavailable("the ledger is closed");
+    const id = this.nextQuestion++;
+    const waiting = Promise.withResolvers<LedgerAnswer>();
+    this.questions.set(id, waiting);
+    this.send({ kind: "question", id, question });
+    return waiting.promise;
   }
 
   private send(request: LedgerRequest): void {
@@ -144,23 +225,27 @@ class WorkerLedgerThread implements LedgerThread {
   }
 
   private answer(reply: LedgerReply): void {
-    if (reply.kind === "appended") this.appended(reply.sequences);
+    if (reply.kind === "appended") this.appended(reply);
     else if (reply.kind === "refused") this.refused(reply.count, reply.failure);
     else if (reply.kind === "opened") this.opened(reply.failure);
     else if (reply.kind === "sync_failed") this.problem = reply.failure.message;
-    else if (reply.kind === "recovered") this.problem = undefined;
+    else if (reply.kind === "writable") this.problem = undefined;
     else if (reply.kind === "closed") this.closed(reply.failure);
-    else this.answerQuestion(reply);
-    if (this.waitingCount() === 0 && this.questions.size === 0 && this.closing === undefined) this.worker?.unref();
+    else this.answerQuestion(reply.id, reply.answer);
+    // What was spooled is safe without this process: a ledger that cannot take it must not keep the process from ending.
+    const done = !this.spool.dirty || this.problem !== undefined;
+    const idle = done && this.waitingCount() === 0 && this.questions.size === 0;
+    if (idle && this.closing === undefined) this.worker?.unref();
   }
 
-  private appended(sequences: readonly number[]): void {
+  private appended({ sequences, spool }: Extract<LedgerReply, { kind: "appended" }>): void {
     this.problem = undefined;
     for (const sequence of sequences) {
       const waiting = this.next();
       if (sequence === 0) waiting?.reject(new IntentNotOpenError());
       else waiting?.resolve(sequence);
     }
+    this.spool.held(spool);
   }
 
   private refused(count: number, { message }: Failure): void {
@@ -175,29 +260,33 @@ class WorkerLedgerThread implements LedgerThread {
   }
 
   private closed(failure: Failure | undefined): void {
+    this.spool.close();
     if (failure === undefined) this.closing?.resolve();
     else this.closing?.reject(new KernelError(failure.code, failure.message));
   }
 
-  private answerQuestion(reply: Extract<LedgerReply, { kind: "intents" | "intents_failed" }>): void {
-    const question = this.questions.get(reply.id);
-    this.questions.delete(reply.id);
-    if (reply.kind === "intents") question?.resolve(reply.intents);
-    else question?.reject(new KernelError(reply.failure.code, reply.failure.message));
+  private answerQuestion(id: number, answer: LedgerAnswer): void {
+    const question = this.questions.get(id);
+    this.questions.delete(id);
+    if (answer.kind === "failed") question?.reject(new KernelError(answer.failure.code, answer.failure.message));
+    else question?.resolve(answer);
   }
 
-  /** The worker is gone: what it had not answered is refused, what was not sent goes to its successor. */
+  /** The worker is gone: what it had not answered is refused; what was spooled and what was not sent goes to its successor. */
   private lost(worker: Worker, cause: Error | undefined): void {
     if (this.worker !== worker) return;
     this.worker = undefined;
     const error = unavailable("the ledger's thread ended", cause);
     this.problem = error.message;
     this.opening.reject(error);
-    const sent = this.waitingCount() - this.outbox.length;
-    for (let index = 0; index < sent; index++) this.next()?.reject(error);
+    for (let count = this.waitingCount(); count > 0; count--) this.next()?.reject(error);
     for (const question of this.questions.values()) question.reject(error);
     this.questions.clear();
-    this.closing?.reject(error);
+    this.spool.unsend();
+    if (this.closing !== undefined) {
+      this.spool.close();
+      this.closing.reject(error);
+    } else if (this.spool.hasUnsent) this.timer ??= setTimeout(() => this.sendUnsent(), LEDGER_RETRY_MS).unref();
   }
 
   private waitingCount(): number {

@@ -2,8 +2,9 @@
  * The worker thread that alone writes the ledger: group commit.
  *
  * Takes everything that waits, up to the batch limit, into one transaction, and acknowledges it when the strongest
- * promise in it holds. Batches without a durable event are fsynced within the sync interval. A ledger that cannot be
- * written is tried again from time to time, and with every event.
+ * promise in it holds: what comes from the spool stands before what was recorded after it. Batches without a durable
+ * or a spooled event are fsynced within the sync interval, and so is a spool of which nothing more is heard in time. A
+ * ledger that cannot be written is tried again from time to time, and with every event.
  *
  * INVARIANT: events are answered in the order they came, each exactly once. INVARIANT: after a failed write or sync the
  * store is closed, and the next events open it anew: nothing is assumed about what a failed file descriptor kept.
@@ -12,21 +13,28 @@ import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "
 import { assert, KernelError } from "../base/errors.ts";
 import { systemRandom } from "../base/ids.ts";
 import { LEDGER_BATCH_MAX, LEDGER_RETRY_MS, LEDGER_SYNC_MS } from "../base/limits.ts";
-import type { PendingEntry } from "../ledger/chain.ts";
-import { appendBatch, readOpenIntents } from "../ledger/ledger.ts";
+import { appendBatch, appendSpooled, type BatchEvent, readOpenIntents } from "../ledger/ledger.ts";
 import type { LedgerStore } from "../ledger/ledger-store.ts";
+import { recoverSpool, spooledInstances } from "../ledger/spool-recovery.ts";
+import type { SpoolStore } from "../ledger/spool-store.ts";
 import { openLedgerStore } from "../stores/embedded/ledger-store.ts";
-import type { Failure, LedgerReply, LedgerRequest, LedgerWorkerData } from "./ledger-messages.ts";
+import { openSpoolStore } from "../stores/embedded/spool-store.ts";
+import { SpoolIntake } from "./ledger-intake.ts";
+import type { Failure, LedgerAnswer, LedgerQuestion, LedgerReply, LedgerRequest, LedgerWorkerData, SentEvent } from "./ledger-messages.ts";
 
 /** Half of what is promised: the sync itself and a long transaction take time too. */
 const SYNC_AFTER_MS = LEDGER_SYNC_MS / 2;
+/** Later than the main thread sends what was spooled, if nothing keeps it from that. */
+const SYNC_SPOOL_AFTER_MS = LEDGER_SYNC_MS * 0.75;
 
 class LedgerWorker {
   private readonly port: MessagePort;
   private readonly data: LedgerWorkerData;
   private store: LedgerStore | undefined;
-  private queue: PendingEntry[] = [];
-  private readonly questions: number[] = [];
+  private readonly spools: SpoolStore;
+  private readonly intake: SpoolIntake;
+  private queue: SentEvent[] = [];
+  private readonly questions: Extract<LedgerRequest, { kind: "question" }>[] = [];
   private closing = false;
   private running = false;
   /** When the next sync is due, on the monotonic clock; absent while everything acknowledged is durable. */
@@ -34,10 +42,15 @@ class LedgerWorker {
   /** The last attempt to write failed. */
   private failing = false;
   private syncTimer: NodeJS.Timeout | undefined;
+  /** When the spool has to be synced unless an append comes first. */
+  private spoolSyncAtMs: number | undefined;
+  private spoolTimer: NodeJS.Timeout | undefined;
 
   constructor(port: MessagePort, data: LedgerWorkerData) {
     this.port = port;
     this.data = data;
+    this.spools = openSpoolStore(data.stateDirectory);
+    this.intake = new SpoolIntake(this.spools, data.instanceId);
   }
 
   async start(): Promise<void> {
@@ -57,18 +70,29 @@ class LedgerWorker {
   }
 
   private take(request: LedgerRequest): void {
-    if (request.kind === "append") this.queue = this.queue.length === 0 ? [...request.events] : this.queue.concat(request.events);
-    else if (request.kind === "open_intents") this.questions.push(request.id);
+    if (request.kind === "append") this.takeEvents(request);
+    else if (request.kind === "spooling") this.watchSpool();
+    else if (request.kind === "question") this.questions.push(request);
     else this.closing = true;
+  }
+
+  private takeEvents({ events, spool }: Extract<LedgerRequest, { kind: "append" }>): void {
+    this.queue = this.queue.length === 0 ? [...events] : this.queue.concat(events);
+    if (spool === undefined) return;
+    this.intake.extend(spool);
+    this.spoolSyncAtMs = undefined;
   }
 
   /** Works until nothing waits and nothing is due. */
   private async run(): Promise<void> {
     this.running = true;
-    for (;;) {
+    for (let stuck = false; ; ) {
       this.drain();
-      if (this.syncDue()) await this.sync();
-      if (this.queue.length > 0) await this.append();
+      if (this.syncDue()) {
+        stuck = false;
+        if (!this.intake.waiting) await this.sync();
+      }
+      if (this.queue.length > 0 || (this.intake.waiting && !stuck)) stuck = !(await this.append());
       else if (this.questions.length > 0) await this.answer();
       else break;
     }
@@ -86,29 +110,81 @@ class LedgerWorker {
     }
   }
 
-  private async append(): Promise<void> {
+  /** One transaction. @returns whether it was committed */
+  private async append(): Promise<boolean> {
     const batch = this.queue.slice(0, LEDGER_BATCH_MAX);
-    this.queue = this.queue.slice(LEDGER_BATCH_MAX);
     try {
-      const sequences = await appendBatch(await this.opened(), batch, this.data.instanceId, systemRandom);
-      if (batch.some((event) => event.durability === "durable")) this.syncAtMs = undefined;
-      else this.syncAtMs ??= performance.now() + SYNC_AFTER_MS;
+      const store = await this.opened();
+      const events = this.intake.before(batch);
+      const taken = events.filter(({ counter }) => counter === 0).length;
+      const sequences = await this.write(store, events);
+      this.queue = this.queue.slice(taken);
       this.failing = false;
-      this.reply({ kind: "appended", sequences });
+      this.reply({ kind: "appended", sequences, spool: this.intake.commit() });
+      return true;
     } catch (error) {
-      this.failed(SYNC_AFTER_MS);
+      this.queue = this.queue.slice(batch.length);
+      this.intake.rollBack();
+      if (this.syncDue()) this.syncAtMs = undefined;
+      this.failed(this.intake.waiting ? LEDGER_RETRY_MS : SYNC_AFTER_MS);
       await this.abandon();
       this.reply({ kind: "refused", count: batch.length, failure: failureOf(error) });
+      return false;
     }
   }
 
+  /** Sequences of the events that do not come from the spool. */
+  private async write(store: LedgerStore, events: readonly BatchEvent[]): Promise<readonly number[]> {
+    const mark = this.intake.mark();
+    if (mark === undefined) {
+      const entries = events.map(({ entry }) => entry);
+      const sequences = await appendBatch(store, entries, this.data.instanceId, systemRandom);
+      if (entries.some((entry) => entry.durability === "durable")) this.syncAtMs = undefined;
+      else this.syncAtMs ??= performance.now() + SYNC_AFTER_MS;
+      return sequences;
+    }
+    const sequences = await appendSpooled(store, { events, mark }, systemRandom);
+    this.syncAtMs = undefined;
+    return sequences.filter((_, index) => events[index]?.counter === 0);
+  }
+
   private async answer(): Promise<void> {
-    const id = this.questions.shift();
-    assert(id !== undefined, "a question waits");
+    const asked = this.questions.shift();
+    assert(asked !== undefined, "a question waits");
+    this.reply({ kind: "answered", id: asked.id, answer: await this.answerTo(asked.question) });
+  }
+
+  private async answerTo(question: LedgerQuestion): Promise<LedgerAnswer> {
     try {
-      this.reply({ kind: "intents", id, intents: await readOpenIntents(await this.opened()) });
+      const store = await this.opened();
+      if (question.kind === "open_intents") return { kind: "intents", intents: await readOpenIntents(store) };
+      if (question.kind === "spooled_instances") return { kind: "instances", instances: await spooledInstances(store, this.spools) };
+      const by = { instanceId: this.data.instanceId, random: systemRandom, nowMs: question.nowMs };
+      return { kind: "recovery", recovery: await recoverSpool(store, this.spools, question.instanceId, by) };
     } catch (error) {
-      this.reply({ kind: "intents_failed", id, failure: failureOf(error) });
+      return { kind: "failed", failure: failureOf(error) };
+    }
+  }
+
+  /** The main thread may be busy for long after it acknowledged what it spooled. */
+  private watchSpool(): void {
+    this.spoolSyncAtMs ??= performance.now() + SYNC_SPOOL_AFTER_MS;
+    this.spoolTimer ??= setTimeout(() => this.syncSpool(), SYNC_SPOOL_AFTER_MS);
+  }
+
+  private syncSpool(): void {
+    this.spoolTimer = undefined;
+    if (this.spoolSyncAtMs === undefined) return;
+    const restMs = this.spoolSyncAtMs - performance.now();
+    if (restMs > 1) {
+      this.spoolTimer = setTimeout(() => this.syncSpool(), restMs);
+      return;
+    }
+    this.spoolSyncAtMs = undefined;
+    try {
+      this.spools.sync(this.data.instanceId);
+    } catch (error) {
+      this.reply({ kind: "sync_failed", failure: failureOf(error) });
     }
   }
 
@@ -136,7 +212,7 @@ class LedgerWorker {
     try {
       await (await this.opened()).sync();
       this.syncAtMs = undefined;
-      if (this.failing) this.reply({ kind: "recovered" });
+      if (this.failing) this.reply({ kind: "writable" });
       this.failing = false;
     } catch (error) {
       this.syncAtMs = undefined;
@@ -148,15 +224,27 @@ class LedgerWorker {
 
   private async close(): Promise<void> {
     clearTimeout(this.syncTimer);
+    clearTimeout(this.spoolTimer);
     let failure: Failure | undefined;
     try {
+      if (this.intake.used) await this.giveSpoolBack();
       if (this.syncAtMs !== undefined) await this.store?.sync();
-      await this.store?.close();
     } catch (error) {
       failure = failureOf(error);
     }
+    await this.abandon();
     this.reply({ kind: "closed", ...(failure === undefined ? {} : { failure }) });
     this.port.close();
+  }
+
+  /** A spool that the ledger does not hold stays for the next kernel. */
+  private async giveSpoolBack(): Promise<void> {
+    if (this.intake.waiting) {
+      this.spools.sync(this.data.instanceId);
+      throw new KernelError("LEDGER_UNAVAILABLE", "spooled events could not be recorded; the next kernel that starts tries it again");
+    }
+    this.spools.remove(this.data.instanceId);
+    await (await this.opened()).forgetSpool(this.data.instanceId);
   }
 
   private async opened(): Promise<LedgerStore> {

@@ -39,7 +39,7 @@ beforeAll(async () => {
     symlinkSync(target, join(workspace, name));
   linkSync(join(outside, "secret.txt"), join(workspace, "hard-link"));
   expect(spawnSync("mkfifo", [join(workspace, "fifo")]).status).toBe(0);
-  kernel = await createKernel({ stateDirectory: place.state, configDirectory: place.config, environment: {} });
+  kernel = await createKernel({ stateDirectory: place.state, configDirectory: place.config, environment: {}, awaitSequences: true });
   session = await kernel.openSession({ workspace });
   reader = await openLedgerReader(place.state);
 });

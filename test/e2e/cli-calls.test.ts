@@ -1,5 +1,5 @@
 /** `handrail call` and what decides it: exit codes, the one line it prints, switches, settings, presets and grants. */
-import { chmodSync, existsSync, mkdirSync, symlinkSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import { handrail, linesOf, oneJsonLine, type RunOptions } from "../support/command-line.ts";
@@ -147,6 +147,7 @@ describe("the operator's settings", () => {
 
   test("a state directory that others can enter is refused", async () => {
     mkdirSync(place.state);
+    writeFileSync(join(place.state, "something"), "");
     chmodSync(place.state, 0o755);
     const { code, stderr } = await handrail(place, ["call", "read_file", "--json", "{}"]);
     expect([code, stderr]).toEqual([

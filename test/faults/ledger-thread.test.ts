@@ -10,9 +10,9 @@ import { openLedgerStore } from "../../src/stores/embedded/ledger-store.ts";
 import { sampleEvent } from "../stores/contract.ts";
 import { freshDirectory } from "../stores/place.ts";
 
-test("events get their sequences in the order they were recorded, across several batches", async () => {
+test("without a spool events get their sequences in the order they were recorded, across several batches", async () => {
   const stateDirectory = await freshDirectory();
-  const ledger = startLedgerThread({ stateDirectory, instanceId: "ins_a" });
+  const ledger = startLedgerThread({ stateDirectory, instanceId: "ins_a" }, { spool: false });
   const count = LEDGER_BATCH_MAX * 2 + 3;
   const sequences = await Promise.all(
     Array.from({ length: count }, (_, index) => ledger.record(sampleEvent(`r${index}`), index % 3 === 0 ? "durable" : "buffered")),
@@ -28,7 +28,7 @@ test("events get their sequences in the order they were recorded, across several
 test("the ledger is read and verified while a kernel writes it", async () => {
   const stateDirectory = await freshDirectory();
   const ledger = startLedgerThread({ stateDirectory, instanceId: "ins_a" });
-  await ledger.record(sampleEvent("first"), "buffered");
+  await ledger.record(sampleEvent("first"), "durable");
   const reader = await openLedgerReader(stateDirectory);
   let writing = true;
   const writer = (async () => {
@@ -48,7 +48,7 @@ test("the ledger is read and verified while a kernel writes it", async () => {
 test("a clock that goes backwards is recorded as it is; the sequence is the order", async () => {
   const stateDirectory = await freshDirectory();
   const ledger = startLedgerThread({ stateDirectory, instanceId: "ins_a" });
-  for (const timeMs of [2000.5, 1000, -5]) await ledger.record(sampleEvent("r", { timeMs }), "buffered");
+  for (const timeMs of [2000.5, 1000, -5]) await ledger.record(sampleEvent("r", { timeMs }), "durable");
   const reader = await openLedgerReader(stateDirectory);
   expect((await reader.tail(3)).map(({ entry }) => [entry.sequence, entry.timeMicros])).toEqual([
     [1, 2_000_500],
@@ -81,6 +81,8 @@ test("an event whose payload has no canonical form is refused and the others are
     ledger.record(sampleEvent("bad", { payload: { text: "\ud800" } }), "durable"),
     ledger.record(sampleEvent("good"), "durable"),
   ]);
+  for (const change of [{ timeMs: Number.NaN }, { actor: "\ud800" }, { requestId: "\ud800" }])
+    await expect(ledger.record(sampleEvent("bad", change), "buffered")).rejects.toMatchObject({ code: "INTERNAL" });
   expect(bad).toMatchObject({ status: "rejected", reason: { code: "INTERNAL" } });
   expect(good).toEqual({ status: "fulfilled", value: 1 });
   await ledger.close();
@@ -100,7 +102,7 @@ test("closing an intent twice is refused, and the intent is listed until it is c
 });
 
 test("beyond the queue's limit events are refused, and those within are recorded", async () => {
-  const ledger = startLedgerThread({ stateDirectory: await freshDirectory(), instanceId: "ins_a" }, 100);
+  const ledger = startLedgerThread({ stateDirectory: await freshDirectory(), instanceId: "ins_a" }, { queueMax: 100, spool: false });
   const waiting = Array.from({ length: 100 }, () => ledger.record(sampleEvent("r"), "buffered"));
   await expect(ledger.record(sampleEvent("r"), "buffered")).rejects.toMatchObject({ code: "LEDGER_UNAVAILABLE" });
   expect((await Promise.all(waiting)).at(-1)).toBe(100);
@@ -109,7 +111,7 @@ test("beyond the queue's limit events are refused, and those within are recorded
 });
 
 test("large payloads beyond the queue's limit are refused, and those within are recorded", async () => {
-  const ledger = startLedgerThread({ stateDirectory: await freshDirectory(), instanceId: "ins_a" });
+  const ledger = startLedgerThread({ stateDirectory: await freshDirectory(), instanceId: "ins_a" }, { spool: false });
   const event = sampleEvent("r", { payload: { a: "x".repeat(LEDGER_PAYLOAD_BYTES_MAX - '{"a":""}'.length) } });
   const fitting = LEDGER_QUEUE_CHARACTERS_MAX / LEDGER_PAYLOAD_BYTES_MAX;
   const waiting = Array.from({ length: fitting }, () => ledger.record(event, "buffered"));
@@ -150,8 +152,8 @@ test("closing records what waits, makes it durable, and leaves no log behind; la
   const ledger = startLedgerThread({ stateDirectory, instanceId: "ins_a" });
   const last = ledger.record(sampleEvent("last"), "buffered");
   await ledger.close();
-  expect(await last).toBe(1);
-  expect(await readdir(stateDirectory)).toEqual(["ledger.db"]);
+  expect(await last).toBeUndefined();
+  expect(await readdir(stateDirectory, { recursive: true })).toEqual(["ledger.db", "spool"]);
   await expect(ledger.record(sampleEvent("late"), "buffered")).rejects.toMatchObject({ code: "LEDGER_UNAVAILABLE" });
   await expect(ledger.openIntents()).rejects.toMatchObject({ code: "LEDGER_UNAVAILABLE" });
   await ledger.close();

@@ -83,8 +83,8 @@ const EVENTS = [
   "requests_refused",
   "secret_redacted",
   "session_created",
-  "session_expired",
   "session_revoked",
+  "spool_damaged",
   "tool_approval_required",
   "tool_audit",
   "tool_execution_denied",
@@ -96,10 +96,8 @@ const EVENTS = [
 
 /** Literals that look like a reason: words of one of the families that reasons belong to, joined by `_`. */
 const REASON = /^(validation|session|tools?|lease|permission|skill|workspace|flow|budget)_[a-z]+(_[a-z]+)*$/;
-/** Literals of those families that are no reasons: names of events and of a field. Three events are named like reasons. */
-const OTHERS = new Set(
-  [...EVENTS, "session_token"].filter((name) => !["session_expired", "session_revoked", "tool_approval_required"].includes(name)),
-);
+/** Literals of those families that are no reasons: names of events and of a field. Two events are named like reasons. */
+const OTHERS = new Set([...EVENTS, "session_token"].filter((name) => !["session_revoked", "tool_approval_required"].includes(name)));
 
 test("the reasons of refusals", () => {
   const found = new Set(

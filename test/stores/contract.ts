@@ -6,8 +6,8 @@ import { describe, expect, test } from "vitest";
 import { systemRandom } from "../../src/base/ids.ts";
 import { GENESIS_HASH, type PendingEntry, pendingEntry } from "../../src/ledger/chain.ts";
 import type { InstanceStore } from "../../src/ledger/instance-store.ts";
-import { appendBatch, ledgerRecord, readOpenIntents } from "../../src/ledger/ledger.ts";
-import type { LedgerStore, StoredEntry } from "../../src/ledger/ledger-store.ts";
+import { appendBatch, appendSpooled, ledgerRecord, readOpenIntents } from "../../src/ledger/ledger.ts";
+import type { AppendView, LedgerStore, StoredEntry } from "../../src/ledger/ledger-store.ts";
 import { verifyLedger } from "../../src/ledger/verify.ts";
 import type { LedgerEvent } from "../../src/model/event.ts";
 import { type Lease, UNRESTRICTED_SCOPE } from "../../src/model/lease.ts";
@@ -170,6 +170,51 @@ function ledgerContract(open: Open, openTwice: OpenTwice): void {
     expect(await ledger.prunePayloads(2)).toBe(2);
     expect((await ledger.read(1, 10)).map((row) => row.payload !== undefined)).toEqual([false, false, true]);
     expect(await verifyLedger(ledger)).toEqual({ ok: true, entries: 3, pruned: 2, problems: [], truncated: false });
+  });
+
+  test("the mark of a spool changes with the entries, never moves backwards, and is forgotten", async () => {
+    const { ledger } = await open();
+    const mark = (through: number) => ({ instanceId: "ins_a", through });
+    const seen: number[] = [];
+    const request = (through: number) => ({
+      durability: "durable" as const,
+      closes: [],
+      spooled: mark(through),
+      build: (view: AppendView): readonly StoredEntry[] => {
+        seen.push(view.spooledThrough("ins_a"), view.spooledThrough("ins_b"));
+        return [];
+      },
+    });
+    await ledger.append(request(3));
+    await ledger.append(request(2));
+    expect(await ledger.spools(10)).toEqual([mark(3)]);
+    await expect(
+      ledger.append({
+        ...request(9),
+        build: () => {
+          throw new Error("no");
+        },
+      }),
+    ).rejects.toThrow("no");
+    expect(await ledger.spools(10)).toEqual([mark(3)]);
+    await ledger.forgetSpool("ins_a");
+    await ledger.forgetSpool("ins_b");
+    expect([await ledger.spools(10), seen]).toEqual([[], [0, 0, 3, 0]]);
+  });
+
+  test("spooled events that the ledger holds already are left out, the others keep their order", async () => {
+    const { ledger } = await open();
+    const event = (counter: number) => ({ counter, entry: pending(`r${counter}`) });
+    const batch = { events: [event(1), event(0), event(2)], mark: { instanceId: "ins_a", through: 2 } };
+    expect(await appendSpooled(ledger, batch, systemRandom)).toEqual([1, 2, 3]);
+    expect(await appendSpooled(ledger, { events: [event(2), event(3)], mark: { instanceId: "ins_a", through: 3 } }, systemRandom)).toEqual([
+      0, 4,
+    ]);
+    expect(
+      await appendSpooled(ledger, { events: [event(4)], mark: { instanceId: "ins_a", through: 4 }, stands: () => false }, systemRandom),
+    ).toEqual([0]);
+    expect((await ledger.read(1, 10)).map((row) => ledgerRecord(row).entry.requestId)).toEqual(["r1", "r0", "r2", "r3"]);
+    expect((await verifyLedger(ledger)).problems).toEqual([]);
   });
 
   test("sync after a buffered append keeps the chain", async () => {

@@ -47,15 +47,30 @@ test("a new state directory and its files are the owner's alone", async () => {
   expect(modes.filter(([, closed]) => !closed)).toEqual([]);
 });
 
-test.each([0o770, 0o707, 0o750, 0o701])("a state directory of mode %o is refused and left as it is", async (mode) => {
+test("an empty directory that others may look into is closed before it is used", async () => {
   const directory = await freshDirectory();
+  await chmod(directory, 0o755);
+  await (await openSessionStore(directory)).close();
+  expect((await stat(directory)).mode & 0o777).toBe(0o700);
+});
+
+test.each([0o770, 0o707, 0o750, 0o701])("a state directory of mode %o that holds something is refused and left as it is", async (mode) => {
+  const directory = await freshDirectory();
+  await writeFile(join(directory, "something"), "");
   await chmod(directory, mode);
   await expect(openSessionStore(directory)).rejects.toMatchObject({
     code: "STORE_UNAVAILABLE",
     message: expect.stringContaining("chmod 700"),
   });
   expect((await stat(directory)).mode & 0o777).toBe(mode);
-  expect(await readdir(directory)).toEqual([]);
+  expect(await readdir(directory)).toEqual(["something"]);
+});
+
+test("an empty directory that others can write is refused and left as it is", async () => {
+  const directory = await freshDirectory();
+  await chmod(directory, 0o777);
+  await expect(openSessionStore(directory)).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+  expect((await stat(directory)).mode & 0o777).toBe(0o777);
 });
 
 test("a state directory that is a link or a file is refused", async () => {

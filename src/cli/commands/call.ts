@@ -2,6 +2,7 @@
 import type { Command } from "commander";
 import { newId, systemRandom } from "../../base/ids.ts";
 import { LINE_BYTES_MAX } from "../../base/limits.ts";
+import type { OpenKernel } from "../../server/compose.ts";
 import { EXIT_DENIED, EXIT_OK, EXIT_TOOL_ERROR } from "../exit-codes.ts";
 import { currentUser, parseJsonObject, readStandardInput } from "../inputs.ts";
 import { type KernelFlags, withKernel, withKernelOptions } from "../kernel-options.ts";
@@ -44,7 +45,7 @@ export function addCallCommand(program: Command): void {
 async function call(tool: string, flags: CallFlags): Promise<number> {
   const text = flags.json === "-" ? (await readStandardInput(LINE_BYTES_MAX)).toString("utf8") : flags.json;
   const args = parseJsonObject(text, "--json");
-  return withKernel(flags, async (kernel) => {
+  const work = async (kernel: OpenKernel): Promise<number> => {
     const own = flags.session === undefined ? await mint(kernel.administration, flags) : undefined;
     const abort = new AbortController();
     process.once("SIGINT", () => abort.abort());
@@ -64,7 +65,8 @@ async function call(tool: string, flags: CallFlags): Promise<number> {
     if (own) await kernel.administration.endSession(own.session);
     const codes = { success: EXIT_OK, denied: EXIT_DENIED, error: EXIT_TOOL_ERROR } as const;
     return codes[response.outcome.kind];
-  });
+  };
+  return withKernel(flags, work, { awaitSequences: true });
 }
 
 function mint(administration: import("../../server/administration.ts").Administration, flags: CallFlags) {

@@ -53,7 +53,7 @@ async function start(flags: StartFlags): Promise<number> {
   const temporary = complete ? "" : mkdtempSync(join(tmpdir(), "handrail-"));
   const workspace = flags.workspace === undefined ? copyExample(temporary) : resolve(flags.workspace);
   const state = flags.state === undefined ? join(temporary, "state") : resolve(flags.state);
-  const kernel = await openFromFlags({ state, ...(flags.config !== undefined && { config: flags.config }) });
+  const kernel = await openFromFlags({ state, ...(flags.config !== undefined && { config: flags.config }) }, { awaitSequences: true });
   try {
     const minted = await kernel.administration.createSession({ workspace, userId: currentUser(), agentId: "start", askedBy: "operator" });
     print(

@@ -6,13 +6,23 @@
  * committed before; buffered ones commit with `NORMAL`, which leaves the log in the page cache: safe from the death of
  * the process, not of the machine. `sync` commits a small change with `FULL`.
  *
- * INVARIANT: the head row, the last entry and the open intents change in the same transaction as the entries.
+ * INVARIANT: the head row, the last entry, the open intents and the marks of spools change in the same transaction as
+ * the entries.
  */
 import { join } from "node:path";
 import type { Database, Statement } from "better-sqlite3";
 import { assert, KernelError } from "../../base/errors.ts";
-import { HASH_SIZE, LEDGER_PROBLEMS_MAX, LEDGER_READ_ROWS_MAX } from "../../base/limits.ts";
-import type { AppendRequest, AppendView, Head, LedgerRow, LedgerStore, OpenIntentRow, StoredEntry } from "../../ledger/ledger-store.ts";
+import { HASH_SIZE, LEDGER_CACHE_KIB, LEDGER_PROBLEMS_MAX, LEDGER_READ_ROWS_MAX } from "../../base/limits.ts";
+import type {
+  AppendRequest,
+  AppendView,
+  Head,
+  LedgerRow,
+  LedgerStore,
+  OpenIntentRow,
+  SpoolMark,
+  StoredEntry,
+} from "../../ledger/ledger-store.ts";
 import type { Durability } from "../../model/event.ts";
 import { guarded, immediately, openDatabase, openDatabaseReadOnly } from "./database.ts";
 import { LEDGER_SCHEMA } from "./schema.ts";
@@ -24,7 +34,10 @@ export async function openLedgerStore(stateDirectory: string): Promise<LedgerSto
   const path = join(stateDirectory, "ledger.db");
   const database = await openDatabase(path, LEDGER_SCHEMA, "LEDGER_UNAVAILABLE");
   try {
-    guarded(path, "LEDGER_UNAVAILABLE", () => checkTail(database));
+    guarded(path, "LEDGER_UNAVAILABLE", () => {
+      database.pragma(`cache_size = -${LEDGER_CACHE_KIB}`);
+      checkTail(database);
+    });
   } catch (error) {
     database.close();
     throw error;
@@ -47,6 +60,10 @@ interface EntryRow extends HeadRow {
   readonly entry: Uint8Array;
   readonly salt: Uint8Array | null;
   readonly payload: Uint8Array | null;
+}
+interface SpoolRow {
+  readonly instance_id: string;
+  readonly through: number;
 }
 interface IntentRow {
   readonly seq: number;
@@ -101,6 +118,17 @@ class EmbeddedLedgerStore implements LedgerStore {
     return this.guarded(() => this.statements.intents.all(limit)).map((row) => ({ sequence: row.seq, instanceId: row.instance_id }));
   }
 
+  async spools(limit: number): Promise<readonly SpoolMark[]> {
+    return this.guarded(() => this.statements.spools.all(limit)).map((row) => ({ instanceId: row.instance_id, through: row.through }));
+  }
+
+  async forgetSpool(instanceId: string): Promise<void> {
+    this.guarded(() => {
+      this.promise("durable");
+      this.statements.forgetSpool.run(instanceId);
+    });
+  }
+
   async prunePayloads(throughSequence: number): Promise<number> {
     return this.guarded(() => {
       this.promise("durable");
@@ -117,7 +145,7 @@ class EmbeddedLedgerStore implements LedgerStore {
     this.guarded(() => this.database.close());
   }
 
-  private write({ build, closes }: AppendRequest): Head {
+  private write({ build, closes, spooled }: AppendRequest): Head {
     const head = this.readHead();
     const announced = new Set(closes);
     const view: AppendView = {
@@ -126,12 +154,14 @@ class EmbeddedLedgerStore implements LedgerStore {
         assert(announced.has(sequence), "an append announces the intents that it may close");
         return this.statements.isOpen.get(sequence) !== undefined;
       },
+      spooledThrough: (instanceId) => this.statements.spool.get(instanceId)?.through ?? 0,
     };
     const entries = build(view);
     entries.forEach((entry, index) => {
       assert(entry.sequence === head.sequence + 1 + index && entry.hash.byteLength === HASH_SIZE, "appended entries follow the head");
       this.insert(entry);
     });
+    if (spooled !== undefined) this.statements.setSpool.run(spooled.instanceId, spooled.through);
     const last = entries.at(-1);
     if (last === undefined) return head;
     this.statements.setHead.run(last.sequence, last.hash);
@@ -175,6 +205,10 @@ interface Statements {
   readonly isOpen: Statement<[number], IntentRow>;
   readonly read: Statement<[number, number], EntryRow>;
   readonly intents: Statement<[number], IntentRow>;
+  readonly spool: Statement<[string], SpoolRow>;
+  readonly setSpool: Statement<[string, number]>;
+  readonly spools: Statement<[number], SpoolRow>;
+  readonly forgetSpool: Statement<[string]>;
 }
 
 function prepareStatements(database: Database): Statements {
@@ -190,6 +224,12 @@ function prepareStatements(database: Database): Statements {
       "SELECT e.seq, e.entry, e.hash, p.salt, p.payload FROM entries e LEFT JOIN payloads p ON p.seq = e.seq WHERE e.seq >= ? ORDER BY e.seq LIMIT ?",
     ),
     intents: database.prepare("SELECT seq, instance_id FROM open_intents ORDER BY seq LIMIT ?"),
+    spool: database.prepare("SELECT instance_id, through FROM spools WHERE instance_id = ?"),
+    setSpool: database.prepare(
+      "INSERT INTO spools VALUES (?, ?) ON CONFLICT (instance_id) DO UPDATE SET through = max(through, excluded.through)",
+    ),
+    spools: database.prepare("SELECT instance_id, through FROM spools ORDER BY instance_id LIMIT ?"),
+    forgetSpool: database.prepare("DELETE FROM spools WHERE instance_id = ?"),
   };
 }
 

@@ -15,6 +15,7 @@ export const LEDGER_SCHEMA: Schema = {
      CREATE TABLE syncs (one INTEGER PRIMARY KEY CHECK (one = 1), count INTEGER NOT NULL) STRICT;
      INSERT INTO head VALUES (1, 0, zeroblob(32));
      INSERT INTO syncs VALUES (1, 0);`,
+    "CREATE TABLE spools (instance_id TEXT PRIMARY KEY, through INTEGER NOT NULL) STRICT, WITHOUT ROWID;",
   ],
 };
 

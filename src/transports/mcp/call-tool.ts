@@ -2,7 +2,7 @@
 import { canonicalJson, type JsonObject } from "../../base/json.ts";
 import type { CallResponse } from "../../model/call.ts";
 import { toToolResult } from "../../wire/index.ts";
-import type { McpOptions } from "./server.ts";
+import type { McpOptions } from "./options.ts";
 
 /** Parameters of `tools/call`, as far as the kernel reads them. */
 export interface CallParameters {

@@ -7,24 +7,12 @@
 import type { Readable, Writable } from "node:stream";
 import { Server } from "@modelcontextprotocol/server";
 import type { JsonObject } from "../../base/json.ts";
-import type { KernelDoor, ToolDefinition } from "../../kernel/index.ts";
+import type { ToolDefinition } from "../../kernel/index.ts";
 import type { EffectClass } from "../../model/effect.ts";
 import { callTool } from "./call-tool.ts";
 import { DirectCalls } from "./direct-calls.ts";
+import type { McpOptions } from "./options.ts";
 import { LineTransport } from "./stdio-transport.ts";
-
-/** What a served client is bound to. */
-export interface McpOptions {
-  readonly door: KernelDoor;
-  readonly sessionToken: string;
-  readonly version: string;
-  readonly instructions: string;
-  /** A new id for each request, unique in the ledger. */
-  readonly newRequestId: () => string;
-  /** Called once the tools were first listed: now is the time to prepare for calls. */
-  readonly onListed: () => void;
-  readonly onError: (error: Error) => void;
-}
 
 /** The protocol object of one client, with its handlers set. */
 export function createMcpServer(options: McpOptions): Server {

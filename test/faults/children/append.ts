@@ -5,7 +5,7 @@
 import { startLedgerThread } from "../../../src/server/ledger-thread.ts";
 
 const [stateDirectory = "", name = ""] = process.argv.slice(2);
-const ledger = startLedgerThread({ stateDirectory, instanceId: `ins_${name}` });
+const ledger = startLedgerThread({ stateDirectory, instanceId: `ins_${name}` }, { spool: false });
 let stopping = false;
 process.stdin.resume().on("end", () => {
   stopping = true;

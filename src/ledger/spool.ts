@@ -1,0 +1,89 @@
+/**
+ * The bytes of a spool: one frame per event, `<crc-32> <counter> TAB <names and time> TAB <payload> LF`.
+ *
+ * Names and time are a JSON array and the payload is canonical JSON, so that neither holds a raw tab or line feed.
+ * Trusts nothing that it decodes. INVARIANT: bytes without a final line feed are the rest of a write that never
+ * returned, and nobody was told of them; every other byte is part of a good frame or is counted as damage.
+ */
+import { crc32 } from "node:zlib";
+import { textOf } from "../base/bytes.ts";
+import type { PendingEntry } from "./chain.ts";
+
+const LINE_FEED = 0x0a;
+const CHECKSUM_DIGITS = 8;
+
+/** A buffered event with its place in the spool. */
+export interface SpooledEntry {
+  /** 1 for the first event of the instance, ascending; numbers may be left out. */
+  readonly counter: number;
+  readonly entry: PendingEntry;
+}
+
+/** What bytes of a spool hold. */
+export interface DecodedSpool {
+  readonly spooled: readonly SpooledEntry[];
+  /** Complete lines that are no frame, or whose counter does not ascend. */
+  readonly damaged: number;
+  /** Bytes up to and including the last line feed. */
+  readonly bytes: number;
+}
+
+/** The frame of a buffered event that neither opens nor closes an intent. */
+export function encodeFrame(counter: number, entry: PendingEntry): string {
+  const { eventType, sessionId, actor, requestId, timeMicros, payload } = entry;
+  const body = `${counter}\t${JSON.stringify([eventType, sessionId, actor, requestId, timeMicros])}\t${payload}`;
+  return `${crc32(body).toString(16).padStart(CHECKSUM_DIGITS, "0")} ${body}\n`;
+}
+
+/** The frames in `bytes`, whose counters all lie beyond `after`. */
+export function decodeFrames(bytes: Uint8Array, after: number): DecodedSpool {
+  const spooled: SpooledEntry[] = [];
+  let damaged = 0;
+  let last = after;
+  let start = 0;
+  for (let end = bytes.indexOf(LINE_FEED); end !== -1; end = bytes.indexOf(LINE_FEED, start)) {
+    const frame = decodeFrame(bytes.subarray(start, end));
+    start = end + 1;
+    if (frame === undefined || frame.counter <= last) {
+      damaged += 1;
+      continue;
+    }
+    last = frame.counter;
+    spooled.push(frame);
+  }
+  return { spooled, damaged, bytes: start };
+}
+
+function decodeFrame(line: Uint8Array): SpooledEntry | undefined {
+  const text = textOf(line);
+  if (text === undefined) return undefined;
+  const checksum = text.slice(0, CHECKSUM_DIGITS);
+  if (!/^[0-9a-f]{8}$/.test(checksum) || text[CHECKSUM_DIGITS] !== " ") return undefined;
+  if (crc32(line.subarray(CHECKSUM_DIGITS + 1)) !== Number.parseInt(checksum, 16)) return undefined;
+  const [counterText = "", header = "", payload = "", ...rest] = text.slice(CHECKSUM_DIGITS + 1).split("\t");
+  const counter = Number(counterText);
+  const names = namesOf(header);
+  if (rest.length > 0 || payload === "" || names === undefined || !Number.isSafeInteger(counter) || counter < 1) return undefined;
+  return { counter, entry: { ...names, payload, durability: "buffered", intent: false, closes: 0 } };
+}
+
+type Names = Pick<PendingEntry, "eventType" | "sessionId" | "actor" | "requestId" | "timeMicros">;
+
+function namesOf(header: string): Names | undefined {
+  const values = parsed(header);
+  if (!Array.isArray(values) || values.length !== 5) return undefined;
+  const [eventType, sessionId, actor, requestId, timeMicros]: readonly unknown[] = values;
+  if (typeof eventType !== "string" || eventType === "" || typeof timeMicros !== "number") return undefined;
+  if (typeof sessionId !== "string" || typeof actor !== "string" || typeof requestId !== "string") return undefined;
+  const encodable = `${eventType}${sessionId}${actor}${requestId}`.isWellFormed() && Number.isSafeInteger(timeMicros) && timeMicros >= 0;
+  return encodable ? { eventType, sessionId, actor, requestId, timeMicros } : undefined;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
