@@ -1,4 +1,7 @@
 /** Serves an open kernel to one MCP client over standard input and output. */
+import { fstatSync } from "node:fs";
+import { Socket } from "node:net";
+import type { Writable } from "node:stream";
 import { newId, systemRandom } from "../base/ids.ts";
 import type { MintedSession } from "../session/session.ts";
 import { serveMcp } from "../transports/mcp/server.ts";
@@ -20,8 +23,18 @@ export async function serveMcpOnStandardStreams(kernel: OpenKernel, minted: Mint
       onError: report,
     },
     process.stdin,
-    process.stdout,
+    standardOutput(),
   );
+}
+
+/**
+ * Standard output that never makes the kernel wait for a client that reads slowly: Node's own stream writes to a pipe
+ * synchronously.
+ */
+function standardOutput(): Writable {
+  const output = fstatSync(process.stdout.fd);
+  if (!output.isFIFO() && !output.isSocket()) return process.stdout;
+  return new Socket({ fd: process.stdout.fd, readable: false, writable: true });
 }
 
 /** Ids of one client's requests: one random name for the client, then a count. */

@@ -1,8 +1,9 @@
 /** One `tools/call`: through the kernel's door under the client's session, and back as a result of MCP. */
-import { canonicalJson, type JsonObject } from "../../base/json.ts";
+import { canonicalJson } from "../../base/json.ts";
 import type { CallResponse } from "../../model/call.ts";
 import { toToolResult } from "../../wire/index.ts";
 import type { McpOptions } from "./options.ts";
+import type { CallResult } from "./print-result.ts";
 
 /** Parameters of `tools/call`, as far as the kernel reads them. */
 export interface CallParameters {
@@ -12,7 +13,7 @@ export interface CallParameters {
 }
 
 /** Makes the call; a refused or failed one is a result too, marked `isError`. */
-export async function callTool(options: McpOptions, parameters: CallParameters, signal: AbortSignal): Promise<JsonObject> {
+export async function callTool(options: McpOptions, parameters: CallParameters, signal: AbortSignal): Promise<CallResult> {
   const dedupeKey = parameters._meta?.["handrail/dedupe_key"];
   const response = await options.door.execute(
     {
@@ -26,7 +27,7 @@ export async function callTool(options: McpOptions, parameters: CallParameters, 
     signal,
   );
   const isError = response.outcome.kind !== "success";
-  return { content: [{ type: "text", text: textOf(response) }], structuredContent: toToolResult(response), isError };
+  return { text: textOf(response), structuredContent: toToolResult(response), isError };
 }
 
 /** What a client without structured content shows its model. */

@@ -6,25 +6,32 @@
  * INVARIANT: a request is answered once, a cancelled one not at all, and a client that is gone has its calls aborted.
  */
 import type { JSONRPCMessage, RequestId, Transport } from "@modelcontextprotocol/server";
-import { isJsonObject, type JsonObject } from "../../base/json.ts";
+import { isJsonObject } from "../../base/json.ts";
 import type { CallParameters } from "./call-tool.ts";
 import { cancelledRequest } from "./json-rpc.ts";
+import { type CallResult, printAnswer } from "./print-result.ts";
+
+/** A transport that also takes answers that are printed already. */
+export interface PrintingTransport extends Transport {
+  /** Sends the answer to the request `id`, printed as one line without its end. */
+  readonly sendPrinted: (id: RequestId, answer: string) => void;
+}
 
 /** Makes one call. */
-export type CallHandler = (parameters: CallParameters, signal: AbortSignal) => Promise<JsonObject>;
+export type CallHandler = (parameters: CallParameters, signal: AbortSignal) => Promise<CallResult>;
 
 /** A transport that answers plain calls itself. */
 export class DirectCalls implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
   onmessage?: (message: JSONRPCMessage) => void;
-  readonly #inner: Transport;
+  readonly #inner: PrintingTransport;
   readonly #call: CallHandler;
   readonly #running = new Map<RequestId, AbortController>();
   /** Calls before the handshake are the library's to refuse. */
   #initialized = false;
 
-  constructor(inner: Transport, call: CallHandler) {
+  constructor(inner: PrintingTransport, call: CallHandler) {
     this.#inner = inner;
     this.#call = call;
   }
@@ -69,16 +76,15 @@ export class DirectCalls implements Transport {
     const call = new AbortController();
     this.#running.set(id, call);
     this.#call(parameters, call.signal)
-      .then((result) => this.#answer(id, call, { jsonrpc: "2.0", id, result } as JSONRPCMessage))
+      .then((result) => printAnswer(id, result))
       .catch((error: unknown) => {
         this.onerror?.(error instanceof Error ? error : new Error(String(error)));
-        return this.#answer(id, call, { jsonrpc: "2.0", id, error: { code: -32603, message: "internal error" } });
+        return JSON.stringify({ jsonrpc: "2.0", id, error: { code: -32603, message: "internal error" } });
+      })
+      .then((answer) => {
+        this.#running.delete(id);
+        if (!call.signal.aborted) this.#inner.sendPrinted(id, answer);
       });
-  }
-
-  async #answer(id: RequestId, call: AbortController, message: JSONRPCMessage): Promise<void> {
-    this.#running.delete(id);
-    if (!call.signal.aborted) await this.#inner.send(message);
   }
 
   #cancel(id: RequestId | undefined): boolean {

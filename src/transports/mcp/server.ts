@@ -12,6 +12,7 @@ import type { EffectClass } from "../../model/effect.ts";
 import { callTool } from "./call-tool.ts";
 import { DirectCalls } from "./direct-calls.ts";
 import type { McpOptions } from "./options.ts";
+import { resultObject } from "./print-result.ts";
 import { LineTransport } from "./stdio-transport.ts";
 
 /** The protocol object of one client, with its handlers set. */
@@ -30,7 +31,7 @@ export function createMcpServer(options: McpOptions): Server {
   });
   server.setRequestHandler(
     "tools/call",
-    async (request, context) => (await callTool(options, request.params, context.mcpReq.signal)) as never,
+    async (request, context) => resultObject(await callTool(options, request.params, context.mcpReq.signal)) as never,
   );
   return server;
 }

@@ -54,6 +54,13 @@ export class LineTransport implements Transport {
     return Promise.resolve();
   }
 
+  /** Queues the answer to the request `id`, printed already. */
+  sendPrinted(id: RequestId, answer: string): void {
+    if (this.#closed) return;
+    this.#queueLine(answer);
+    this.#settled(id);
+  }
+
   /** Stops reading and tells the protocol that the peer is gone. */
   close(): Promise<void> {
     if (this.#closed) return Promise.resolve();
@@ -66,8 +73,12 @@ export class LineTransport implements Transport {
   }
 
   #queue(message: object): void {
+    this.#queueLine(JSON.stringify(message));
+  }
+
+  #queueLine(line: string): void {
     if (this.#outgoing === "") setImmediate(() => this.#flush());
-    this.#outgoing += `${JSON.stringify(message)}\n`;
+    this.#outgoing += `${line}\n`;
   }
 
   #flush(): void {
