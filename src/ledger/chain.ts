@@ -6,7 +6,7 @@
  */
 import { utf8 } from "../base/bytes.ts";
 import { assert } from "../base/errors.ts";
-import { blake3Digest, blake3Hex, blake3Keyed } from "../base/hash.ts";
+import { blake3Digest, blake3Hex, blake3Salted } from "../base/hash.ts";
 import type { RandomBytes } from "../base/ids.ts";
 import { canonicalJson } from "../base/json.ts";
 import { HASH_SIZE, LEDGER_PAYLOAD_BYTES_MAX } from "../base/limits.ts";
@@ -101,7 +101,7 @@ function chainOne(event: PendingEntry, place: Place): StoredEntry {
   const { eventType, sessionId, actor, requestId, timeMicros, durability, intent, closes } = event;
   const { sequence, prevHash, salt, instanceId } = place;
   const payload = Buffer.from(event.payload);
-  const payloadDigest = blake3Keyed(salt, payload);
+  const payloadDigest = blake3Salted(salt, payload);
   const names = { sessionId, actor, requestId, instanceId, eventType };
   const entry = encodeEntry({
     ...names,

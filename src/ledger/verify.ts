@@ -10,7 +10,7 @@
  */
 import { equalInConstantTime } from "../base/bytes.ts";
 import { KernelError } from "../base/errors.ts";
-import { blake3Digest, blake3Keyed } from "../base/hash.ts";
+import { blake3Digest, blake3Salted } from "../base/hash.ts";
 import { HASH_SIZE, LEDGER_OPEN_INTENTS_MAX, LEDGER_PROBLEMS_MAX, LEDGER_READ_ROWS_MAX } from "../base/limits.ts";
 import { GENESIS_HASH } from "./chain.ts";
 import { decodeEntry, encodeEntry, type LedgerEntry } from "./entry.ts";
@@ -197,7 +197,7 @@ class Verification {
     }
     if (payload.byteLength !== entry.payloadBytes) this.bad(sequence, "its payload has another size");
     if (salt.byteLength !== HASH_SIZE) this.bad(sequence, "the salt of its payload is not 32 bytes long");
-    else if (!equalInConstantTime(blake3Keyed(salt, payload), entry.payloadDigest))
+    else if (!equalInConstantTime(blake3Salted(salt, payload), entry.payloadDigest))
       this.bad(sequence, "its payload or salt is not what was digested");
   }
 

@@ -1,10 +1,13 @@
 // Paths that try to leave the workspace or to name what is no ordinary file. Each attack has a control: the same path, used
 // in the ordinary way, reaches what it must not reach.
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import {
+  closeSync,
+  constants,
   existsSync,
   linkSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -200,6 +203,21 @@ describe("what is no ordinary file", () => {
     expect(() => execFileSync(process.execPath, ["-e", control, join(place.root, "pipe")], { timeout: 500 })).toThrow(/ETIMEDOUT/); // control: it waits
     expect([await read("pipe"), await write("pipe"), await edit("pipe")]).toEqual(Array(3).fill("NOT_A_FILE"));
     expect(statSync(join(place.root, "pipe")).isFIFO()).toBe(true);
+  });
+
+  test("a FIFO is not opened at all: whoever waits to write it goes on waiting", async () => {
+    const pipe = join(place.root, "pipe");
+    execFileSync("mkfifo", [pipe]);
+    const writer = spawn(process.execPath, ["-e", "require('node:fs').openSync(process.argv[1], 'w')", pipe], { stdio: "ignore" });
+    const ended = new Promise<boolean>((resolve) => writer.once("exit", () => resolve(true)));
+    const waits = () => Promise.race([ended, new Promise<boolean>((resolve) => setTimeout(() => resolve(false), 400))]);
+    try {
+      expect([await waits(), await read("pipe"), await waits()]).toEqual([false, "NOT_A_FILE", false]);
+      closeSync(openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK)); // control: an opening that does not block lets it go
+      expect(await ended).toBe(true);
+    } finally {
+      writer.kill();
+    }
   });
 
   test("a socket is refused", async () => {

@@ -31,7 +31,7 @@ function brokenEntries(path: string): readonly number[] {
   let previous: Uint8Array = Buffer.alloc(32);
   const broken = rows.filter(({ seq, entry, hash, salt, payload }, index) => {
     const message = fromBinary(EntrySchema, entry);
-    const digest = salt === null || payload === null ? undefined : Blake3Hasher.newKeyed(salt).update(payload).digestBuffer();
+    const digest = salt === null || payload === null ? undefined : new Blake3Hasher().update(salt).update(payload).digestBuffer();
     const sound =
       seq === index + 1 &&
       message.sequence === BigInt(seq) &&

@@ -6,7 +6,7 @@
  * when its real path is not the requested one, the real one was judged; nothing was opened for reading or writing yet,
  * so no FIFO blocked and no device noticed.
  */
-import { closeSync, constants, fstatSync, type Stats } from "node:fs";
+import { closeSync, fstatSync, type Stats } from "node:fs";
 import { FILE_OPEN_ATTEMPTS_MAX } from "../../base/limits.ts";
 import type { WorkspacePath } from "../../model/access.ts";
 import type { Denial } from "../../model/decision.ts";
@@ -73,13 +73,13 @@ export function find(scope: FileScope, path: string, effects: readonly FileEffec
 }
 
 /**
- * Opens the regular file that `path` names for reading, if no link is on the way: then it is the very place that was
- * judged. `undefined` sends the caller to `find`, which explains. Non-blocking, so that no FIFO holds the kernel up.
+ * Finds the regular file that `path` names if no link is on the way: then it is the very place that was judged, and its
+ * real path need not be asked for. `undefined` sends the caller to `find`, which explains. The caller closes it.
  */
-export function openUnlinked(scope: FileScope, path: string): { readonly descriptor: number; readonly stats: Stats } | undefined {
+export function findUnlinked(scope: FileScope, path: string): { readonly descriptor: number; readonly stats: Stats } | undefined {
   const { root, path: inside } = requestedPlace(scope, path);
   const handle = handleOf(scope.roots, root);
-  const descriptor = openBeneath(handle.descriptor, inside, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY, "plain");
+  const descriptor = openBeneath(handle.descriptor, inside, O_PATH, "plain");
   if (descriptor < 0) return undefined;
   const stats = fstatSync(descriptor);
   if (stats.isFile() && stats.nlink > 0 && isInPlace(handle)) return { descriptor, stats };

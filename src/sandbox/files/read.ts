@@ -1,7 +1,8 @@
 /**
  * Reading a regular file, or a part of it: small ones at once, large ones in steps that a cancellation can end.
  *
- * INVARIANT: only regular files are read; an opening never blocks.
+ * INVARIANT: only a descriptor that is known to name a regular file is opened for reading, so that nothing blocks and no
+ * FIFO or device notices.
  */
 import { closeSync, constants, openSync, readSync, read as readWithCallback, type Stats } from "node:fs";
 import { promisify } from "node:util";
@@ -9,7 +10,7 @@ import { FILE_CHUNK_BYTES, SMALL_READ_BYTES_MAX } from "../../base/limits.ts";
 import { ToolFailure } from "../../model/failure.ts";
 import type { FileContent, ReadOptions } from "../../model/files.ts";
 import { notAFile, quoted, throwIfCancelled, translated } from "./failures.ts";
-import { type FileScope, findExisting, kindOf, openUnlinked } from "./open.ts";
+import { type FileScope, findExisting, findUnlinked, kindOf } from "./open.ts";
 
 const readAsync = promisify(readWithCallback);
 
@@ -23,7 +24,7 @@ export function readContained(
   throwIfCancelled(signal);
   let opened: Opened | undefined;
   try {
-    opened = openUnlinked(scope, path) ?? openJudged(scope, path);
+    opened = openFound(findUnlinked(scope, path) ?? findFile(scope, path));
     const sizeBytes = opened.stats.size;
     const offset = options.offset ?? 0;
     const length = lengthToRead(path, sizeBytes, offset, options);
@@ -38,17 +39,23 @@ export function readContained(
   }
 }
 
-/** A regular file that is open for reading. */
+/** A regular file: a descriptor of it, and what it is. */
 interface Opened {
   readonly descriptor: number;
   readonly stats: Stats;
 }
 
-/** The file at the end of a path with links, judged where it really lies. */
-function openJudged(scope: FileScope, path: string): Opened {
+/** The regular file at the end of a path with links, judged where it really lies. */
+function findFile(scope: FileScope, path: string): Opened {
   const found = findExisting(scope, path, ["read"]);
+  if (found.stats.isFile()) return found;
+  closeSync(found.descriptor);
+  throw notAFile(path, kindOf(found.stats));
+}
+
+/** Opens for reading what was found and is known to be a regular file. */
+function openFound(found: Opened): Opened {
   try {
-    if (!found.stats.isFile()) throw notAFile(path, kindOf(found.stats));
     return { descriptor: openForReading(found.descriptor), stats: found.stats };
   } finally {
     closeSync(found.descriptor);

@@ -71,7 +71,7 @@ export type Entry = Message<"handrail.ledger.v1.Entry"> & {
   eventType: string;
 
   /**
-   * BLAKE3-256 of the payload, keyed with the payload's own random salt: 32 bytes.
+   * BLAKE3-256 of the payload's own random salt followed by the payload: 32 bytes.
    *
    * @generated from field: bytes payload_digest = 8;
    */
