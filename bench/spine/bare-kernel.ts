@@ -10,7 +10,7 @@ import type { EventSink } from "../../src/model/event.ts";
 import type { Tool } from "../../src/model/tool.ts";
 import { createPolicyEngine, type PolicyEngine } from "../../src/policy/policy.ts";
 import { Administration } from "../../src/server/administration.ts";
-import { BUILT_IN_TOOLS } from "../../src/server/compose.ts";
+import { BUILT_IN_TOOLS } from "../../src/server/built-in-tools.ts";
 import type { OperatorDirectory } from "../../src/server/operator-directory.ts";
 import { policyActions, policySources } from "../../src/server/policies.ts";
 import { createWorkspaceCatalog } from "../../src/server/workspace-catalog.ts";
@@ -52,7 +52,7 @@ export async function openBareKernel(
   const policies = policyText === "" ? [] : [{ name: "bench.cedar", text: policyText }];
   const operator: OperatorDirectory = { path: stateDirectory, exists: true, settings, policies };
   const policy = await createPolicyEngine({
-    actions: policyActions(registry.getAll()),
+    actions: policyActions(registry.getAll(), registry.getAll()),
     sources: policySources("dev", operator),
     roles: settings.roles,
   });

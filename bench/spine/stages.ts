@@ -9,6 +9,7 @@ import { ToolRequestSchema } from "../../src/gen/handrail/tool/v1/tool_pb.ts";
 import { analyse } from "../../src/kernel/analyse.ts";
 import { evaluateAccesses, judgeByPolicy } from "../../src/kernel/decide.ts";
 import { Evidence } from "../../src/kernel/evidence.ts";
+import { recheck } from "../../src/kernel/recheck.ts";
 import { cleanResult, secretsOf } from "../../src/kernel/result.ts";
 import { runTool } from "../../src/kernel/run.ts";
 import { checkMasterGate, checkScope } from "../../src/kernel/scope.ts";
@@ -86,11 +87,12 @@ async function kernelStages(kernel: BareKernel, call: Call): Promise<readonly St
   const { tool, accesses } = analysed.value;
   const scoped = checkScope(caller, tool, accesses, nowMs);
   if (!scoped.ok) throw new Error("the path of the stages was refused");
-  Object.assign(trail, { caller, accesses: scoped.value, policyHash: policy.hash, rules: ["dev.read-files"] });
+  Object.assign(trail, { session, caller, accesses: scoped.value, policyHash: policy.hash, rules: ["dev.read-files"] });
   const evidence = new Evidence(parts);
   const judge = judgeByPolicy(policy, caller, tool, nowMs);
+  const rules = { judge, recheck: () => recheck(parts, trail, policy) };
   const { signal } = new AbortController();
-  const ran = await runTool(parts, evidence, trail, judge, signal);
+  const ran = await runTool(parts, evidence, trail, rules, signal);
   if (ran.kind !== "output") throw new Error("the read of the stages failed");
   const secrets = secretsOf(received.value);
   const clean = cleanResult(tool, ran.output, secrets, nowMs);
@@ -104,7 +106,7 @@ async function kernelStages(kernel: BareKernel, call: Call): Promise<readonly St
     plain("scope", "scope: lease, role, mode, path, zone", () => checkScope(caller, tool, accesses, nowMs)),
     plain("policy", "policy: describe, key, remembered decision", () => evaluateAccesses(policy, caller, tool, scoped.value, nowMs)),
     plain("policy-plain", "policy without memo and slices", () => policy.evaluatePlainly(policyQuestion())),
-    awaited("run", "run: contained open and read of 4 KB", () => runTool(parts, evidence, trail, judge, signal)),
+    awaited("run", "run: contained open and read of 4 KB", () => runTool(parts, evidence, trail, rules, signal)),
     plain("clean", "redact, bound, label", () => cleanResult(tool, ran.output, secrets, nowMs)),
     awaited("evidence", "evidence: facts of the outcome", () => evidence.executed(trail, clean)),
   ];

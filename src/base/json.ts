@@ -5,6 +5,9 @@
 import { KernelError } from "./errors.ts";
 import { NESTING_DEPTH_MAX } from "./limits.ts";
 
+/** Up to this length looking for escapes is cheaper than escaping. */
+const PLAIN_LENGTH_MAX = 256;
+
 /** Any JSON value. */
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject;
 /** A JSON object. A member that is `undefined` is absent. */
@@ -15,6 +18,21 @@ export interface JsonObject {
 /** Whether `value` is a plain JSON object (no array, no null). */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Whether `value` consists of more than `max` values, itself included; looks at no more of it than it must. */
+export function hasMoreJsonValues(value: unknown, max: number): boolean {
+  const open: unknown[] = [value];
+  let found = 1;
+  while (open.length > 0) {
+    const next = open.pop();
+    if (typeof next !== "object" || next === null) continue;
+    const members: readonly unknown[] = Array.isArray(next) ? next : Object.values(next);
+    found += members.length;
+    if (found > max) return true;
+    for (const member of members) open.push(member);
+  }
+  return false;
 }
 
 /**
@@ -46,7 +64,11 @@ function canonicalNumber(value: number): string {
   return JSON.stringify(value);
 }
 
+/** Printable ASCII without quote and backslash: it needs no escape, and is well formed. */
+const PLAIN = /^[ !#-[\]-~]*$/;
+
 function canonicalString(value: string): string {
+  if (value.length < PLAIN_LENGTH_MAX && PLAIN.test(value)) return `"${value}"`;
   if (!value.isWellFormed()) throw new KernelError("INTERNAL", "text with a lone surrogate has no canonical form");
   return JSON.stringify(value);
 }

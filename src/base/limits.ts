@@ -40,6 +40,14 @@ export const NESTING_DEPTH_MAX = 64;
 export const WIRE_FIELDS_MAX = 65_536;
 /** Values in one JSON text from a stranger: each costs far more memory than its two bytes. */
 export const JSON_VALUES_MAX = 1_000_000;
+/** Values in the arguments of one call: each that does not fit its schema becomes a problem of its own; no tool needs as many. */
+export const ARGUMENT_VALUES_MAX = 10_000;
+/** Violations that one refusal lists; the rest are counted. */
+export const VIOLATIONS_LISTED_MAX = 100;
+/** Violations that the message of a refusal names; the rest are counted. */
+export const VIOLATIONS_SUMMARISED_MAX = 8;
+/** Characters (UTF-16 code units) of the field name in a violation: strangers choose the names of unknown properties. */
+export const VIOLATION_FIELD_CHARACTERS_MAX = 128;
 /** Milliseconds that a peer may take between the first and the last byte of a frame. */
 export const FRAME_STALL_MS = 30_000;
 /** Connections that one framed socket serves at once. */
@@ -63,7 +71,7 @@ export const SHOWN_BYTES_MAX = 100 * 1000;
 export const EDIT_FILE_BYTES_MAX = 64 * MIB;
 /** Edits in one call of `edit_file`. */
 export const EDITS_MAX = 256;
-/** Entries that one listing returns at most, and by default. */
+/** Entries that one listing returns at most. */
 export const LIST_ENTRIES_MAX = 10_000;
 /** Entries that one listing returns when the call does not say. */
 export const LIST_ENTRIES_DEFAULT = 1000;
@@ -118,6 +126,10 @@ export const GLOB_STARS_MAX = 2;
 export const POLICY_MEMO_ENTRIES_MAX = 4096;
 /** Bytes of one policy or configuration file. */
 export const CONFIG_FILE_BYTES_MAX = MIB;
+/** Entries of one list in a configuration file: each pattern is tried on every path. */
+export const CONFIG_LIST_ENTRIES_MAX = 256;
+/** Workspaces that one kernel keeps open; each holds two descriptors. */
+export const WORKSPACES_OPEN_MAX = 64;
 /** Policies remembered as valid; the oldest go first. */
 export const VALIDATED_POLICIES_MAX = 64;
 /** Policy files in one directory. */
@@ -152,6 +164,8 @@ export const LEDGER_PAYLOAD_BYTES_MAX = 256 * KIB;
 /** Refused (invalid or unauthenticated) requests recorded one by one in a second; the rest are counted in one entry. */
 export const REFUSALS_RECORDED_PER_SECOND = 20;
 
+/** Milliseconds during which violations count towards the alarm (Flow §7.2: per minute). */
+export const VIOLATION_WINDOW_MS = 60_000;
 /** Violations in a minute that raise the alarm when the operator says nothing (Flow §7.2). */
 export const ALERT_VIOLATIONS_PER_MINUTE = 5;
 /** Milliseconds a running call has to end after its cancellation before it is abandoned. */

@@ -4,7 +4,6 @@ import { defaultSettings, parseNarrowing, parseSettings } from "./config.ts";
 
 test("an operator who wrote nothing gets the safe defaults", async () => {
   expect(defaultSettings()).toEqual({
-    preset: "dev",
     tools: { enabled: true, disabled: [] },
     files: { secret: [], shared: [], read_only: [], protected: [] },
     alert: { violations_per_minute: 5 },
@@ -32,11 +31,25 @@ test.each([
   ["a number out of range", "alert:\n  violations_per_minute: 0\n", /alert\.violations_per_minute/],
   ["a relative workspace path", "workspaces:\n  - path: w\n", /workspaces\.0\.path/],
   ["a role with a strange name", "roles: ['a b']\n", /roles\.0/],
+  ["a shared directory with wildcards", "files:\n  shared: ['lib/*']\n", /files\.shared\.0/],
+  ["a shared directory outside", "files:\n  shared: [../lib]\n", /files\.shared\.0/],
+  ["the whole project as shared directory", "files:\n  shared: [./]\n", /files\.shared\.0/],
+  ["a list without end", `files:\n  secret: [${"x,".repeat(257)}]\n`, /files\.secret/],
   ["a duplicate key", "preset: dev\npreset: open\n", /not valid YAML/],
   ["broken YAML", "preset: [\n", /not valid YAML/],
   ["a list", "- preset\n", /file/],
 ])("%s is refused, and named", async (_what, text, problem) => {
   await expect(parseSettings(text, "handrail.yaml")).rejects.toThrow(problem);
+});
+
+test("shared directories are known by one spelling, however they are written", async () => {
+  const { files } = await parseSettings("files:\n  shared: [/lib, ./docs/, a//./b, plain, '@types']\n", "handrail.yaml");
+  expect(files.shared).toEqual(["lib", "docs", "a/b", "plain", "@types"]);
+});
+
+test("a list of 256 entries is taken", async () => {
+  const { files } = await parseSettings(`files:\n  secret: [${"x,".repeat(256)}]\n`, "handrail.yaml");
+  expect(files.secret).toHaveLength(256);
 });
 
 test("every problem is named at once", async () => {

@@ -9,21 +9,31 @@ import { KernelError } from "../base/errors.ts";
 import {
   ALERT_VIOLATIONS_PER_MINUTE,
   CONFIG_FILE_BYTES_MAX,
+  CONFIG_LIST_ENTRIES_MAX,
   MAX_PATH_LEN,
   SESSION_LIFETIME_MAX_MS,
   SESSION_LIFETIME_MS,
 } from "../base/limits.ts";
-import { DEFAULT_PRESET, PRESET_NAMES } from "../model/preset.ts";
+import { PRESET_NAMES } from "../model/preset.ts";
 import { BUILT_IN_ROLES, ROLE_PATTERN } from "../model/role.ts";
 
-const patterns = z.array(z.string().min(1).max(MAX_PATH_LEN));
+const listOf = <T extends z.ZodType>(entry: T) => z.array(entry).max(CONFIG_LIST_ENTRIES_MAX);
+const patterns = listOf(z.string().min(1).max(MAX_PATH_LEN));
+/** A directory below the project root, as `a/b`: paths are compared with it as they are, so no other spelling may be left. */
+const directory = z
+  .string()
+  .max(MAX_PATH_LEN)
+  .refine((path) => !/[*?[\]{}\\]/.test(path), "must be a directory of the project, without wildcards")
+  .refine((path) => !path.split("/").includes(".."), "must not leave the project")
+  .transform(withoutOddParts)
+  .refine((path) => path !== "", "must name a directory below the project root");
 const role = z.string().regex(ROLE_PATTERN);
 
 const files = z.strictObject({
   /** Patterns refused to every tool, in addition to the built-in secret zones. */
   secret: patterns.default([]),
   /** Directories of the project, read only, in addition to `shared/`, `contracts/`, `shared_contracts/`. */
-  shared: patterns.default([]),
+  shared: listOf(directory).default([]),
   read_only: patterns.default([]),
   /** Files whose writing asks, in addition to the built-in ones. */
   protected: patterns.default([]),
@@ -33,13 +43,13 @@ const workspace = z.strictObject({
   path: z.string().startsWith("/"),
   project_root: z.string().startsWith("/").optional(),
   /** Roles that a client may ask for in this workspace. */
-  roles: z.array(role).default(["dev"]),
+  roles: listOf(role).default(["dev"]),
   preset: z.enum(PRESET_NAMES).optional(),
   isolation: z.enum(["STRICT", "SHARED"]).default("STRICT"),
   files: files.optional(),
 });
 
-const tools = z.strictObject({ enabled: z.boolean().default(true), disabled: z.array(z.string()).default([]) });
+const tools = z.strictObject({ enabled: z.boolean().default(true), disabled: listOf(z.string()).default([]) });
 const alert = z.strictObject({ violations_per_minute: z.int().min(1).max(1_000_000).default(ALERT_VIOLATIONS_PER_MINUTE) });
 const sessions = z.strictObject({
   lifetime_seconds: z
@@ -50,13 +60,14 @@ const sessions = z.strictObject({
 });
 
 const settings = z.strictObject({
-  preset: z.enum(PRESET_NAMES).default(DEFAULT_PRESET),
+  /** Absent when the operator chose none. */
+  preset: z.enum(PRESET_NAMES).optional(),
   tools: tools.prefault({}),
   files: files.prefault({}),
   alert: alert.prefault({}),
   sessions: sessions.prefault({}),
-  roles: z.array(role).default([...BUILT_IN_ROLES]),
-  workspaces: z.array(workspace).default([]),
+  roles: listOf(role).default([...BUILT_IN_ROLES]),
+  workspaces: listOf(workspace).default([]),
 });
 
 /** Parsed `handrail.yaml`. */
@@ -97,6 +108,14 @@ export function noNarrowing(): Narrowing {
  */
 export async function parseNarrowing(text: string, name: string): Promise<Narrowing> {
   return accept(narrowing, await parseYaml(text, name), name);
+}
+
+/** `path` without `.` and empty components. */
+function withoutOddParts(path: string): string {
+  return path
+    .split("/")
+    .filter((part) => part !== "" && part !== ".")
+    .join("/");
 }
 
 /** The YAML library is loaded only where there is a file to read. */

@@ -8,6 +8,7 @@ import { allow, type Denial, deny, type Verdict, type Violation } from "../model
 import type { Tool } from "../model/tool.ts";
 import type { ToolRegistry } from "./registry.ts";
 import type { Trail } from "./trail.ts";
+import { listed, summarised } from "./violations.ts";
 
 /** A tool and every access that a call of it will make. */
 export interface Analysis {
@@ -33,14 +34,14 @@ function unknownTool(name: string): Denial {
 
 function invalidInput(tool: string, error: ZodError): Verdict<never> {
   const violations = error.issues.flatMap(violationsOf);
-  const summary = violations.map((violation) => `\`${violation.field}\`: ${violation.message}`).join("; ");
+  const summary = summarised(violations, "; ", (violation) => `\`${violation.field}\`: ${violation.message}`);
   return deny({
     layer: "call",
     reason: "tool_input_invalid",
     ruleId: `SCHEMA:${tool}`,
     message: `the arguments do not fit \`${tool}\`: ${summary}`,
     fix: `arguments as the input schema of \`${tool}\` describes them`,
-    violations,
+    violations: listed(violations),
   });
 }
 

@@ -4,11 +4,12 @@
 import { KernelError } from "../base/errors.ts";
 import type { CallResponse, Outcome } from "../model/call.ts";
 import type { Denial } from "../model/decision.ts";
-import { ToolFailure } from "../model/failure.ts";
+import { storeFailure, ToolFailure } from "../model/failure.ts";
 import type { Evidence } from "./evidence.ts";
 import type { KernelParts } from "./parts.ts";
 import type { CleanResult } from "./result.ts";
 import type { Trail } from "./trail.ts";
+import { unusable } from "./unusable.ts";
 
 /** The one answer to the call of `trail`. */
 export class Answer {
@@ -42,16 +43,18 @@ export class Answer {
   }
 
   /**
-   * Answers what was thrown: an unusable configuration refuses the call, an unusable ledger too (and leaves the outcome
-   * of an effect unknown), everything else is a bug.
+   * Answers what was thrown: an unusable configuration or store refuses the call, an unusable ledger too, everything else is
+   * a bug. Whatever it was, the outcome of a tool with an effect that had begun is unknown.
    */
   async thrown(error: unknown): Promise<CallResponse> {
     this.#parts.onInternalError(error);
-    const code = error instanceof KernelError ? error.code : "INTERNAL";
-    if (code === "LEDGER_UNAVAILABLE") return this.#unrecorded();
+    const known = error instanceof KernelError ? error : undefined;
+    if (known?.code === "LEDGER_UNAVAILABLE") return this.#unrecorded();
     try {
-      if (code === "POLICY_INVALID" || code === "CONFIG_INVALID") return await this.denied(unusable(error as KernelError));
-      return await this.failed(BUG);
+      if (this.#trail.ran && this.#trail.intent !== undefined) return await this.failed(BROKEN_OFF);
+      const denial = known && unusable(known);
+      if (denial) return await this.denied(denial);
+      return await this.failed((known && storeFailure(known)) ?? BUG);
     } catch (recordingError) {
       this.#parts.onInternalError(recordingError);
       return this.#unrecorded();
@@ -74,15 +77,11 @@ const BUG = new ToolFailure(
   "tell the operator; the kernel's log has the cause",
 );
 
-function unusable(error: KernelError): Denial {
-  return {
-    layer: "gates",
-    reason: "tool_policy_invalid",
-    ruleId: `CONFIG:${error.code.toLowerCase()}`,
-    message: `the configuration cannot be used, so nothing is allowed: ${error.message}`,
-    fix: "run `handrail policy check` and correct what it names",
-  };
-}
+const BROKEN_OFF = new ToolFailure(
+  "OUTCOME_UNKNOWN",
+  "the kernel met an internal error while the tool ran, so the call may have taken effect",
+  "check the state of the workspace before trying again, and tell the operator; the kernel's log has the cause",
+);
 
 /** An effect whose outcome could not be recorded is unknown; before an effect, nothing has happened and a retry is safe. */
 function unrecorded(trail: Trail): ToolFailure {

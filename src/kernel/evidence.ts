@@ -2,8 +2,8 @@
  * Evidence: what is recorded about a call, and when.
  *
  * Effects: a durable intent before, a durable outcome after. Reads: one buffered outcome. Denials: durable. Requests
- * that fail validation or authentication are recorded one by one up to a rate, then counted, so that garbage can
- * neither fill nor stall the ledger. Payloads never hold output, and arguments only of tools that say so.
+ * of which no session is known, whatever refused them, are recorded one by one up to a rate, then counted, so that
+ * garbage can neither fill nor stall the ledger. Payloads never hold output, and arguments only of tools that say so.
  */
 
 import { hex } from "../base/bytes.ts";
@@ -16,6 +16,7 @@ import type { ToolFailure } from "../model/failure.ts";
 import type { KernelParts } from "./parts.ts";
 import type { CleanResult } from "./result.ts";
 import type { Trail } from "./trail.ts";
+import { ViolationRate } from "./violation-rate.ts";
 
 /** Records what happens to calls; one per kernel. */
 export class Evidence {
@@ -23,10 +24,11 @@ export class Evidence {
   #windowStartMs = 0;
   #recordedInWindow = 0;
   #suppressed = 0;
-  readonly #violations = new Map<string, number[]>();
+  readonly #violations: ViolationRate;
 
   constructor(parts: KernelParts) {
     this.#parts = parts;
+    this.#violations = new ViolationRate(parts.settings.violationsPerMinute);
   }
 
   /** Records the durable intent of a call with an effect. Resolves with its sequence. */
@@ -56,17 +58,22 @@ export class Evidence {
     return recorded;
   }
 
-  /** Records that the tool ran and failed. */
+  /** Records that the call failed, and whether the tool ran at all; `undefined` when it was only counted. */
   async failed(trail: Trail, failure: Pick<ToolFailure, "code">): Promise<number | undefined> {
-    const facts = { ...this.#callFacts(trail), success: false, errorCode: failure.code, executionTime: this.#elapsedMs(trail) };
+    if (trail.session === undefined && !this.#admitRefusal(trail)) return undefined;
+    const facts = {
+      ...this.#callFacts(trail),
+      success: false,
+      errorCode: failure.code,
+      ...(!trail.ran && { ran: false }),
+      executionTime: this.#elapsedMs(trail),
+    };
     return this.#outcome("tool_executed", trail, facts);
   }
 
   /** Records a refusal; `undefined` when it was only counted. */
   async denied(trail: Trail, denial: Denial): Promise<number | undefined> {
-    const unidentified = denial.layer === "validate" || denial.layer === "authenticate";
-    // A refusal that closes an intent is always recorded, or the intent would stay open.
-    if (unidentified && trail.intent === undefined && !this.#admitRefusal(trail)) return undefined;
+    if (trail.session === undefined && !this.#admitRefusal(trail)) return undefined;
     const facts = { ...this.#callFacts(trail), ...denialFacts(denial), severity: "warning" };
     const entry = this.#record(
       "tool_execution_denied",
@@ -114,7 +121,7 @@ export class Evidence {
 
   /** The security audit record of a workspace violation (Flow §7.2), and the alarm when there are too many. */
   async #violation(trail: Trail, denial: Denial): Promise<void> {
-    const session = trail.caller?.session;
+    const { session } = trail;
     const facts = {
       timestamp: new Date(trail.receivedAtMs).toISOString(),
       agent_id: session?.agentId ?? "",
@@ -124,22 +131,12 @@ export class Evidence {
     };
     const recorded = [this.#record("workspace_violation", trail, facts, "durable", {})];
     const principal = `${session?.userId}\0${session?.agentId}\0${session?.serviceRoot}`;
-    if (this.#countViolation(principal)) {
+    if (this.#violations.count(principal, this.#parts.clock.nowMs())) {
       const limit = this.#parts.settings.violationsPerMinute;
       const alarm = { violations_per_minute: limit, severity: "critical", review: "required" };
       recorded.push(this.#record("alert_mode", trail, alarm, "durable", {}));
     }
     await Promise.all(recorded);
-  }
-
-  /** Counts a violation; true exactly when it is the first beyond the limit within a minute. */
-  #countViolation(principal: string): boolean {
-    const now = this.#parts.clock.nowMs();
-    const limit = this.#parts.settings.violationsPerMinute;
-    const recent = (this.#violations.get(principal) ?? []).filter((at) => now - at < 60_000);
-    recent.push(now);
-    this.#violations.set(principal, recent.slice(-(limit + 2)));
-    return recent.length === limit + 1;
   }
 
   #admitRefusal(trail: Trail): boolean {
@@ -170,7 +167,7 @@ export class Evidence {
   }
 
   #event(type: EventType, trail: Trail, payload: JsonObject): LedgerEvent {
-    const session = trail.caller?.session;
+    const { session } = trail;
     return {
       type,
       sessionId: session?.id ?? "",
@@ -182,11 +179,11 @@ export class Evidence {
   }
 
   #callFacts(trail: Trail): JsonObject {
-    const { call, caller } = trail;
+    const { call, session } = trail;
     if (!call) return {};
     return {
       tool: call.tool,
-      ...(caller && { role: caller.session.role, preset: caller.session.preset }),
+      ...(session && { role: session.role, preset: session.preset }),
       ...(trail.accesses.length > 0 && { accesses: trail.accesses.map(accessFact) }),
       ...(trail.rules.length > 0 && { rules: trail.rules }),
       ...(trail.policyHash !== undefined && { policy: trail.policyHash }),
@@ -225,7 +222,7 @@ function denialFacts(denial: Denial): JsonObject {
   };
 }
 
-/** Arguments as JSON: byte contents stand by their length and keyed position only, as base64 text would be output. */
+/** Arguments as JSON, for their digest or, where the tool says so, for the record: byte contents stand as base64 text. */
 function plainArguments(args: Readonly<Record<string, unknown>>): JsonObject {
   const plain: Record<string, JsonValue> = {};
   for (const [name, value] of Object.entries(args)) {

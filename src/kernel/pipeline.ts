@@ -10,7 +10,7 @@ import { reserveBudget } from "../budget/budget.ts";
 import { checkDedupe } from "../dedupe/dedupe.ts";
 import { checkFlow } from "../flow/flow.ts";
 import type { CallResponse } from "../model/call.ts";
-import { authenticate } from "../session/session.ts";
+import { type Authentication, authenticate } from "../session/session.ts";
 import { analyse } from "./analyse.ts";
 import { Answer } from "./answer.ts";
 import { evaluateAccesses, judgeByPolicy } from "./decide.ts";
@@ -21,7 +21,7 @@ import { cleanResult, secretsOf } from "./result.ts";
 import { runTool } from "./run.ts";
 import { checkMasterGate, checkScope } from "./scope.ts";
 import { receive, type Submission } from "./submission.ts";
-import { beginTrail } from "./trail.ts";
+import { beginTrail, type Trail } from "./trail.ts";
 
 /** Takes one request through every stage and answers it once. */
 export async function pipeline(parts: KernelParts, evidence: Evidence, submission: Submission, signal: AbortSignal): Promise<CallResponse> {
@@ -38,7 +38,7 @@ export async function pipeline(parts: KernelParts, evidence: Evidence, submissio
     if (!gate.ok) return await answer.denied(gate.denial);
 
     // authenticate
-    const authenticated = await authenticate(parts.sessions, call.sessionToken, trail.receivedAtMs);
+    const authenticated = identify(trail, await authenticate(parts.sessions, call.sessionToken, trail.receivedAtMs));
     if (!authenticated.ok) return await answer.denied(authenticated.denial);
     const { session, lease } = authenticated.value;
     const caller = { session, lease, place: await parts.workspaces.open(session) };
@@ -83,7 +83,8 @@ export async function pipeline(parts: KernelParts, evidence: Evidence, submissio
     }
 
     // execute
-    const ran = await runTool(parts, evidence, trail, judgeByPolicy(policy, caller, tool, trail.receivedAtMs), signal);
+    const judge = judgeByPolicy(policy, caller, tool, trail.receivedAtMs);
+    const ran = await runTool(parts, evidence, trail, { judge, recheck: () => recheck(parts, trail, policy) }, signal);
     if (ran.kind === "refusal") return await answer.denied(ran.denial);
     if (ran.kind === "failure") return await answer.failed(ran.failure);
 
@@ -92,4 +93,11 @@ export async function pipeline(parts: KernelParts, evidence: Evidence, submissio
   } catch (thrown) {
     return answer.thrown(thrown);
   }
+}
+
+/** From here on everything about the call is recorded under the session that its token belongs to, refusals included. */
+function identify(trail: Trail, authenticated: Authentication): Authentication {
+  const session = authenticated.ok ? authenticated.value.session : authenticated.session;
+  if (session !== undefined) trail.session = session;
+  return authenticated;
 }

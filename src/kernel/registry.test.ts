@@ -50,8 +50,21 @@ test("the hash depends on what the tools are, not on the order of registration",
 });
 
 test("a schema that lets unknown properties through is refused", () => {
-  expect(() => registryOf(tool("a", { parameters: z.looseObject({}) })).getToolDefinitions()).toThrow(/unknown properties/);
-  expect(() => registryOf(tool("a", { parameters: z.string() })).getToolDefinitions()).toThrow(/unknown properties/);
+  expect(() => registryOf(tool("a", { parameters: z.looseObject({}) }))).toThrow(/unknown properties/);
+  expect(() => registryOf(tool("a", { parameters: z.string() }))).toThrow(/unknown properties/);
+});
+
+test.each([{ dangerPatterns: [/rm/] }, { conditions: {} }, { conditions: { unknownHostRequiresApproval: true } }])(
+  "an approval by %j, which nothing checks, is refused",
+  (more) => {
+    const capability = { ...tool("a").capability, approval: { level: "auto", ...more } } as const;
+    expect(() => registryOf(tool("a", { capability }))).toThrow(/nothing checks yet/);
+  },
+);
+
+test("an empty list of dangerous patterns asks for nothing", () => {
+  const capability = { ...tool("a").capability, approval: { level: "auto", dangerPatterns: [] } } as const;
+  expect(registryOf(tool("a", { capability })).getAll()).toHaveLength(1);
 });
 
 test("output is never logged", () => {

@@ -29,8 +29,8 @@ export class ToolRegistry {
 
   /**
    * Adds a tool.
-   * @throws KernelError CONFIG_INVALID for a bad or duplicate name, a schema that lets unknown properties through, or
-   *   `logOutput`
+   * @throws KernelError CONFIG_INVALID for a bad or duplicate name, a schema that lets unknown properties through,
+   *   `logOutput`, or a wish for approvals that nothing would grant yet
    */
   register(tool: Tool): void {
     if (!NAME.test(tool.name)) throw new KernelError("CONFIG_INVALID", `tool name \`${tool.name}\` must match ${NAME.source}`);
@@ -38,6 +38,14 @@ export class ToolRegistry {
     if (tool.capability.audit?.logOutput) {
       throw new KernelError("CONFIG_INVALID", `tool \`${tool.name}\` wants its output logged; output is never logged`);
     }
+    const { dangerPatterns = [], conditions } = tool.capability.approval;
+    if (dangerPatterns.length > 0 || conditions !== undefined) {
+      throw new KernelError(
+        "CONFIG_INVALID",
+        `tool \`${tool.name}\` asks for approval by \`dangerPatterns\` or \`conditions\`, which nothing checks yet; set its level to \`ask\``,
+      );
+    }
+    this.#define(tool);
     this.#tools.set(tool.name, tool);
   }
 

@@ -3,22 +3,30 @@
  * decided, and ends the call when it is cancelled.
  */
 
-import { assert } from "../base/errors.ts";
+import { assert, KernelError } from "../base/errors.ts";
 import { CANCEL_GRACE_MS } from "../base/limits.ts";
 import type { WorkspacePath } from "../model/access.ts";
-import type { Denial } from "../model/decision.ts";
-import { Refusal, ToolFailure } from "../model/failure.ts";
+import type { Denial, Verdict } from "../model/decision.ts";
+import { Refusal, storeFailure, ToolFailure } from "../model/failure.ts";
 import type { FileAccess } from "../model/files.ts";
 import type { ToolContext, ToolOutput } from "../model/tool.ts";
 import { admits } from "../policy/lease-scope.ts";
 import { createFileAccess } from "../sandbox/files/files.ts";
 import type { Evidence } from "./evidence.ts";
 import type { KernelParts } from "./parts.ts";
-import { judgePlace } from "./scope.ts";
+import { judgePlace, leasePathOf } from "./scope.ts";
 import type { Trail } from "./trail.ts";
+import { unusable } from "./unusable.ts";
 
 /** Judges, by policy, a file that turned out to be another one than the path said. */
 export type PolicyJudge = (place: WorkspacePath, effect: "read" | "write") => Denial | undefined;
+
+/** What was decided about the call, and how to ask again. */
+export interface CallRules {
+  readonly judge: PolicyJudge;
+  /** Whether the call may still run now; asked after every wait. */
+  readonly recheck: () => Promise<Verdict<undefined>>;
+}
 
 /** What came of running the tool: its output, its failure, or a refusal that only the machine could show. */
 export type Ran =
@@ -27,16 +35,20 @@ export type Ran =
   | { readonly kind: "refusal"; readonly denial: Denial };
 
 /** Runs the tool of `trail` with contained handles. Only bugs throw. */
-export async function runTool(parts: KernelParts, evidence: Evidence, trail: Trail, judge: PolicyJudge, signal: AbortSignal): Promise<Ran> {
+export async function runTool(parts: KernelParts, evidence: Evidence, trail: Trail, rules: CallRules, signal: AbortSignal): Promise<Ran> {
   assert(trail.tool && trail.call && trail.caller, "a tool runs only after every stage before it");
   if (signal.aborted) return cancelled();
-  const context = contextOf(parts, evidence, trail, judge, signal);
+  const context = contextOf(parts, evidence, trail, rules, signal);
+  trail.ran = true;
   try {
     const running = trail.tool.execute(trail.args, context);
     const output = running instanceof Promise ? await untilCancelled(running, signal) : running;
     return { kind: "output", output };
   } catch (error) {
-    if (error instanceof ToolFailure) return { kind: "failure", failure: error };
+    if (error instanceof ToolFailure) {
+      if (error.cause !== undefined) parts.onInternalError(error.cause);
+      return { kind: "failure", failure: error };
+    }
     if (error instanceof Refusal) return { kind: "refusal", denial: error.denial };
     throw error;
   }
@@ -77,7 +89,7 @@ function cancelled(): Ran {
   };
 }
 
-function contextOf(parts: KernelParts, evidence: Evidence, trail: Trail, judge: PolicyJudge, signal: AbortSignal): ToolContext {
+function contextOf(parts: KernelParts, evidence: Evidence, trail: Trail, rules: CallRules, signal: AbortSignal): ToolContext {
   const { session, place } = trail.caller as NonNullable<Trail["caller"]>;
   let accessToken: string | undefined;
   let files: FileAccess | undefined;
@@ -99,7 +111,7 @@ function contextOf(parts: KernelParts, evidence: Evidence, trail: Trail, judge: 
     volumeId: place.volumeId,
     approvals: [],
     get files() {
-      files ??= filesOf(parts, evidence, trail, judge, signal);
+      files ??= filesOf(parts, evidence, trail, rules, signal);
       return files;
     },
     audit: { log: (category, event, fields) => evidence.note(trail, category, event, fields) },
@@ -109,7 +121,7 @@ function contextOf(parts: KernelParts, evidence: Evidence, trail: Trail, judge: 
 }
 
 /** File access that judges again whatever was really opened: zones, lease and policy. */
-function filesOf(parts: KernelParts, evidence: Evidence, trail: Trail, judge: PolicyJudge, signal: AbortSignal): FileAccess {
+function filesOf(parts: KernelParts, evidence: Evidence, trail: Trail, { judge, recheck }: CallRules, signal: AbortSignal): FileAccess {
   const { caller, tool } = trail;
   assert(caller && tool, "files are handed out only to an authenticated call");
   const { workspace, roots } = caller.place;
@@ -117,15 +129,32 @@ function filesOf(parts: KernelParts, evidence: Evidence, trail: Trail, judge: Po
     workspace,
     roots,
     judge: (target, effect) => judgePlace(caller, tool, target, workspace.zones.classify(target), effect) ?? judge(target, effect),
-    visible: (target) => workspace.zones.classify(target) !== "secret" && admits(caller.lease.scope, "readPaths", target.path),
+    visible: (target) => workspace.zones.classify(target) !== "secret" && admits(caller.lease.scope, "readPaths", leasePathOf(target)),
     locks: parts.locks,
     lockOwner: parts.instanceId,
     clock: parts.clock,
     random: parts.random,
     signal,
     onLockBroken: (path, owner) => evidence.lockBroken(trail, path, owner).catch(parts.onInternalError),
+    recheck: () => recheckOrRefuse(parts, recheck),
   });
   return onlyAnalysed(access, trail);
+}
+
+/** A re-check that cannot be made denies as well: the handle that asks has not touched anything yet. */
+async function recheckOrRefuse(parts: KernelParts, recheck: CallRules["recheck"]): Promise<Denial | undefined> {
+  try {
+    const verdict = await recheck();
+    return verdict.ok ? undefined : verdict.denial;
+  } catch (error) {
+    if (!(error instanceof KernelError)) throw error;
+    const failure = storeFailure(error);
+    if (failure) throw failure;
+    const denial = unusable(error);
+    if (denial === undefined) throw error;
+    parts.onInternalError(error);
+    return denial;
+  }
 }
 
 /** A tool may touch only what its analysis named: what was not analysed was never judged. */

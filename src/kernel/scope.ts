@@ -1,5 +1,5 @@
 /**
- * Scope: lease ∧ role ∧ mode ∧ skill ∧ workspace. Each can only narrow; the first that refuses names itself.
+ * Scope: lease ∧ role ∧ mode ∧ skill ∧ workspace, and tools that are always denied. Each can only narrow; the first that refuses names itself.
  *
  * `judgePlace` is the one judgement of a file, used before the call for the path that was asked for, and during the
  * call for the path that was really opened.
@@ -26,7 +26,8 @@ export function checkMasterGate(settings: KernelSettings, tool: string): Verdict
 
 /** Role, lease, mode, skill and workspace for every access; the accesses come back resolved. */
 export function checkScope(caller: Caller, tool: Tool, accesses: readonly Access[], nowMs: number): Verdict<readonly ResolvedAccess[]> {
-  const denial = checkRole(caller.session, tool) ?? checkLease(caller.lease, tool, nowMs) ?? checkMode(caller, tool);
+  const denial =
+    checkRole(caller.session, tool) ?? checkApprovalLevel(tool) ?? checkLease(caller.lease, tool, nowMs) ?? checkMode(caller, tool);
   if (denial) return deny(denial);
   const resolved: ResolvedAccess[] = [];
   for (const access of accesses) {
@@ -46,6 +47,17 @@ function checkRole(session: Session, tool: Tool): Denial | undefined {
     ruleId: `RBAC:${tool.name}`,
     message: `\`${tool.name}\` is for the role \`${required}\`; this session has the role \`${session.role}\``,
     fix: `a session with the role \`${required}\``,
+  };
+}
+
+/** No policy and no waiver opens a tool that says of itself that it must never run. */
+function checkApprovalLevel(tool: Tool): Denial | undefined {
+  if (tool.capability.approval.level !== "always_deny") return undefined;
+  return {
+    layer: "approval",
+    reason: "tool_approval_denied",
+    ruleId: `CAPABILITY:${tool.name}`,
+    message: `\`${tool.name}\` declares that it is always denied, and nobody can approve it; choose another way`,
   };
 }
 
@@ -113,16 +125,22 @@ export function judgePlace(caller: Caller, tool: Tool, place: WorkspacePath, zon
     return { layer: "workspace", reason: "workspace_read_only", ruleId: "ZONE:shared", message, targetPath };
   }
   const dimension = effect === "read" ? "readPaths" : "writePaths";
-  if (admits(caller.lease.scope, dimension, targetPath)) return undefined;
+  const leasePath = leasePathOf(place);
+  if (admits(caller.lease.scope, dimension, leasePath)) return undefined;
   const ruleId = `LEASE:${caller.lease.id}`;
   return {
     layer: "scope",
     reason: "lease_scope",
     ruleId,
-    message: `the lease does not cover ${effect} access to \`${targetPath}\``,
-    fix: `a lease whose ${dimension} include \`${targetPath}\``,
+    message: `the lease does not cover ${effect} access to \`${leasePath}\``,
+    fix: `a lease whose ${dimension} include \`${leasePath}\``,
     targetPath,
   };
+}
+
+/** How a lease's globs name a file: as the service does, or below `@project/` when it lies in the project's shared directories. */
+export function leasePathOf({ root, path }: WorkspacePath): string {
+  return root === "service" ? path : `@project/${path}`;
 }
 
 function refuse(layer: Denial["layer"], reason: string, ruleId: string, message: string): Verdict<never> {

@@ -2,14 +2,16 @@
  * Decode and validate: from what a transport hands over to a call whose envelope holds, or to all its violations.
  */
 
-import { isJsonObject } from "../base/json.ts";
+import { hasMoreJsonValues, isJsonObject } from "../base/json.ts";
 import { jsonProblem } from "../base/json-parse.ts";
+import { ARGUMENT_VALUES_MAX } from "../base/limits.ts";
 import type { ToolCall } from "../model/call.ts";
 import type { Verdict } from "../model/decision.ts";
 import { allow, deny, type Violation } from "../model/decision.ts";
-import { invariantOf, validateEnvelope, validateRequest } from "../validate/validate.ts";
+import { invariantOf, TOO_MANY_VALUES, validateEnvelope, validateRequest } from "../validate/validate.ts";
 import { WireError } from "../wire/index.ts";
 import type { Trail } from "./trail.ts";
+import { listed, summarised } from "./violations.ts";
 
 /** A request as a transport received it: protobuf bytes, or a call by name (MCP, command line, library). */
 export type Submission =
@@ -18,7 +20,8 @@ export type Submission =
       readonly kind: "call";
       readonly requestId: string;
       readonly sessionToken: string;
-      readonly dedupeKey?: string;
+      /** A string; a peer that sends anything else is told so. */
+      readonly dedupeKey?: unknown;
       readonly tool: string;
       readonly arguments: unknown;
     };
@@ -54,25 +57,34 @@ function receiveBytes(codec: Codec, bytes: Uint8Array, trail: Pick<Trail, "reque
 }
 
 function receiveCall(submission: Extract<Submission, { kind: "call" }>, trail: Pick<Trail, "requestId">): Verdict<ToolCall> {
-  const { requestId, sessionToken, tool, dedupeKey = "" } = submission;
+  const { requestId, sessionToken, tool } = submission;
+  const dedupeKey = typeof submission.dedupeKey === "string" ? submission.dedupeKey : "";
   trail.requestId = requestId;
   const violations = [...validateEnvelope({ requestId, sessionToken, dedupeKey, tool })];
-  const args = submission.arguments ?? {};
-  const problem = isJsonObject(args) ? jsonProblem(args) : "not a JSON object";
-  if (problem !== undefined)
-    violations.push({ field: "call.arguments_json", rule: "format", message: `the arguments cannot be used: ${problem}` });
+  if (submission.dedupeKey !== undefined && typeof submission.dedupeKey !== "string")
+    violations.push({ field: "dedupe_key", rule: "format", message: "is not a string; send one, or leave it out" });
+  const args = submission.arguments === undefined ? {} : submission.arguments;
+  violations.push(...problemsOf(args));
   if (violations.length > 0 || !isJsonObject(args)) return invalid(violations);
   return allow({ requestId, sessionToken, dedupeKey, tool, arguments: args, variant: "call", reply: "result" });
 }
 
+function problemsOf(args: unknown): readonly Violation[] {
+  const field = "call.arguments_json";
+  if (!isJsonObject(args)) return [{ field, rule: "format", message: "the arguments cannot be used: not a JSON object" }];
+  if (hasMoreJsonValues(args, ARGUMENT_VALUES_MAX)) return [{ field, rule: "max_items", message: TOO_MANY_VALUES }];
+  const problem = jsonProblem(args);
+  return problem === undefined ? [] : [{ field, rule: "format", message: `the arguments cannot be used: ${problem}` }];
+}
+
 function invalid(violations: readonly Violation[]): Verdict<never> {
   const [first] = violations;
-  const summary = violations.map((violation) => `\`${violation.field}\` ${violation.rule}`).join(", ");
+  const summary = summarised(violations, ", ", (violation) => `\`${violation.field}\` ${violation.rule}`);
   return deny({
     layer: "validate",
     reason: "validation_failed",
     ruleId: first ? invariantOf(first) : "INV-0004",
     message: `the request breaks ${violations.length} rule${violations.length === 1 ? "" : "s"}: ${summary}; correct every listed field and send it again`,
-    violations,
+    violations: listed(violations),
   });
 }

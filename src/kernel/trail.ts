@@ -29,6 +29,8 @@ export interface Trail {
   readonly startedMs: number;
   readonly receivedAtMs: number;
   call?: ToolCall;
+  /** Whose token it was, once its hash matched; the session may be one that must not act. */
+  session?: Session;
   caller?: Caller;
   tool?: Tool;
   args?: unknown;
@@ -37,9 +39,11 @@ export interface Trail {
   rules: readonly string[];
   /** Sequence of the durable intent, once it stands. */
   intent?: number;
+  /** The tool was started: from here on an effect may stand. */
+  ran: boolean;
 }
 
 /** The trail of a call that has just arrived. */
 export function beginTrail(clock: Clock): Trail {
-  return { requestId: "", startedMs: clock.monotonicMs(), receivedAtMs: clock.nowMs(), accesses: [], rules: [] };
+  return { requestId: "", startedMs: clock.monotonicMs(), receivedAtMs: clock.nowMs(), accesses: [], rules: [], ran: false };
 }

@@ -5,6 +5,7 @@
  * something that the checks before could not see, such as a symbolic link swapped in meanwhile. Both messages are
  * safe for the agent. Anything else that is thrown is a bug and answers `INTERNAL`.
  */
+import type { KernelError } from "../base/errors.ts";
 import type { Denial } from "./decision.ts";
 
 /** Frozen error codes of tools (CTR-0029). */
@@ -34,17 +35,22 @@ export type ToolFailureCode =
   | "DEDUPE_UNAVAILABLE"
   | "OUTCOME_UNKNOWN"
   | "LEDGER_UNAVAILABLE"
+  | "STORE_UNAVAILABLE"
+  | "STORE_CORRUPT"
   | "RATE_LIMITED"
   | "INTERNAL";
 
-/** A tool's failure: what went wrong (`message`), what to do next (`suggestion`), and whether trying again can help. */
+/**
+ * A tool's failure: what went wrong (`message`), what to do next (`suggestion`), and whether trying again can help. The
+ * `cause` is for logs alone.
+ */
 export class ToolFailure extends Error {
   readonly code: ToolFailureCode;
   readonly suggestion: string;
   readonly retryable: boolean;
   readonly retryAfterMs: number;
-  constructor(code: ToolFailureCode, message: string, suggestion: string, retry?: { readonly afterMs: number }) {
-    super(message);
+  constructor(code: ToolFailureCode, message: string, suggestion: string, retry?: { readonly afterMs: number }, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
     this.name = "ToolFailure";
     this.code = code;
     this.suggestion = suggestion;
@@ -61,4 +67,15 @@ export class Refusal extends Error {
     this.name = "Refusal";
     this.denial = denial;
   }
+}
+
+/** The failure of a store of sessions or locks as the agent is told of it; `undefined` for any other error. */
+export function storeFailure(error: KernelError): ToolFailure | undefined {
+  if (error.code === "STORE_UNAVAILABLE") {
+    const suggestion = "try again in a moment; tell the operator if it goes on: the state directory must be readable and writable";
+    return new ToolFailure(error.code, "the kernel's store cannot be used, so the call was refused", suggestion, { afterMs: 1000 }, error);
+  }
+  if (error.code !== "STORE_CORRUPT") return undefined;
+  const suggestion = "tell the operator; the kernel's log has the cause";
+  return new ToolFailure(error.code, "the kernel's store is damaged, so the call was refused", suggestion, undefined, error);
 }

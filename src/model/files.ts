@@ -30,7 +30,7 @@ export interface ListEntry {
   readonly escaped?: true;
 }
 
-/** A listing in stable order, and how many entries did not fit. */
+/** A listing in stable order, and whether entries were left out because they did not fit. */
 export interface Listing {
   readonly entries: readonly ListEntry[];
   readonly truncated: boolean;
@@ -42,7 +42,7 @@ export interface ListOptions {
   readonly entriesMax: number;
 }
 
-/** What a write did. Hashes are BLAKE3-256, hexadecimal, of the whole file. */
+/** What a write did: to which file, whether it was new, and its size afterwards. */
 export interface WriteReceipt {
   readonly path: string;
   readonly created: boolean;

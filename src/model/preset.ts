@@ -7,6 +7,14 @@ export type PresetName = (typeof PRESET_NAMES)[number];
 /** The preset of a workspace whose operator chose none. */
 export const DEFAULT_PRESET: PresetName = "dev";
 
+/** From the one that allows least to the one that allows most. */
+const BY_WIDTH: readonly PresetName[] = ["reader", "autonomous", "dev", "open"];
+
+/** Whether `preset` allows no more than `limit` does. */
+export function isWithinPreset(preset: PresetName, limit: PresetName): boolean {
+  return BY_WIDTH.indexOf(preset) <= BY_WIDTH.indexOf(limit);
+}
+
 /** Whether `name` is a preset. */
 export function isPresetName(name: string): name is PresetName {
   return PRESET_NAMES.some((known) => known === name);

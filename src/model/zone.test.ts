@@ -44,6 +44,10 @@ test.each<[string, Zone]>([
   [".envrc", "secret"],
   [".github/workflows/ci.yml", "protected"],
   [".github/CODEOWNERS", "own"],
+  ["handrail.yaml", "shared"],
+  ["Handrail.YAML", "shared"],
+  ["services/orders/handrail.yaml", "shared"],
+  ["handrail.yaml.md", "own"],
 ])("%s is %s", (path, zone) => {
   expect(zoneOf(path)).toBe(zone);
 });
@@ -54,6 +58,23 @@ test("shared directories lie in the project, also for a service below it", () =>
   expect(inService.classify({ root: "service", path: "shared/types.ts" })).toBe("own");
   expect(inService.classify({ root: "service", path: "generated/client.ts" })).toBe("shared");
   expect(inService.classify({ root: "project", path: "shared/.env" })).toBe("secret");
+});
+
+test("a template of a built-in secret is still secret when a configured pattern says so", () => {
+  const zoneWith = (ownSecret: readonly string[], path: string) =>
+    compileZones({ ...BUILT_IN_ZONE_RULES, ownSecret }, "").classify({ root: "service", path });
+  expect(zoneWith([], ".env.example")).toBe("own");
+  expect(zoneWith([".env.example"], ".env.example")).toBe("secret");
+  expect(zoneWith(["/config"], "config/.env.sample")).toBe("secret");
+  expect(zoneWith(["*.pem"], "a/b.pem")).toBe("secret");
+});
+
+test("hidden directories are literal paths of the project, seen from both roots and in any case", () => {
+  const inService = compileZones({ ...BUILT_IN_ZONE_RULES, hidden: ["services/orders/a[1]*", "shared/state"] }, "services/orders");
+  const zone = (root: "service" | "project", path: string) => inService.classify({ root, path });
+  expect([zone("service", "a[1]*/x"), zone("service", "A[1]*"), zone("service", "a1x")]).toEqual(["secret", "secret", "own"]);
+  expect([zone("project", "shared/state/ledger.db"), zone("project", "shared/stately")]).toEqual(["secret", "shared"]);
+  expect(zone("service", "shared/state")).toBe("own");
 });
 
 test("configured patterns add to the built-in ones", () => {

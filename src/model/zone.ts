@@ -3,7 +3,8 @@
  * descriptor's check, listings and searches, so that they cannot disagree.
  *
  * Secret zones are judged without regard to case (`.ENV` is as secret as `.env`), templates of secrets are not secret.
- * `.env*` takes `.envrc` in: it is refused rather than asked about.
+ * `.env*` takes `.envrc` in: it is refused rather than asked about. Only the built-in patterns have templates: what the
+ * operator or the workspace calls secret is secret by any name.
  * INVARIANT: secret beats managed beats shared beats protected beats own.
  */
 import { KernelError } from "../base/errors.ts";
@@ -16,19 +17,28 @@ export type Zone = "own" | "protected" | "shared" | "managed" | "secret";
 /** Patterns of a workspace, as configuration and the built-in rules give them. A pattern without `/` matches at any depth. */
 export interface ZoneRules {
   readonly secret: readonly string[];
+  /** Names that `secret` takes in and that hold no secret. */
   readonly secretTemplates: readonly string[];
+  /** Secret by the operator's or the workspace's own rule: no template is excused from it. */
+  readonly ownSecret: readonly string[];
+  /** Paths from the project root, taken literally, that are secret with all below: directories of Handrail itself. */
+  readonly hidden: readonly string[];
   readonly managed: readonly string[];
   /** Directories relative to the project root. */
   readonly shared: readonly string[];
   readonly protected: readonly string[];
   /** Paths that are read only in this workspace, by the operator's or the workspace's own rule. */
   readonly readOnly: readonly string[];
+  /** Files that narrow a workspace, at any depth: an agent that could change them could take the narrowing back. */
+  readonly settings: readonly string[];
 }
 
 /** The built-in rules; configuration adds to them and never takes away. */
 export const BUILT_IN_ZONE_RULES: ZoneRules = {
   secret: [".env*", "secrets", ".handrail"],
   secretTemplates: [".env.example", ".env.sample", ".env.template", ".env.dist", ".env.defaults"],
+  ownSecret: [],
+  hidden: [],
   managed: [".git", "node_modules"],
   shared: ["shared", "contracts", "shared_contracts"],
   protected: [
@@ -49,6 +59,7 @@ export const BUILT_IN_ZONE_RULES: ZoneRules = {
     ".ci",
   ],
   readOnly: [],
+  settings: ["handrail.yaml"],
 };
 
 /** A compiled set of zone rules. */
@@ -66,18 +77,23 @@ type Matcher = (path: string) => boolean;
 export function compileZones(rules: ZoneRules, servicePrefix: string): ZoneMap {
   const secret = compileDeep(rules.secret, true);
   const template = compileDeep(rules.secretTemplates, true);
+  const ownSecret = compileDeep(rules.ownSecret, true);
+  const hidden = compileLiteral(rules.hidden);
   const managed = compileDeep(rules.managed, true);
   const shared = compileAnchored(rules.shared);
   const protectedFiles = compileDeep(rules.protected, true);
   const readOnly = compileDeep(rules.readOnly, false);
-  const isSecret = (path: string) => anyPrefix(path, (prefix, last) => secret(prefix) && !(last && template(prefix)));
+  const settings = compileDeep(rules.settings, true);
+  const isSecret = (path: string) =>
+    anyPrefix(path, (prefix, last) => ownSecret(prefix) || (secret(prefix) && !(last && template(prefix))));
   return {
     classify(target) {
       const { path } = target;
-      if (isSecret(path)) return "secret";
-      if (anyPrefix(path, managed)) return "managed";
       const fromProject = target.root === "project" || servicePrefix === "" ? path : `${servicePrefix}/${path}`;
-      if (target.root === "project" || anyPrefix(fromProject, shared) || anyPrefix(path, readOnly)) return "shared";
+      if (isSecret(path) || anyPrefix(fromProject, hidden)) return "secret";
+      if (anyPrefix(path, managed)) return "managed";
+      if (target.root === "project" || anyPrefix(fromProject, shared)) return "shared";
+      if (anyPrefix(path, readOnly) || anyPrefix(path, settings)) return "shared";
       return anyPrefix(path, protectedFiles) ? "protected" : "own";
     },
   };
@@ -89,6 +105,13 @@ function anyPrefix(path: string, test: (prefix: string, last: boolean) => boolea
     if (test(path.slice(0, end), false)) return true;
   }
   return test(path, true);
+}
+
+/** Without regard to case, as everything secret. */
+function compileLiteral(paths: readonly string[]): Matcher {
+  if (paths.length === 0) return () => false;
+  const known = new Set(paths.map((path) => path.toLowerCase()));
+  return (path) => known.has(path.toLowerCase());
 }
 
 function compileAnchored(patterns: readonly string[]): Matcher {

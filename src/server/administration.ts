@@ -8,13 +8,14 @@ import type { JsonObject } from "../base/json.ts";
 import { SESSION_LIFETIME_MAX_MS } from "../base/limits.ts";
 import type { Settings } from "../config/config.ts";
 import type { EventSink, EventType } from "../model/event.ts";
-import { type Lease, type LeaseScope, UNRESTRICTED_SCOPE } from "../model/lease.ts";
-import { isPresetName, PRESET_NAMES, type PresetName } from "../model/preset.ts";
+import { LEASE_DIMENSIONS, type Lease, type LeaseScope, UNRESTRICTED_SCOPE } from "../model/lease.ts";
+import type { PresetName } from "../model/preset.ts";
 import type { Session } from "../model/session.ts";
 import { deriveLease, unusableDimensions } from "../policy/lease-scope.ts";
 import { PRESETS } from "../policy/presets.ts";
 import { type Authenticated, type MintedSession, mintSession, type NewSession } from "../session/session.ts";
 import type { SessionStore } from "../session/session-store.ts";
+import { choosePreset, grantOf, requireProjectRoot } from "./grants.ts";
 import { workspaceDirectory } from "./workspace-catalog.ts";
 
 /** What an administration works on. */
@@ -37,10 +38,10 @@ export interface SessionWish {
   readonly userId: string;
   readonly agentId: string;
   readonly lifetimeMs?: number;
-  /** An existing lease to act under; without it a lease of the session's own is made. */
+  /** An existing lease to act under, narrowed by `scope` if that restricts anything; without it a lease of the session's own is made. */
   readonly leaseId?: string;
   readonly scope?: LeaseScope;
-  /** Whether a client asks (its role must be granted for the workspace) or the operator. */
+  /** Whether a client asks (role, preset and project root then stay within what the operator granted) or the operator. */
   readonly askedBy: "client" | "operator";
 }
 
@@ -56,14 +57,7 @@ export class Administration {
   async createSession(wish: SessionWish): Promise<MintedSession> {
     const { sessions, clock, random } = this.#parts;
     const wanted = this.#resolve(wish);
-    const lease =
-      wish.leaseId === undefined
-        ? this.#newLease(wish.scope ?? UNRESTRICTED_SCOPE, wanted.lifetimeMs)
-        : await this.#requireLease(wish.leaseId);
-    if (wish.leaseId === undefined) {
-      await sessions.insertLease(lease);
-      await this.#record("lease_created", "", { leaseId: lease.id, expiresAt: new Date(lease.expiresAtMs).toISOString() });
-    }
+    const lease = await this.#leaseFor(wish, wanted.lifetimeMs);
     const minted = await mintSession(sessions, { ...wanted, leaseId: lease.id }, clock.nowMs(), random);
     const { id, role, preset, serviceRoot, expiresAtMs } = minted.session;
     const warning = PRESETS[preset as PresetName].warning;
@@ -160,7 +154,7 @@ export class Administration {
   #resolve(wish: SessionWish): Omit<NewSession, "leaseId"> {
     const { settings } = this.#parts;
     const serviceRoot = workspaceDirectory(wish.workspace);
-    const grant = settings.workspaces.find((candidate) => candidate.path === serviceRoot);
+    const grant = grantOf(settings, serviceRoot);
     const role = wish.role ?? "dev";
     if (!settings.roles.includes(role))
       throw new KernelError("USAGE", `the role \`${role}\` is not defined; use one of ${settings.roles.join(", ")}`);
@@ -170,18 +164,30 @@ export class Administration {
         `the role \`${role}\` is not granted to clients of \`${serviceRoot}\`; the operator grants it under workspaces[].roles in handrail.yaml`,
       );
     }
-    const preset = wish.preset ?? grant?.preset ?? settings.preset;
-    if (!isPresetName(preset)) throw new KernelError("USAGE", `there is no preset \`${preset}\`; use one of ${PRESET_NAMES.join(", ")}`);
+    const projectRoot = workspaceDirectory(wish.projectRoot ?? grant?.project_root ?? serviceRoot);
+    if (wish.askedBy === "client") requireProjectRoot(grant, serviceRoot, projectRoot);
     return {
       userId: wish.userId,
       agentId: wish.agentId,
       role,
       serviceRoot,
-      projectRoot: wish.projectRoot ? workspaceDirectory(wish.projectRoot) : (grant?.project_root ?? serviceRoot),
+      projectRoot,
       isolationLevel: grant?.isolation ?? "STRICT",
-      preset,
+      preset: choosePreset(settings, grant, wish.preset, wish.askedBy),
       lifetimeMs: wish.lifetimeMs ?? settings.sessions.lifetime_seconds * 1000,
     };
+  }
+
+  /** The lease that a new session acts under: a new one, an existing one, or one narrowed from that. */
+  async #leaseFor({ leaseId, scope = UNRESTRICTED_SCOPE }: SessionWish, lifetimeMs: number): Promise<Lease> {
+    if (leaseId !== undefined) {
+      const narrows = LEASE_DIMENSIONS.some((dimension) => scope[dimension].length > 0);
+      return narrows ? this.deriveLease(leaseId, scope, lifetimeMs) : this.#requireLease(leaseId);
+    }
+    const lease = this.#newLease(scope, lifetimeMs);
+    await this.#parts.sessions.insertLease(lease);
+    await this.#record("lease_created", "", { leaseId: lease.id, expiresAt: new Date(lease.expiresAtMs).toISOString() });
+    return lease;
   }
 
   #newLease(scope: LeaseScope, lifetimeMs: number): Lease {

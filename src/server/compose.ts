@@ -15,9 +15,8 @@ import { openInstanceStore } from "../stores/embedded/instance-store.ts";
 import { openLockStore } from "../stores/embedded/lock-store.ts";
 import { openSessionStore } from "../stores/embedded/session-store.ts";
 import { prepareStateDirectory } from "../stores/embedded/state-directory.ts";
-import { editTools } from "../tools/edit/edit-tools.ts";
-import { fileTools } from "../tools/file/file-tools.ts";
 import { Administration } from "./administration.ts";
+import { BUILT_IN_TOOLS } from "./built-in-tools.ts";
 import { evidenceKey } from "./evidence-key.ts";
 import { type LedgerHealth, type LedgerThread, startLedgerThread } from "./ledger-thread.ts";
 import { defaultStatePath, type Environment, type OperatorDirectory, operatorPath, readOperatorDirectory } from "./operator-directory.ts";
@@ -57,9 +56,6 @@ export interface OpenKernel {
   readonly loadPolicy: (preset: string) => Promise<void>;
   readonly close: () => Promise<void>;
 }
-
-/** The tools that every kernel has. */
-export const BUILT_IN_TOOLS: readonly Tool[] = [...fileTools, ...editTools];
 
 /** Opens a kernel on a state directory; several may share one. */
 export async function openKernel(options: KernelOptions): Promise<OpenKernel> {

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { systemClock } from "../base/clock.ts";
 import { systemRandom } from "../base/ids.ts";
 import { Refusal } from "../model/failure.ts";
+import { DEFAULT_PRESET } from "../model/preset.ts";
 import type { Workspace } from "../model/workspace.ts";
 import { BUILT_IN_ZONE_RULES, compileZones } from "../model/zone.ts";
 import { createFileAccess, openWorkspaceRoots } from "../sandbox/files/files.ts";
@@ -90,6 +91,7 @@ function accessParts(workspace: Workspace) {
     random: systemRandom,
     signal: new AbortController().signal,
     onLockBroken: () => undefined,
+    recheck: async () => undefined,
   };
 }
 
@@ -108,7 +110,7 @@ async function checkContainment(files: ReturnType<typeof createFileAccess>): Pro
 async function operatorDirectory(environment: Environment, explicit: string | undefined): Promise<string> {
   const operator = await readOperatorDirectory(explicit ?? operatorPath(environment));
   return operator.exists
-    ? `${operator.path}, preset ${operator.settings.preset}`
+    ? `${operator.path}, preset ${operator.settings.preset ?? DEFAULT_PRESET}`
     : `${operator.path} is absent; defaults apply (\`handrail init\` makes it)`;
 }
 

@@ -10,6 +10,8 @@ import { toToolResult } from "../wire/index.ts";
 import type { SessionWish } from "./administration.ts";
 import { type KernelOptions, type OpenKernel, openKernel } from "./compose.ts";
 
+export { toToolResult };
+
 /** Options of one call. */
 export interface CallOptions {
   /** Cancels the call. */

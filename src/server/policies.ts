@@ -1,6 +1,7 @@
 /**
  * Loads policy: the presets that ship with Handrail and the operator's files. One engine per preset, made when it is
- * first needed; its loading is recorded with its hash. A failure is remembered and refuses every call of that preset.
+ * first needed; its loading is recorded with its hash before it decides anything. Policies that are not valid are
+ * remembered as such and refuse every call of that preset; any other failure may pass, and the next call tries again.
  */
 import { readFileSync } from "node:fs";
 import { KernelError } from "../base/errors.ts";
@@ -11,6 +12,7 @@ import type { ActionDeclaration } from "../policy/action.ts";
 import { createPolicyEngine, type PolicyEngine, type ValidatedPolicies } from "../policy/policy.ts";
 import { PRESETS } from "../policy/presets.ts";
 import type { PolicySource } from "../policy/problem.ts";
+import { BUILT_IN_TOOLS } from "./built-in-tools.ts";
 import type { OperatorDirectory } from "./operator-directory.ts";
 
 const PRESET_DIRECTORY = new URL("../../presets/", import.meta.url);
@@ -32,9 +34,14 @@ export function policySources(preset: string, operator: OperatorDirectory): read
   return [...shipped, ...own];
 }
 
-/** The actions that policy can be asked about: one per registered tool. */
-export function policyActions(tools: readonly Tool[]): readonly ActionDeclaration[] {
-  return tools.map((tool) => ({ name: tool.name, effect: tool.capability.effect, resources: ["file", "tool"] as const }));
+/** The actions that policy can be asked about: one per registered tool, foreign unless it is one of `own`. */
+export function policyActions(tools: readonly Tool[], own: readonly Tool[] = BUILT_IN_TOOLS): readonly ActionDeclaration[] {
+  return tools.map((tool) => ({
+    name: tool.name,
+    effect: tool.capability.effect,
+    resources: ["file", "tool"] as const,
+    ...(!own.includes(tool) && { foreign: true }),
+  }));
 }
 
 /** Builds the engine of a preset. */
@@ -50,17 +57,28 @@ export function createPolicyCatalog(
   ledger: EventSink,
   nowMs: () => number,
 ): (preset: string) => Promise<PolicyEngine> {
-  const engines = new Map<string, Promise<PolicyEngine>>();
-  const load = async (preset: string): Promise<PolicyEngine> => {
-    const engine = await buildEngine(preset, inputs);
+  const built = rememberedBy((preset) => buildEngine(preset, inputs));
+  return rememberedBy(async (preset) => {
+    const engine = await built(preset);
     const payload = { preset, policy: engine.hash, operatorFiles: inputs.operator.policies.map((file) => file.name) };
     await ledger.record({ type: "policy_loaded", sessionId: "", actor: "operator", requestId: "", timeMs: nowMs(), payload }, "durable");
     return engine;
-  };
+  });
+}
+
+/** Makes each preset's value once. Only a failure that lies in the policies themselves is kept: it lasts until a restart. */
+function rememberedBy<T>(make: (preset: string) => Promise<T>): (preset: string) => Promise<T> {
+  const known = new Map<string, Promise<T>>();
   return (preset) => {
-    const known = engines.get(preset) ?? load(preset);
-    engines.set(preset, known);
-    return known;
+    const found = known.get(preset);
+    if (found) return found;
+    const making = make(preset);
+    known.set(preset, making);
+    making.catch((error: unknown) => {
+      const lasts = error instanceof KernelError && (error.code === "POLICY_INVALID" || error.code === "CONFIG_INVALID");
+      if (!lasts) known.delete(preset);
+    });
+    return making;
   };
 }
 

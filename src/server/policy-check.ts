@@ -3,7 +3,7 @@
 import { PRESET_NAMES } from "../model/preset.ts";
 import { checkPolicies } from "../policy/check.ts";
 import { formatProblem } from "../policy/policy.ts";
-import { BUILT_IN_TOOLS } from "./compose.ts";
+import { BUILT_IN_TOOLS } from "./built-in-tools.ts";
 import { type Environment, operatorPath, readOperatorDirectory } from "./operator-directory.ts";
 import { policyActions, policySources } from "./policies.ts";
 

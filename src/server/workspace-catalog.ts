@@ -1,17 +1,24 @@
 /**
  * Opens workspaces: real paths, zones from built-in rules, the operator's and the workspace's own narrowing ones, and
- * the root handles. One opened workspace serves all sessions with the same roots.
+ * the root handles. One opened workspace serves all sessions with the same roots, until its directory is moved or
+ * replaced: then it is opened anew.
+ *
+ * INVARIANTS: Handrail's own directories are hidden by their real paths, whatever links lead there; the handles of a
+ * workspace that was let go are closed only once no call can use them any more, because a number that is closed too
+ * early would name another directory.
  */
 import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync, statSync } from "node:fs";
-import { join, relative } from "node:path";
+import { join, relative, resolve } from "node:path";
 import { KernelError } from "../base/errors.ts";
-import { CONFIG_FILE_BYTES_MAX } from "../base/limits.ts";
+import { CONFIG_FILE_BYTES_MAX, WORKSPACES_OPEN_MAX } from "../base/limits.ts";
 import { type FileRules, type Narrowing, noNarrowing, parseNarrowing, type Settings } from "../config/config.ts";
 import type { OpenWorkspace, WorkspaceCatalog } from "../kernel/index.ts";
 import type { Session } from "../model/session.ts";
 import type { Workspace } from "../model/workspace.ts";
 import { BUILT_IN_ZONE_RULES, compileZones, type ZoneRules } from "../model/zone.ts";
-import { openWorkspaceRoots } from "../sandbox/files/files.ts";
+import { isInPlace, openWorkspaceRoots, type WorkspaceRoots } from "../sandbox/files/files.ts";
+import { grantOf } from "./grants.ts";
+import { isWithin, realPath } from "./real-path.ts";
 
 /** A catalog that can be closed with its kernel. */
 export interface ClosableCatalog extends WorkspaceCatalog {
@@ -30,19 +37,40 @@ export function workspaceDirectory(path: string): string {
   return real;
 }
 
-/** @param hidden absolute directories that no agent may see: the operator's and the state directory */
+// A call that was let go may go on for as long as it likes; that nothing refers to the handles any more is the only sign
+// that nobody will use them.
+const unused = new FinalizationRegistry<() => void>((close) => close());
+
+/** @param hidden directories that no agent may see: the operator's and the state directory */
 export function createWorkspaceCatalog(settings: Settings, hidden: readonly string[]): ClosableCatalog {
+  // In the order of their last use.
   const opened = new Map<string, Promise<OpenWorkspace>>();
+  const keep = (key: string, opening: Promise<OpenWorkspace>) => {
+    opened.delete(key);
+    opened.set(key, opening);
+    for (const oldest of opened.keys()) {
+      if (opened.size <= WORKSPACES_OPEN_MAX) return;
+      opened.delete(oldest);
+    }
+  };
+  const openAnew = (key: string, session: Session): Promise<OpenWorkspace> => {
+    const opening = openWorkspace(settings, hidden, session);
+    keep(key, opening);
+    // A workspace that could not be opened is tried again with the next call: its rules may have been mended.
+    opening.catch(() => opened.get(key) === opening && opened.delete(key));
+    return opening;
+  };
   return {
-    open(session) {
+    async open(session) {
       const key = `${session.serviceRoot}\0${session.projectRoot}`;
       const known = opened.get(key);
-      if (known) return known;
-      const opening = openWorkspace(settings, hidden, session);
-      opened.set(key, opening);
-      // A workspace that could not be opened is tried again with the next call: its rules may have been mended.
-      opening.catch(() => opened.delete(key));
-      return opening;
+      if (known === undefined) return openAnew(key, session);
+      const place = await known;
+      const current = opened.get(key);
+      if (current !== undefined && current !== known) return current; // somebody else found it moved meanwhile
+      if (!areInPlace(place.roots)) return openAnew(key, session);
+      keep(key, known);
+      return place;
     },
     async close() {
       for (const result of await Promise.allSettled(opened.values())) {
@@ -53,34 +81,46 @@ export function createWorkspaceCatalog(settings: Settings, hidden: readonly stri
   };
 }
 
+function areInPlace({ service, project }: WorkspaceRoots): boolean {
+  return isInPlace(service) && (project === service || isInPlace(project));
+}
+
 async function openWorkspace(settings: Settings, hidden: readonly string[], session: Session): Promise<OpenWorkspace> {
   const { serviceRoot, projectRoot } = session;
-  const own = settings.workspaces.find((candidate) => candidate.path === serviceRoot);
-  const narrowing = await readNarrowing(serviceRoot);
-  const rules = combineRules([settings.files, ...(own?.files ? [own.files] : [])], narrowing, hidden, serviceRoot);
-  const servicePrefix = relative(projectRoot, serviceRoot);
-  if (servicePrefix.startsWith(".."))
+  if (!isWithin(projectRoot, serviceRoot))
     throw new KernelError("CONFIG_INVALID", `the workspace \`${serviceRoot}\` does not lie in its project \`${projectRoot}\``);
+  const own = grantOf(settings, serviceRoot);
+  const narrowing = await readNarrowing(serviceRoot);
+  const files = [settings.files, ...(own?.files ? [own.files] : [])];
+  const rules = { ...combineRules(files, narrowing), hidden: hiddenPaths(hidden, session) };
+  const servicePrefix = relative(projectRoot, serviceRoot);
   const workspace: Workspace = { serviceRoot, projectRoot, sharedPaths: rules.shared, zones: compileZones(rules, servicePrefix) };
+  const roots = openWorkspaceRoots(workspace);
+  unused.register(roots, roots.close);
   return {
     workspace,
-    roots: openWorkspaceRoots(workspace),
+    roots,
     disabledTools: new Set([...settings.tools.disabled, ...narrowing.tools.disabled]),
     volumeId: String(statSync(serviceRoot).dev),
   };
 }
 
-function combineRules(files: readonly FileRules[], narrowing: Narrowing, hidden: readonly string[], serviceRoot: string): ZoneRules {
-  const inside = hidden.map((directory) => relative(serviceRoot, directory)).filter((path) => path !== "" && !path.startsWith(".."));
+/** The project's paths of the directories `hidden`, as they are named and as they really lie. */
+function hiddenPaths(hidden: readonly string[], { serviceRoot, projectRoot }: Session): readonly string[] {
+  const places = hidden.flatMap((directory) => [resolve(directory), realPath(directory)]);
+  if (places.some((directory) => isWithin(directory, serviceRoot))) {
+    throw new KernelError(
+      "CONFIG_INVALID",
+      `the workspace \`${serviceRoot}\` lies in Handrail's own directory; keep state and configuration elsewhere`,
+    );
+  }
+  return places.filter((directory) => isWithin(projectRoot, directory)).map((directory) => relative(projectRoot, directory));
+}
+
+function combineRules(files: readonly FileRules[], narrowing: Narrowing): ZoneRules {
   return {
-    secret: [
-      ...BUILT_IN_ZONE_RULES.secret,
-      ...files.flatMap((file) => file.secret),
-      ...narrowing.files.secret,
-      ...inside.map((path) => `/${path.replace(/[\\*?[\]{}()!+@]/g, "\\$&")}`),
-    ],
-    secretTemplates: BUILT_IN_ZONE_RULES.secretTemplates,
-    managed: BUILT_IN_ZONE_RULES.managed,
+    ...BUILT_IN_ZONE_RULES,
+    ownSecret: [...files.flatMap((file) => file.secret), ...narrowing.files.secret],
     shared: [...BUILT_IN_ZONE_RULES.shared, ...files.flatMap((file) => file.shared)],
     protected: [...BUILT_IN_ZONE_RULES.protected, ...files.flatMap((file) => file.protected), ...narrowing.files.protected],
     readOnly: [...files.flatMap((file) => file.read_only), ...narrowing.files.read_only],
@@ -98,14 +138,17 @@ async function readNarrowing(serviceRoot: string): Promise<Narrowing> {
     descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return noNarrowing();
-    throw new KernelError("CONFIG_INVALID", `\`${path}\` cannot be read; it must be a regular file and no link`, error);
+    throw new KernelError("WORKSPACE_INVALID", `\`${path}\` cannot be read; it must be a regular file and no link`, error);
   }
   try {
     const status = fstatSync(descriptor);
     if (!status.isFile() || status.size > CONFIG_FILE_BYTES_MAX) {
-      throw new KernelError("CONFIG_INVALID", `\`${path}\` must be a regular file of at most 1 MiB`);
+      throw new KernelError("WORKSPACE_INVALID", `\`${path}\` must be a regular file of at most 1 MiB`);
     }
     return await parseNarrowing(readFileSync(descriptor, "utf8"), path);
+  } catch (error) {
+    const isOwn = error instanceof KernelError && error.code === "CONFIG_INVALID";
+    throw isOwn ? new KernelError("WORKSPACE_INVALID", error.message, error) : error;
   } finally {
     closeSync(descriptor);
   }

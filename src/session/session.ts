@@ -60,22 +60,36 @@ export interface Authenticated {
   readonly lease: Lease;
 }
 
+/**
+ * What came of authenticating: the caller, or a refusal. `session` is whose token it was, for evidence: only a token
+ * whose hash matches identifies a session, also one that may not act any more.
+ */
+export type Authentication =
+  | { readonly ok: true; readonly value: Authenticated }
+  | { readonly ok: false; readonly denial: Denial; readonly session?: Session };
+
 const NO_HASH = "0".repeat(64);
 
 /** Who `token` stands for, if its session may act now. */
-export async function authenticate(store: SessionStore, token: string, nowMs: number): Promise<Verdict<Authenticated>> {
+export async function authenticate(store: SessionStore, token: string, nowMs: number): Promise<Authentication> {
   const dot = token.indexOf(".");
   const session = dot > 0 ? await store.findSession(token.slice(0, dot)) : undefined;
   // An unknown session costs the same hash and comparison as a wrong secret.
   const matches = equalInConstantTime(blake3Digest(token), Buffer.from(session?.tokenHash ?? NO_HASH, "hex"));
   if (!session || !matches) return refused("session_invalid", "the session token is not valid; ask the operator for a new session");
+  const ended = whyEnded(session, nowMs);
+  if (ended) return { ...ended, session };
+  const lease = await effectiveLease(store, session.leaseId);
+  if (!lease) return { ...refused("session_invalid", "the session has no lease; ask the operator for a new session"), session };
+  return allow({ session, lease });
+}
+
+function whyEnded(session: Session, nowMs: number): Refused | undefined {
   if (session.revokedAtMs !== undefined) return refused("session_revoked", "the session was revoked; ask the operator for a new session");
   if (session.frozenAtMs !== undefined)
     return refused("session_frozen", "the session is frozen and waits for review; ask the operator to resume it");
   if (nowMs >= session.expiresAtMs) return refused("session_expired", "the session has expired; ask the operator for a new session");
-  const lease = await effectiveLease(store, session.leaseId);
-  if (!lease) return refused("session_invalid", "the session has no lease; ask the operator for a new session");
-  return allow({ session, lease });
+  return undefined;
 }
 
 /** The lease, counted as released when any lease it derives from was. */
@@ -91,6 +105,8 @@ async function effectiveLease(store: SessionStore, id: string): Promise<Lease | 
   return lease;
 }
 
-function refused(reason: string, message: string): { readonly ok: false; readonly denial: Denial } {
+type Refused = Extract<Verdict<never>, { ok: false }>;
+
+function refused(reason: string, message: string): Refused {
   return deny({ layer: "authenticate", reason, ruleId: `SESSION:${reason.slice("session_".length)}`, message });
 }

@@ -3,6 +3,7 @@ import { create } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import { utf8 } from "../base/bytes.ts";
 import {
+  ARGUMENT_VALUES_MAX,
   MAX_ARG_LEN,
   MAX_COMMAND_LEN,
   MAX_EDIT_SIZE,
@@ -273,6 +274,15 @@ describe("arguments of a generic call", () => {
   test("more bytes than the limit are `max_size` alone, and are not parsed", () => {
     const argumentsJson = new Uint8Array(MAX_WRITE_SIZE + 1);
     expect(brokenTool(call({ argumentsJson }))).toEqual(["WIRE:call.arguments_json call.arguments_json max_size"]);
+  });
+
+  test.each([
+    ["in one list", (count: number) => ({ a: Array.from({ length: count - 2 }, () => 1) })],
+    ["as members", (count: number) => Object.fromEntries(Array.from({ length: count - 1 }, (_, index) => [`m${index}`, "x"]))],
+  ])("of the most values that any tool takes, %s, are taken, and of one more refused", (_, of) => {
+    const argumentsOf = (count: number) => brokenTool(call({ argumentsJson: utf8(JSON.stringify(of(count))) }));
+    expect(argumentsOf(ARGUMENT_VALUES_MAX)).toEqual([]);
+    expect(argumentsOf(ARGUMENT_VALUES_MAX + 1)).toEqual(["WIRE:call.arguments_json call.arguments_json max_items"]);
   });
 });
 

@@ -6,9 +6,9 @@
  * refused. INVARIANT: work and answer are bounded by the size of the request and MAX_REPEATED_ITEMS.
  */
 import { textOf } from "../base/bytes.ts";
-import { isJsonObject } from "../base/json.ts";
-import { parseJson } from "../base/json-parse.ts";
-import { MAX_ID_LEN } from "../base/limits.ts";
+import { hasMoreJsonValues, isJsonObject } from "../base/json.ts";
+import { type ParsedJson, parseJson } from "../base/json-parse.ts";
+import { ARGUMENT_VALUES_MAX, MAX_ID_LEN } from "../base/limits.ts";
 import type { GenericCall, ToolRequest } from "../gen/handrail/tool/v1/tool_pb.ts";
 import { hasMoreCharacters } from "../model/constraints.ts";
 import type { Violation } from "../model/decision.ts";
@@ -33,6 +33,9 @@ export function validateRequest(request: ToolRequest): readonly Violation[] {
   checkTool(found, request.tool);
   return found;
 }
+
+/** What is wrong with arguments of more values than any tool takes. */
+export const TOO_MANY_VALUES = `holds more than ${ARGUMENT_VALUES_MAX} values; send less at once`;
 
 /** Every violation of an envelope, by the same rules as those of a decoded request. */
 export function validateEnvelope(envelope: CallEnvelope): readonly Violation[] {
@@ -100,14 +103,17 @@ function checkTool(found: Violations, tool: ToolRequest["tool"]): void {
 
 function checkArguments(found: Violations, call: GenericCall): void {
   if (!checkBytes(found, "call.arguments_json", call.argumentsJson)) return;
-  const problem = problemOfArguments(call.argumentsJson);
-  if (problem !== undefined) report(found, "call.arguments_json", "format", `${problem}; send one JSON object, \`{}\` for no arguments`);
+  const args = parseArguments(call.argumentsJson);
+  if (!args.ok) {
+    report(found, "call.arguments_json", "format", `${args.problem}; send one JSON object, \`{}\` for no arguments`);
+  } else if (hasMoreJsonValues(args.value, ARGUMENT_VALUES_MAX)) {
+    report(found, "call.arguments_json", "max_items", TOO_MANY_VALUES);
+  }
 }
 
-function problemOfArguments(bytes: Uint8Array): string | undefined {
+function parseArguments(bytes: Uint8Array): ParsedJson {
   const text = textOf(bytes);
-  if (text === undefined) return "is not UTF-8";
+  if (text === undefined) return { ok: false, problem: "is not UTF-8" };
   const parsed = parseJson(text);
-  if (!parsed.ok) return parsed.problem;
-  return isJsonObject(parsed.value) ? undefined : "is not a JSON object";
+  return !parsed.ok || isJsonObject(parsed.value) ? parsed : { ok: false, problem: "is not a JSON object" };
 }

@@ -25,8 +25,16 @@ export interface Place {
   readonly judged: (WorkspacePath & { readonly effect: string })[];
   readonly broken: (readonly [path: string, owner: string])[];
   readonly files: FileAccess;
-  readonly access: (options: { readonly signal?: AbortSignal; readonly clock?: Clock; readonly locks?: LockStore }) => FileAccess;
+  readonly access: (options: AccessOptions) => FileAccess;
   readonly close: () => void;
+}
+
+/** What is different from plain access. */
+export interface AccessOptions {
+  readonly signal?: AbortSignal;
+  readonly clock?: Clock;
+  readonly locks?: LockStore;
+  readonly recheck?: () => Promise<Denial | undefined>;
 }
 
 /** A new place. With `service` the service root is that directory of the project, whose `contracts` is shared. */
@@ -68,6 +76,7 @@ export function openPlace(base: string, root: string, project: string, service: 
       random: systemRandom,
       signal: options.signal ?? new AbortController().signal,
       onLockBroken: (path, owner) => void broken.push([path, owner]),
+      recheck: options.recheck ?? (async () => undefined),
     });
   return {
     base,

@@ -1,5 +1,5 @@
 /** `handrail call` and what decides it: exit codes, the one line it prints, switches, settings, presets and grants. */
-import { chmodSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import { handrail, linesOf, oneJsonLine, type RunOptions } from "../support/command-line.ts";
@@ -75,6 +75,13 @@ describe("exit codes", () => {
       expect([code, stdout]).toEqual([1, ""]);
       expect(linesOf(stderr)[0]).toMatch(mistakes[index]?.[1] ?? "");
     }
+  });
+
+  test("arguments from standard input that are not UTF-8 are refused, not repaired", async () => {
+    const input = Buffer.from(JSON.stringify(write("caf\xe9.txt")), "latin1");
+    const { code, stdout, stderr } = await handrail(place, ["call", "write_file", "--json", "-"], { input });
+    expect([code, stdout, stderr]).toEqual([1, "", expect.stringContaining("standard input is not UTF-8")]);
+    expect(readdirSync(place.workspace).filter((name) => name.startsWith("caf"))).toEqual([]);
   });
 
   test("arguments come from standard input too", async () => {
@@ -185,6 +192,18 @@ describe("the workspace's own handrail.yaml", () => {
     expect((await call("read_file", READ)).code).toBe(0);
   });
 
+  test.each(["dev", "open"])("cannot be changed by what it narrows, under preset %s", async (preset) => {
+    const text = "files: { read_only: [docs] }\n";
+    place.put("workspace/handrail.yaml", text);
+    const readOnly = [2, "WORKSPACE_READ_ONLY", "workspace", "ZONE:shared"];
+    expect(await refusal("write_file", { path: "handrail.yaml", content: "" }, ["--preset", preset])).toEqual(readOnly);
+    const edits = [{ operation: "delete", spec: "files" }];
+    expect(await refusal("edit_file", { path: "handrail.yaml", edits }, ["--preset", preset])).toEqual(readOnly);
+    expect(await refusal("write_file", write("docs/a"), ["--preset", preset])).toEqual(readOnly);
+    expect(readFileSync(join(place.workspace, "handrail.yaml"), "utf8")).toBe(text);
+    expect((await call("read_file", { path: "handrail.yaml" }, ["--preset", preset])).code).toBe(0);
+  });
+
   test.each([
     ["a key that would widen", "preset: open\n"],
     ["a grant", "workspaces: [{ path: /, roles: [sre] }]\n"],
@@ -198,7 +217,7 @@ describe("the workspace's own handrail.yaml", () => {
       expect.objectContaining({
         code: "TOOL_POLICY_INVALID",
         layer: "gates",
-        rule_id: "CONFIG:config_invalid",
+        rule_id: "CONFIG:workspace_invalid",
         message: expect.stringContaining("handrail.yaml"),
       }),
     ]);
@@ -232,6 +251,47 @@ describe("presets and roles", () => {
     const granted = await connectRpc(place, ["--role", "sre"]);
     expect((await granted.call("read_file", READ)).isError).toBe(false);
     expect((await granted.call("write_file", write("b"))).structuredContent.error).toMatchObject({ rule_id: "DEFAULT_DENY" });
+  });
+
+  describe("of a client", () => {
+    /** What a client is told that asks for more than it may have, or `served`. */
+    async function asked(...args: string[]): Promise<string> {
+      const client = startRpc(place, args);
+      client.process.stdin.end();
+      return (await client.ended) === "0" ? "served" : client.stderr();
+    }
+    const settle = (text: string) => void place.put("config/handrail.yaml", text);
+
+    test("are its own choice where the operator said nothing", async () => {
+      expect(await asked("--preset", "open")).toBe("served");
+      settle("alert: { violations_per_minute: 9 }\n");
+      expect(await asked("--preset", "open")).toBe("served");
+    });
+
+    test.each([
+      ["a preset for all", () => "preset: autonomous\n", "autonomous"],
+      ["a preset for the workspace", () => `preset: open\nworkspaces: [{ path: ${place.workspace}, preset: autonomous }]\n`, "autonomous"],
+      ["a grant without a preset", () => `workspaces: [{ path: ${place.workspace} }]\n`, "dev"],
+    ])("only narrow %s", async (_, text, limit) => {
+      settle(text());
+      expect(await Promise.all([asked("--preset", "reader"), asked("--preset", limit), asked()])).toEqual(["served", "served", "served"]);
+      expect(await asked("--preset", "open")).toContain(`the preset \`open\` allows more than \`${limit}\`, which the operator chose`);
+      expect((await call("read_file", READ, ["--preset", "open"])).code).toBe(0); // the operator's own choice
+    });
+
+    test("take a project root only from a grant, or above the workspace", async () => {
+      const ungranted = await Promise.all([place.base, "/", place.outside].map((project) => asked("--project", project)));
+      expect(ungranted).toEqual([
+        "served",
+        expect.stringContaining("and not `/`"),
+        expect.stringContaining("must be a directory that holds"),
+      ]);
+      settle(`workspaces: [{ path: ${place.workspace}, project_root: ${place.base} }]\n`);
+      const above = await Promise.all([place.base, join(place.base, "..")].map((project) => asked("--project", project)));
+      expect(above).toEqual(["served", expect.stringContaining("is not granted to clients")]);
+      settle(`workspaces: [{ path: ${place.workspace} }]\n`);
+      expect(await asked("--project", place.base)).toContain("is not granted to clients");
+    });
   });
 
   test("the product owner reads documents and nothing else", async () => {

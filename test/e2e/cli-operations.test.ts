@@ -96,6 +96,68 @@ describe("leases", () => {
     expect(linesOf((await handrail(place, ["leases", "list"])).stdout)[2]).toMatch(new RegExp(`^${parent.leaseId}  released`));
   });
 
+  test("are narrowed for a session that is made under one with limits of its own", async () => {
+    const place = freshPlace();
+    place.put("workspace/docs/a.md", "a\n");
+    place.put("workspace/src/a.ts", "a\n");
+    const create = ["sessions", "create", "--workspace", place.workspace];
+    const parent = await json<Shown>(place, [...create, "--tools", "read_file", "list_files"]);
+    const plain = await json<Shown>(place, [...create, "--lease", parent.leaseId]);
+    const narrowed = await json<Shown>(place, [
+      ...create,
+      "--lease",
+      parent.leaseId,
+      "--read",
+      "docs/**",
+      "--tools",
+      "read_file",
+      "write_file",
+    ]);
+    expect(plain.leaseId).toBe(parent.leaseId);
+    const lease = (await json<Lease[]>(place, ["leases", "list"])).find(({ id }) => id === narrowed.leaseId);
+    expect(lease).toMatchObject({ parentId: parent.leaseId });
+    const answers = await Promise.all([
+      callAs(place, plain.token, "read_file", { path: "src/a.ts" }),
+      callAs(place, narrowed.token, "read_file", { path: "docs/a.md" }),
+      callAs(place, narrowed.token, "read_file", { path: "src/a.ts" }),
+      callAs(place, narrowed.token, "write_file", { path: "b", content: "" }),
+    ]);
+    expect(answers).toEqual([
+      [0, undefined],
+      [0, undefined],
+      [2, "LEASE_SCOPE"],
+      [2, "LEASE_SCOPE"],
+    ]);
+  });
+
+  test("tell a project's shared files from a service's own", async () => {
+    const place = freshPlace();
+    place.put("workspace/shared/a.md", "the service's\n");
+    place.put("shared/a.md", "the project's\n");
+    const create = ["sessions", "create", "--workspace", place.workspace, "--project", place.base];
+    const inService = await json<Shown>(place, [...create, "--read", "shared/**"]);
+    const inProject = await json<Shown>(place, [...create, "--read", "@project/shared/**"]);
+    const [own, shared] = [{ path: "shared/a.md" }, { path: join(place.base, "shared/a.md") }];
+    const read = (token: string) => Promise.all([own, shared].map((args) => callAs(place, token, "read_file", args)));
+    expect(await read(inService.token)).toEqual([
+      [0, undefined],
+      [2, "LEASE_SCOPE"],
+    ]);
+    expect(await read(inProject.token)).toEqual([
+      [2, "LEASE_SCOPE"],
+      [0, undefined],
+    ]);
+    const listed = await Promise.all(
+      [inService, inProject].map(({ token }) =>
+        handrail(place, ["call", "list_files", "--json", JSON.stringify(shared).replace("/a.md", ""), "--session", token]),
+      ),
+    );
+    expect(listed.map(({ code, stdout }) => [code, oneJsonLine<{ data?: { entries: object[] } }>(stdout).data?.entries])).toEqual([
+      [2, undefined],
+      [0, [expect.objectContaining({ path: "a.md" })]],
+    ]);
+  });
+
   test("are renewed, a derived one at most to its parent's end", async () => {
     const place = freshPlace();
     const { leaseId } = await json<Shown>(place, ["sessions", "create", "--workspace", place.workspace, "--lifetime", "1h"]);
@@ -133,7 +195,8 @@ describe("policy", () => {
           code: "TOOL_POLICY_INVALID",
           layer: "gates",
           rule_id: "CONFIG:policy_invalid",
-          suggestion: "run `handrail policy check` and correct what it names",
+          message: "the operator's policy is not valid, so nothing is allowed; ask the operator to correct it",
+          suggestion: "the operator runs `handrail policy check` and corrects what it names",
         }),
       }),
     ]);
@@ -259,6 +322,25 @@ describe("setting up", () => {
     place.put("config/handrail.yaml", "presets: dev\n");
     const { code, stdout } = await handrail(place, ["doctor"]);
     expect([code, stdout]).toEqual([1, expect.stringMatching(/^failed +operator directory .*handrail\.yaml/m)]);
+  });
+});
+
+describe("wire validate of bytes that are not UTF-8", () => {
+  const one = (id: string) => `{"requestId":"${id}","sessionToken":"s","fileRead":{"path":"a.txt"}}`;
+  const bad = Buffer.from(one("caf\xe9"), "latin1");
+  const refused = { valid: false, violations: [{ field: "", rule: "decode", message: "the request is not UTF-8" }] };
+
+  test("refuses one request, and of several lines only the bad one", async () => {
+    const place = freshPlace();
+    const alone = await handrail(place, ["wire", "validate", "--json"], { input: bad });
+    expect([alone.code, oneJsonLine(alone.stdout)]).toEqual([1, refused]);
+    const lines = Buffer.concat([Buffer.from(`${one("r")}\n`), bad, Buffer.from(`\n${one("caf\xe9")}`)]);
+    const { stdout } = await handrail(place, ["wire", "validate", "--lines"], { input: lines });
+    expect(linesOf(stdout).map((line) => JSON.parse(line))).toEqual([
+      { valid: true, violations: [] },
+      refused,
+      { valid: true, violations: [] },
+    ]);
   });
 });
 

@@ -1,7 +1,7 @@
 /** `handrail mcp` as clients meet it: the official client, the Inspector's command line, and bare JSON-RPC. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Client } from "@modelcontextprotocol/client";
@@ -112,7 +112,7 @@ describe("the official client", () => {
     ]);
   });
 
-  test("a dedupe key is refused as long as nothing keeps results", async () => {
+  test("CTR-0003: a dedupe key is refused as long as nothing keeps results", async () => {
     const params = { name: "list_files", arguments: { path: "." }, _meta: { "handrail/dedupe_key": "once" } };
     expect(await client.callTool(params)).toMatchObject({ structuredContent: { error: { code: "DEDUPE_UNAVAILABLE" } } });
   });
@@ -173,6 +173,51 @@ describe("bare JSON-RPC", () => {
     ]);
     expect((await client.request("nonsense/method")).error).toMatchObject({ code: -32601 });
     expect((await client.call("read_file", { path: "a.txt" })).isError).toBe(false);
+  });
+
+  test("bytes that are not UTF-8 are refused, not repaired, and the connection lives on", async () => {
+    const client = await connectRpc(place);
+    const line = JSON.stringify({
+      jsonrpc: "2.0",
+      id: 40,
+      method: "tools/call",
+      params: { name: "write_file", arguments: { path: "caf\xe9", content: "" } },
+    });
+    client.process.stdin.write(Buffer.from(`${line}\n`, "latin1"));
+    const [, refused] = await client.answered(2);
+    expect([refused?.id, refused?.error?.code]).toEqual([null, -32700]);
+    client.process.stdin.write(Buffer.from(`${line}\n`, "utf8")); // the same call in UTF-8
+    expect((await client.answered(3))[2]).toMatchObject({ id: 40, result: { structuredContent: { data: { path: "café" } } } });
+    expect(readdirSync(place.workspace).sort()).toEqual(["a.txt", "café"]);
+  });
+
+  test.each([
+    [
+      "a dedupe key that is no string",
+      { name: "list_files", arguments: { path: "." }, _meta: { "handrail/dedupe_key": { toString: 1 } } },
+      "dedupe_key",
+      "format",
+    ],
+    ["a name that is no string", { name: 7, arguments: {} }, "tool", "required"],
+    ["no name", { arguments: {} }, "tool", "required"],
+    ["arguments that are no object", { name: "list_files", arguments: ["a"] }, "call.arguments_json", "format"],
+    ["arguments that are null", { name: "list_files", arguments: null }, "call.arguments_json", "format"],
+    ["a wrong name beside a progress token", { name: 7, _meta: { progressToken: 1 } }, "tool", "required"],
+    ["a wrong name beside a task", { name: 7, task: {} }, "tool", "required"],
+  ])("a call with %s is refused by the kernel, and recorded", async (_, params, field, rule) => {
+    const client = await connectRpc(place);
+    const { result } = await client.request("tools/call", params);
+    expect(result).toMatchObject({ isError: true, structuredContent: { error: { code: "VALIDATION_FAILED" } } });
+    client.process.stdin.end();
+    expect(await client.ended).toBe("0");
+    const denied = (await readEvidence(place.state)).filter(({ entry }) => entry.eventType === "tool_execution_denied");
+    expect(denied.map(({ payload }) => payload["violations"])).toEqual([[{ field, rule }]]);
+  });
+
+  test("a call with a progress token is answered", async () => {
+    const client = await connectRpc(place);
+    const params = { name: "read_file", arguments: { path: "a.txt" }, _meta: { progressToken: "p" } };
+    expect((await client.request("tools/call", params)).result).toMatchObject({ structuredContent: { data: { content: "a\n" } } });
   });
 
   test("requests that only look like ones are refused, and do not keep the server from ending in good order", async () => {

@@ -1,6 +1,6 @@
 /** `handrail start`: the demonstration decides its calls as it says, and leaves nothing behind. */
 import { mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { collect, handrail, linesOf, startHandrail, until } from "../support/command-line.ts";
 import { readEvidence } from "../support/evidence.ts";
@@ -11,6 +11,14 @@ function decisions(stdout: string): string[][] {
   return linesOf(stdout)
     .filter((line) => /^(allow|deny|error) /.test(line))
     .map((line) => line.split(/\s+/).slice(0, 3));
+}
+
+/** State of each session in a state directory. */
+async function sessionStates(place: Place, state: string): Promise<(string | undefined)[]> {
+  const { stdout } = await handrail(place, ["sessions", "list", "--state", state]);
+  return linesOf(stdout)
+    .slice(1)
+    .map((line) => line.split(/\s+/)[1]);
 }
 
 /** Every path below a directory. */
@@ -53,6 +61,7 @@ test("on a user's workspace it reads, writes and removes its own file, and chang
   expect(readFileSync(join(place.workspace, "README.md"), "utf8")).toBe("# Mine\n");
   const records = await readEvidence(place.state);
   expect(records.filter(({ entry }) => entry.eventType === "tool_execution_denied")).toHaveLength(2);
+  expect(await sessionStates(place, place.state)).toEqual(["revoked"]);
 });
 
 test("a file of the user's that bears the name of its own is neither changed nor removed", async () => {
@@ -74,6 +83,7 @@ test("without --once it serves until it is stopped", async () => {
   child.kill("SIGINT");
   await until(() => child.exitCode !== null || child.signalCode !== null);
   expect([child.exitCode, statSync(socket, { throwIfNoEntry: false })]).toEqual([0, undefined]);
+  expect(await sessionStates(place, dirname(socket))).toEqual(["revoked"]);
 });
 
 test("a workspace that does not exist is refused with what to do", async () => {

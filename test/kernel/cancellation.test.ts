@@ -26,6 +26,7 @@ test("a call that was cancelled before it ran has no effect, and its intent is c
     ["tool_selected", undefined, undefined],
     ["tool_executed", 1, "CANCELLED"],
   ]);
+  expect(ledger.of("tool_executed")[0]?.payload["ran"]).toBe(false);
 });
 
 test("a call that is cancelled while its intent is recorded does not run", async () => {
@@ -48,6 +49,7 @@ test("a running tool that heeds its signal ends by itself", async () => {
   const { outcome } = await call("patient", { path: "a" }, { signal: cancel.signal });
   expect(outcome).toMatchObject({ kind: "error", code: "CANCELLED", message: "stopped half way" });
   expect(ledger.of("tool_executed")[0]).toMatchObject({ closes: 1, payload: { errorCode: "CANCELLED" } });
+  expect(ledger.of("tool_executed")[0]?.payload).not.toHaveProperty("ran");
 });
 
 test("a running tool that ends well within the grace period has succeeded", async () => {

@@ -2,10 +2,11 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { KernelError } from "../../src/base/errors.ts";
 import type { JsonObject } from "../../src/base/json.ts";
 import { REFUSALS_RECORDED_PER_SECOND } from "../../src/base/limits.ts";
 import type { LedgerEvent } from "../../src/model/event.ts";
-import { memoryKernel, testTool } from "../support/memory-kernel.ts";
+import { type MemoryKernel, memoryKernel, START_MS, testTool } from "../support/memory-kernel.ts";
 
 describe("intent before effect", () => {
   test("the file is untouched when the intent is recorded, and written when the outcome is", async () => {
@@ -91,13 +92,17 @@ describe("intent before effect", () => {
 });
 
 describe("a bug in a tool", () => {
-  test("is recorded as internal and its message stays inside", async () => {
+  test("in a tool that only reads is recorded as internal, and its message stays inside", async () => {
     const secret = "at /srv/handrail/inner.ts:12 password=hunter2";
     const { ledger, call, internalErrors } = await memoryKernel({
       tools: [
-        testTool("broken", () => {
-          throw new TypeError(secret);
-        }),
+        testTool(
+          "broken",
+          () => {
+            throw new TypeError(secret);
+          },
+          { effect: "read" },
+        ),
       ],
     });
     const response = await call("broken", { path: "a" });
@@ -112,6 +117,18 @@ describe("a bug in a tool", () => {
     expect(ledger.of("tool_executed")[0]?.payload).toMatchObject({ tool: "broken", success: false, errorCode: "INTERNAL" });
     expect(JSON.stringify([response, ledger.events])).not.toContain("hunter2");
     expect(internalErrors).toEqual([new TypeError(secret)]);
+  });
+
+  test("after the tool wrote leaves the outcome unknown: it says so, and the record closes the intent", async () => {
+    const halfway = testTool("halfway", async (_, { files }) => {
+      await files.write("a.txt", Buffer.from("written"), { mode: "overwrite" });
+      throw new TypeError("undefined is not a function");
+    });
+    const { ledger, call, textOf, internalErrors } = await memoryKernel({ tools: [halfway] });
+    const { outcome } = await call("halfway", { path: "a.txt" });
+    expect([textOf("a.txt"), outcome]).toEqual(["written", expect.objectContaining({ kind: "error", code: "OUTCOME_UNKNOWN" })]);
+    expect(ledger.of("tool_executed")).toMatchObject([{ closes: 1, payload: { success: false, errorCode: "OUTCOME_UNKNOWN" } }]);
+    expect(internalErrors).toHaveLength(1);
   });
 
   test("in its analysis refuses the call before anything is done", async () => {
@@ -210,10 +227,53 @@ describe("a flood of refused requests", () => {
     expect(ledger.of("tool_execution_denied").filter(({ payload }) => payload["layer"] === "workspace")).toHaveLength(50);
   });
 
+  test.each([
+    ["the master gate refuses", { settings: { toolsEnabled: false } }],
+    ["one tool's gate refuses", { settings: { disabledTools: new Set(["read_file"]) } }],
+  ])("is counted too when %s before any session is known", async (_, options) => {
+    const { door, ledger, call } = await memoryKernel(options);
+    for (let index = 0; index < REFUSALS_RECORDED_PER_SECOND + 5; index += 1) await call("read_file", { path: "a" }, { token: "nonsense" });
+    await door.flush();
+    expect(ledger.of("tool_execution_denied")).toHaveLength(REFUSALS_RECORDED_PER_SECOND);
+    expect(ledger.of("requests_refused").map(({ payload }) => payload)).toEqual([{ count: 5 }]);
+  });
+
+  test("is counted too when the store of sessions fails", async () => {
+    const { ledger, call, sessions } = await memoryKernel();
+    Object.assign(sessions, { findSession: () => Promise.reject(new KernelError("STORE_UNAVAILABLE", "the disk is gone")) });
+    for (let index = 0; index < REFUSALS_RECORDED_PER_SECOND + 5; index += 1) await call("read_file", { path: "a" });
+    expect(ledger.events).toHaveLength(REFUSALS_RECORDED_PER_SECOND);
+  });
+
   test("flushing with nothing counted records nothing", async () => {
     const { door, ledger } = await memoryKernel();
     await door.flush();
     expect(ledger.events).toEqual([]);
+  });
+});
+
+describe("a session that must not act any more", () => {
+  const MUST_NOT: readonly (readonly [string, (kernel: MemoryKernel) => unknown, string])[] = [
+    ["is revoked", ({ sessions, session }) => sessions.updateSession(session.id, { revokedAtMs: START_MS }), "session_revoked"],
+    ["is frozen", ({ sessions, session }) => sessions.updateSession(session.id, { frozenAtMs: START_MS }), "session_frozen"],
+    ["has expired", ({ sessions, session }) => sessions.updateSession(session.id, { expiresAtMs: START_MS }), "session_expired"],
+    ["has no workspace", (kernel) => kernel.breakWorkspace(new KernelError("CONFIG_INVALID", "no")), "tool_policy_invalid"],
+  ];
+
+  test.each(MUST_NOT)("because it %s is named by the record of its refusal", async (_, end, reason) => {
+    const kernel = await memoryKernel();
+    await end(kernel);
+    await kernel.call("read_file", { path: "a" });
+    expect(kernel.ledger.events).toMatchObject([
+      { type: "tool_execution_denied", sessionId: kernel.session.id, actor: "tester/agent", payload: { reason, role: "dev" } },
+    ]);
+  });
+
+  test("is not named when only its id was known: another secret identifies nobody", async () => {
+    const kernel = await memoryKernel();
+    await kernel.sessions.updateSession(kernel.session.id, { revokedAtMs: START_MS });
+    await kernel.call("read_file", { path: "a" }, { token: `${kernel.session.id}.guess` });
+    expect(kernel.ledger.events).toMatchObject([{ sessionId: "", actor: "", payload: { reason: "session_invalid" } }]);
   });
 });
 

@@ -21,6 +21,7 @@ const REASONS = [
   "session_invalid",
   "session_revoked",
   "skill_tool_not_allowed",
+  "tool_approval_denied",
   "tool_approval_required",
   "tool_input_invalid",
   "tool_not_allowed",
@@ -65,6 +66,8 @@ const FAILURES = [
   "REGEX_TIMEOUT",
   "RESOURCE_BUSY",
   "SANDBOX_UNAVAILABLE",
+  "STORE_CORRUPT",
+  "STORE_UNAVAILABLE",
   "TIMEOUT",
 ];
 

@@ -1,7 +1,7 @@
 /** Re-check: what allowed a call must still hold once its intent is recorded; else nothing happens and the intent is closed. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { KernelError } from "../../src/base/errors.ts";
 import { REFUSALS_RECORDED_PER_SECOND } from "../../src/base/limits.ts";
 import { editTools } from "../../src/tools/edit/edit-tools.ts";
@@ -79,6 +79,75 @@ test("the intent is closed although a flood of refused requests is being counted
   await kernel.call("write_file", { path: "a.txt", content: "new" });
   const [intent] = kernel.ledger.of("tool_selected");
   expect(kernel.ledger.events.at(-1)).toMatchObject({ type: "tool_execution_denied", closes: intent?.sequence });
+});
+
+describe("a write that waits for the lock of its file", () => {
+  /** Makes the lock busy until `change` was made, which the first look at it starts. */
+  function waitFor(kernel: MemoryKernel, change: () => unknown): void {
+    const { acquire } = kernel.locks;
+    let looked = false;
+    kernel.locks.acquire = async (wanted) => {
+      if (looked) return acquire(wanted);
+      looked = true;
+      await change();
+      return { kind: "busy", owner: "another kernel", sinceMs: wanted.nowMs };
+    };
+  }
+
+  test.each(CHANGES)("is refused when %s meanwhile", async (_, change, expected) => {
+    const kernel = await memoryKernel();
+    waitFor(kernel, () => change(kernel));
+    const { outcome } = await kernel.call("write_file", { path: "a.txt", content: "new" });
+    expect(outcome).toMatchObject({ kind: "denied", denial: expected });
+    expect(existsSync(join(kernel.root, "a.txt"))).toBe(false);
+    expect(kernel.ledger.events.map(({ type, closes }) => [type, closes])).toEqual([
+      ["tool_selected", undefined],
+      ["tool_execution_denied", 1],
+    ]);
+  });
+
+  test("is done when nothing changed meanwhile", async () => {
+    const kernel = await memoryKernel();
+    waitFor(kernel, () => undefined);
+    expect((await kernel.call("write_file", { path: "a.txt", content: "new" })).outcome.kind).toBe("success");
+    expect(kernel.textOf("a.txt")).toBe("new");
+  });
+
+  test("behind another call of the same kernel is refused as well", async () => {
+    const kernel = await memoryKernel();
+    const { release } = kernel.locks;
+    kernel.locks.release = async (lock) => {
+      await kernel.sessions.updateSession(kernel.session.id, { revokedAtMs: START_MS });
+      return release(lock);
+    };
+    const writes = ["first", "second"].map((content) => kernel.call("write_file", { path: "a.txt", content }));
+    const [first, second] = await Promise.all(writes);
+    expect([first?.outcome.kind, second?.outcome]).toMatchObject(["success", { kind: "denied", denial: { reason: "session_revoked" } }]);
+    expect(kernel.textOf("a.txt")).toBe("first");
+  });
+});
+
+describe("a policy that depends on the time", () => {
+  const LATER = Math.floor(START_MS / 1000) + 60;
+  const policies = `@id("test.hours")\n@message("too late")\nforbid (principal, action == Handrail::Action::"write_file", resource)\nwhen { context.time >= ${LATER} };`;
+
+  test("is asked again after a wait: what it forbids by then does not happen", async () => {
+    const kernel = await memoryKernel({ policies });
+    kernel.ledger.before = ({ type }) => {
+      if (type === "tool_selected") kernel.time.nowMs = LATER * 1000;
+    };
+    const { outcome } = await kernel.call("write_file", { path: "a.txt", content: "new" });
+    expect(outcome).toMatchObject({ kind: "denied", denial: { layer: "policy", ruleId: "test.hours" } });
+    expect(existsSync(join(kernel.root, "a.txt"))).toBe(false);
+  });
+
+  test("allows what it still allows", async () => {
+    const kernel = await memoryKernel({ policies });
+    kernel.ledger.before = ({ type }) => {
+      if (type === "tool_selected") kernel.time.nowMs = LATER * 1000 - 1;
+    };
+    expect((await kernel.call("write_file", { path: "a.txt", content: "new" })).outcome.kind).toBe("success");
+  });
 });
 
 test("with nothing changed the effect happens", async () => {

@@ -21,6 +21,7 @@ import type { Tool } from "../../src/model/tool.ts";
 import { BUILT_IN_ZONE_RULES, compileZones } from "../../src/model/zone.ts";
 import { createPolicyEngine, type PolicyEngine } from "../../src/policy/policy.ts";
 import { openWorkspaceRoots } from "../../src/sandbox/files/files.ts";
+import type { LockStore } from "../../src/sandbox/lock-store.ts";
 import { policyActions, policySources } from "../../src/server/policies.ts";
 import { mintSession } from "../../src/session/session.ts";
 import type { SessionStore } from "../../src/session/session-store.ts";
@@ -126,6 +127,10 @@ export interface MemoryKernel {
   readonly time: { nowMs: number };
   /** What the policy catalog answers; replace it to change the policy. */
   readonly policy: { current: () => Promise<PolicyEngine> };
+  /** Makes the workspace impossible to open. */
+  readonly breakWorkspace: (error: Error) => void;
+  /** Locks of files, shared by all calls; replace a method to break it. */
+  readonly locks: { -readonly [Name in keyof LockStore]: LockStore[Name] };
   readonly call: (tool: string, args: JsonObject, options?: CallOptions) => Promise<CallResponse>;
   readonly textOf: (path: string) => string;
 }
@@ -157,8 +162,11 @@ export async function memoryKernel(options: MemoryKernelOptions = {}): Promise<M
   const { session, token, lease } = await openSession(sessions, root, preset, options);
   const ledger = new MemoryLedger();
   const internalErrors: unknown[] = [];
+  const fixed = fixedParts(clock, root, tools, options);
+  let brokenBy: Error | undefined;
   const door = createKernelDoor({
-    ...fixedParts(clock, root, tools, options),
+    ...fixed,
+    workspaces: { open: (opened) => (brokenBy ? Promise.reject(brokenBy) : fixed.workspaces.open(opened)) },
     policy: () => policy.current(),
     sessions,
     ledger,
@@ -172,7 +180,25 @@ export async function memoryKernel(options: MemoryKernelOptions = {}): Promise<M
     return door.execute(submission as Parameters<KernelDoor["execute"]>[0], signal ?? new AbortController().signal);
   };
   const textOf = (path: string) => readFileSync(join(root, path), "utf8");
-  return { door, ledger, sessions, session, lease, token, root, internalErrors, time, policy, call, textOf };
+  const breakWorkspace = (error: Error) => {
+    brokenBy = error;
+  };
+  return {
+    breakWorkspace,
+    locks: fixed.locks,
+    door,
+    ledger,
+    sessions,
+    session,
+    lease,
+    token,
+    root,
+    internalErrors,
+    time,
+    policy,
+    call,
+    textOf,
+  };
 }
 
 type FixedParts = Omit<KernelParts, "policy" | "sessions" | "ledger" | "onInternalError">;
@@ -232,7 +258,7 @@ export function engineOf(preset: string, text: string, tools: readonly Tool[]): 
   const known =
     engines.get(key) ??
     createPolicyEngine({
-      actions: policyActions(tools),
+      actions: policyActions(tools, tools),
       sources: policySources(preset, { path: "/nowhere", exists: true, settings, policies }),
       roles: settings.roles,
     });

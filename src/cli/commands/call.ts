@@ -1,5 +1,7 @@
 /** `handrail call`: one governed tool call from the command line; prints the ToolResult and says by its exit code what came of it. */
 import type { Command } from "commander";
+import { textOf } from "../../base/bytes.ts";
+import { KernelError } from "../../base/errors.ts";
 import { newId, systemRandom } from "../../base/ids.ts";
 import { LINE_BYTES_MAX } from "../../base/limits.ts";
 import type { OpenKernel } from "../../server/compose.ts";
@@ -43,7 +45,8 @@ export function addCallCommand(program: Command): void {
 }
 
 async function call(tool: string, flags: CallFlags): Promise<number> {
-  const text = flags.json === "-" ? (await readStandardInput(LINE_BYTES_MAX)).toString("utf8") : flags.json;
+  const text = flags.json === "-" ? textOf(await readStandardInput(LINE_BYTES_MAX)) : flags.json;
+  if (text === undefined) throw new KernelError("USAGE", "--json cannot be used: standard input is not UTF-8; send it as UTF-8 text");
   const args = parseJsonObject(text, "--json");
   const work = async (kernel: OpenKernel): Promise<number> => {
     const own = flags.session === undefined ? await mint(kernel.administration, flags) : undefined;
@@ -60,8 +63,8 @@ async function call(tool: string, flags: CallFlags): Promise<number> {
       },
       abort.signal,
     );
-    const { toolResult } = await import("../../server/results.ts");
-    printJson(toolResult(response));
+    const { toToolResult } = await import("../../server/library.ts");
+    printJson(toToolResult(response));
     if (own) await kernel.administration.endSession(own.session);
     const codes = { success: EXIT_OK, denied: EXIT_DENIED, error: EXIT_TOOL_ERROR } as const;
     return codes[response.outcome.kind];

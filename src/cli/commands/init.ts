@@ -8,7 +8,7 @@ import { print, printJson } from "../output.ts";
 const SETTINGS = `# Settings of Handrail. Every key is optional; unknown keys are refused. This directory belongs to the operator alone.
 
 # Which shipped policies apply: reader, dev, autonomous or open.
-preset: dev
+# preset: dev
 
 # tools:
 #   enabled: true            # false (or TOOLS_ENABLE=0) closes the master gate

@@ -35,7 +35,7 @@ export function addSessionsCommand(program: Command): void {
     .option("--preset <name>", "reader, dev, autonomous or open")
     .option("--agent <name>", "agent name for the evidence", "agent")
     .option("--lifetime <duration>", "such as 8h (default: 12h)")
-    .option("--lease <id>", "act under an existing lease")
+    .option("--lease <id>", "act under an existing lease, narrowed by --tools, --read and --write")
     .option("--json", "print JSON");
   withKernelOptions(withScopeOptions(create)).action(createSession);
   withKernelOptions(sessions.command("list").description("list sessions, newest first").option("--json", "print JSON")).action(
@@ -83,7 +83,7 @@ export function addLeasesCommand(program: Command): void {
 function withScopeOptions(command: Command): Command {
   return command
     .option("--tools <names...>", "tools that the lease covers (default: all)")
-    .option("--read <globs...>", "paths that may be read (default: all)")
+    .option("--read <globs...>", "paths that may be read, from the workspace root or @project/ (default: all)")
     .option("--write <globs...>", "paths that may be written (default: all)");
 }
 

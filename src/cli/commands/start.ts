@@ -56,19 +56,31 @@ async function start(flags: StartFlags): Promise<number> {
   const kernel = await openFromFlags({ state, ...(flags.config !== undefined && { config: flags.config }) }, { awaitSequences: true });
   try {
     const minted = await kernel.administration.createSession({ workspace, userId: currentUser(), agentId: "start", askedBy: "operator" });
-    print(
-      `workspace  ${workspace}\nstate      ${state}\nsession    ${minted.session.id} (role ${minted.session.role}, preset ${minted.session.preset})\n`,
+    // Nobody may act under the session once the command has ended, even if its token was shown.
+    return await show(kernel, minted, { workspace, state, serving: !flags.once }).finally(() =>
+      kernel.administration.endSession(minted.session),
     );
-    await kernel.loadPolicy(minted.session.preset);
-    const asExpected = await runSteps(kernel, minted);
-    const intact = await verify(state);
-    printConnection(workspace, state);
-    if (!asExpected || !intact) return EXIT_FAILURE;
-    if (!flags.once) await serve(kernel, minted);
-    return EXIT_OK;
   } finally {
     await kernel.close();
   }
+}
+
+interface Shown {
+  readonly workspace: string;
+  readonly state: string;
+  readonly serving: boolean;
+}
+
+async function show(kernel: OpenKernel, minted: MintedSession, { workspace, state, serving }: Shown): Promise<number> {
+  const { id, role, preset } = minted.session;
+  print(`workspace  ${workspace}\nstate      ${state}\nsession    ${id} (role ${role}, preset ${preset})\n`);
+  await kernel.loadPolicy(preset);
+  const asExpected = await runSteps(kernel, minted);
+  const intact = await verify(state);
+  printConnection(workspace, state);
+  if (!asExpected || !intact) return EXIT_FAILURE;
+  if (serving) await serve(kernel, minted);
+  return EXIT_OK;
 }
 
 /** A copy of the example, with what must stay unseen: a sibling service and a secret. */

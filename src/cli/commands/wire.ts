@@ -1,5 +1,6 @@
 /** `handrail wire validate`: what the kernel's decoder and validator say of a request; nothing is executed. */
 import type { Command } from "commander";
+import { textOf } from "../../base/bytes.ts";
 import { LINE_BYTES_MAX } from "../../base/limits.ts";
 import { EXIT_FAILURE, EXIT_OK } from "../exit-codes.ts";
 import { readStandardInput } from "../inputs.ts";
@@ -28,18 +29,30 @@ async function validate(flags: WireFlags): Promise<number> {
   const input = await readStandardInput(LINE_BYTES_MAX);
   let allValid = true;
   for (const request of requestsIn(input, flags)) {
-    const check = checkRequest(request);
+    const check = request === undefined ? NOT_UTF8 : checkRequest(request);
     allValid &&= check.valid;
     printJson({ valid: check.valid, violations: check.violations });
   }
   return allValid ? EXIT_OK : EXIT_FAILURE;
 }
 
-function requestsIn(input: Buffer, flags: WireFlags): readonly (string | Uint8Array)[] {
-  if (flags.lines)
-    return input
-      .toString("utf8")
-      .split("\n")
-      .filter((text) => text.trim() !== "");
-  return [flags.json ? input.toString("utf8") : input];
+/** JSON that is not UTF-8 is no request at all. */
+const NOT_UTF8 = { valid: false, violations: [{ field: "", rule: "decode", message: "the request is not UTF-8" }] };
+
+/** The requests of the input; `undefined` stands for one that is not UTF-8. */
+function requestsIn(input: Buffer, flags: WireFlags): readonly (string | Uint8Array | undefined)[] {
+  if (flags.lines) return linesOf(input).filter((text) => text?.trim() !== "");
+  return [flags.json ? textOf(input) : input];
+}
+
+/** Each line by itself, so that one bad line says nothing about the others. */
+function linesOf(input: Buffer): readonly (string | undefined)[] {
+  const lines: (string | undefined)[] = [];
+  let start = 0;
+  for (let end = input.indexOf(10); end !== -1; end = input.indexOf(10, start)) {
+    lines.push(textOf(input.subarray(start, end)));
+    start = end + 1;
+  }
+  lines.push(textOf(input.subarray(start)));
+  return lines;
 }

@@ -4,10 +4,11 @@
  *
  * INVARIANTS: a call waits FILE_LOCK_WAIT_MS in all and then fails with `RESOURCE_BUSY`; each holder has a name of its
  * own, so that whoever lost a lock for being silent cannot release its successor's; the queue belongs to the store, so
- * that every call of the process stands in the same one.
+ * that every call of the process stands in the same one; after a wait nothing is done before the call was checked again.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import type { Clock } from "../../base/clock.ts";
+import { KernelError } from "../../base/errors.ts";
 import type { RandomBytes } from "../../base/ids.ts";
 import {
   FILE_LOCK_POLL_MAX_MS,
@@ -16,8 +17,9 @@ import {
   FILE_LOCK_WAIT_MS,
   FILE_LOCK_WAITERS_MAX,
 } from "../../base/limits.ts";
-import { ToolFailure } from "../../model/failure.ts";
-import type { LockStore } from "../lock-store.ts";
+import type { Denial } from "../../model/decision.ts";
+import { Refusal, storeFailure, ToolFailure } from "../../model/failure.ts";
+import type { LockOutcome, LockRequest, LockStore } from "../lock-store.ts";
 import { cancelled, quoted, throwIfCancelled } from "./failures.ts";
 
 /** What locking needs of the call. */
@@ -29,6 +31,8 @@ export interface LockScope {
   readonly signal: AbortSignal;
   /** Told when a lock was taken from a holder that was silent too long. */
   readonly onLockBroken: (path: string, brokenOwner: string) => void | Promise<void>;
+  /** Asked once the lock is held, when the call had to wait for it: why the call may not go on any more, if it may not. */
+  readonly recheck: () => Promise<Denial | undefined>;
 }
 
 /** A held lock: whether it is still certain that nobody took it over. */
@@ -38,42 +42,68 @@ export interface HeldLock {
 
 /**
  * Runs `work` while this call alone holds the lock `key`; `path` is for messages.
- * @throws ToolFailure RESOURCE_BUSY after FILE_LOCK_WAIT_MS, CANCELLED when the call is cancelled while it waits
+ * @throws ToolFailure RESOURCE_BUSY after FILE_LOCK_WAIT_MS, CANCELLED when the call is cancelled while it waits,
+ *   STORE_UNAVAILABLE or STORE_CORRUPT when the lock cannot be asked for
+ * @throws Refusal when the call was no longer allowed after its wait
  */
 export async function withFileLock<T>(scope: LockScope, key: string, path: string, work: (lock: HeldLock) => Promise<T>): Promise<T> {
-  const deadlineMs = scope.clock.monotonicMs() + FILE_LOCK_WAIT_MS;
-  const leave = await enterQueue(scope, key, path, deadlineMs);
+  const startedMs = scope.clock.monotonicMs();
+  const { leave, waited } = await enterQueue(scope, key, path, startedMs + FILE_LOCK_WAIT_MS);
   try {
-    return await withStoreLock(scope, key, path, deadlineMs, work);
+    return await withStoreLock(scope, key, path, { startedMs, waited }, work);
   } finally {
     leave();
   }
+}
+
+/** When the call began to wait, and whether it stood behind others in the queue. */
+interface Wait {
+  readonly startedMs: number;
+  readonly waited: boolean;
 }
 
 async function withStoreLock<T>(
   scope: LockScope,
   key: string,
   path: string,
-  deadlineMs: number,
+  { startedMs, waited }: Wait,
   work: (lock: HeldLock) => Promise<T>,
 ): Promise<T> {
   const owner = `${scope.lockOwner}/${Buffer.from(scope.random(16)).toString("base64url")}`;
   let pauseMs = FILE_LOCK_POLL_MIN_MS;
+  let mayHaveChanged = waited;
   for (;;) {
     throwIfCancelled(scope.signal);
     const askedMs = scope.clock.monotonicMs();
-    const outcome = await scope.locks.acquire({ key, owner, staleAfterMs: FILE_LOCK_STALE_MS, nowMs: scope.clock.nowMs() });
+    const outcome = await acquire(scope.locks, { key, owner, staleAfterMs: FILE_LOCK_STALE_MS, nowMs: scope.clock.nowMs() });
     if (outcome.kind === "acquired") {
       try {
         if (outcome.brokenOwner !== undefined) await scope.onLockBroken(path, outcome.brokenOwner);
+        // A store that another process keeps busy takes time too before it answers.
+        if (mayHaveChanged || scope.clock.monotonicMs() - startedMs >= FILE_LOCK_POLL_MIN_MS) await requireStillAllowed(scope);
         return await work({ isFresh: () => scope.clock.monotonicMs() - askedMs < FILE_LOCK_STALE_MS });
       } finally {
         await releaseOrLetLapse(scope.locks, key, owner);
       }
     }
-    if (scope.clock.monotonicMs() + pauseMs > deadlineMs) throw busy(path);
+    if (scope.clock.monotonicMs() + pauseMs > startedMs + FILE_LOCK_WAIT_MS) throw busy(path);
     await waitFor(pauseMs, scope.signal);
+    mayHaveChanged = true;
     pauseMs = Math.min(FILE_LOCK_POLL_MAX_MS, pauseMs * (1 + (scope.random(1)[0] ?? 0) / 255)); // spread, so that waiters do not march in step
+  }
+}
+
+async function requireStillAllowed(scope: LockScope): Promise<void> {
+  const denial = await scope.recheck();
+  if (denial !== undefined) throw new Refusal(denial);
+}
+
+/** Nothing was done yet, so that a store that fails here leaves nothing unknown. */
+async function acquire(locks: LockStore, wanted: LockRequest): Promise<LockOutcome> {
+  try {
+    return await locks.acquire(wanted);
+  } catch (error) {
+    throw error instanceof KernelError ? (storeFailure(error) ?? error) : error;
   }
 }
 
@@ -98,8 +128,13 @@ async function waitFor(delayMs: number, signal: AbortSignal): Promise<void> {
 type Queue = { readonly release: () => void }[];
 const queuesByStore = new WeakMap<LockStore, Map<string, Queue>>();
 
-/** Waits until this call is at the head of the key's queue; the result leaves it. */
-function enterQueue(scope: LockScope, key: string, path: string, deadlineMs: number): Promise<() => void> {
+/** Waits until this call is at the head of the key's queue: how to leave it, and whether others were before it. */
+function enterQueue(
+  scope: LockScope,
+  key: string,
+  path: string,
+  deadlineMs: number,
+): Promise<{ readonly leave: () => void; readonly waited: boolean }> {
   throwIfCancelled(scope.signal);
   const queues = queuesByStore.get(scope.locks) ?? new Map<string, Queue>();
   queuesByStore.set(scope.locks, queues);
@@ -107,6 +142,7 @@ function enterQueue(scope: LockScope, key: string, path: string, deadlineMs: num
   queues.set(key, queue);
   if (queue.length >= FILE_LOCK_WAITERS_MAX) throw busy(path);
 
+  const waited = queue.length > 0;
   return new Promise((resolve, reject) => {
     const waiter = { release: () => settle(undefined) };
     const leave = () => {
@@ -118,7 +154,7 @@ function enterQueue(scope: LockScope, key: string, path: string, deadlineMs: num
     const settle = (failure: ToolFailure | undefined) => {
       clearTimeout(timer);
       scope.signal.removeEventListener("abort", onAbort);
-      if (failure === undefined) return resolve(leave);
+      if (failure === undefined) return resolve({ leave, waited });
       leave();
       reject(failure);
     };

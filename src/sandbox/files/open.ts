@@ -13,7 +13,7 @@ import type { Denial } from "../../model/decision.ts";
 import { Refusal } from "../../model/failure.ts";
 import { resolveWorkspacePath, type Workspace } from "../../model/workspace.ts";
 import { failureOf, quoted, refusal } from "./failures.ts";
-import { handleOf, isInPlace, placeOf, realPathOf, requireRootsInPlace, type WorkspaceRoots } from "./roots.ts";
+import { handleOf, isInPlaceThisTurn, placeOf, realPathOf, requireRootsInPlace, type WorkspaceRoots } from "./roots.ts";
 import { errno, errorName, O_PATH, openBeneath } from "./syscalls.ts";
 import { isTemporaryName } from "./temporary.ts";
 import { traceLinks } from "./trace.ts";
@@ -82,7 +82,7 @@ export function findUnlinked(scope: FileScope, path: string): { readonly descrip
   const descriptor = openBeneath(handle.descriptor, inside, O_PATH, "plain");
   if (descriptor < 0) return undefined;
   const stats = fstatSync(descriptor);
-  if (stats.isFile() && stats.nlink > 0 && isInPlace(handle)) return { descriptor, stats };
+  if (stats.isFile() && stats.nlink > 0 && isInPlaceThisTurn(handle)) return { descriptor, stats };
   closeSync(descriptor);
   return undefined;
 }

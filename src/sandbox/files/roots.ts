@@ -6,6 +6,7 @@
  */
 import { closeSync, constants, openSync, readlinkSync } from "node:fs";
 import { KernelError } from "../../base/errors.ts";
+import { currentTurn } from "../../base/turn.ts";
 import type { WorkspacePath, WorkspaceRoot } from "../../model/access.ts";
 import type { Workspace } from "../../model/workspace.ts";
 import { refusal } from "./failures.ts";
@@ -95,6 +96,17 @@ function below(base: string, real: string): string | undefined {
 /** Whether a root is still where it was opened. */
 export function isInPlace(handle: RootHandle): boolean {
   return realPathOf(handle.descriptor) === (handle.path === "" ? "/" : handle.path);
+}
+
+const seenInPlace = new WeakMap<RootHandle, number>();
+
+/** Whether a root was still where it was opened when it was last asked for in this turn of the event loop. */
+export function isInPlaceThisTurn(handle: RootHandle): boolean {
+  const turn = currentTurn();
+  if (seenInPlace.get(handle) === turn) return true;
+  if (!isInPlace(handle)) return false;
+  seenInPlace.set(handle, turn);
+  return true;
 }
 
 /** Refuses when a root is no longer where it was opened. */

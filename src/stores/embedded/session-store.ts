@@ -9,6 +9,7 @@ import { join } from "node:path";
 import type { Database, Statement } from "better-sqlite3";
 import { KernelError } from "../../base/errors.ts";
 import { STORE_CACHE_ENTRIES_MAX, STORE_LIST_MAX } from "../../base/limits.ts";
+import { currentTurn, endTurn } from "../../base/turn.ts";
 import type { Lease } from "../../model/lease.ts";
 import type { Session } from "../../model/session.ts";
 import type { LeasePatch, SessionPatch, SessionStore } from "../../session/session-store.ts";
@@ -16,7 +17,6 @@ import { guarded, immediately, openDatabase } from "./database.ts";
 import { STATE_SCHEMA } from "./schema.ts";
 import { type LeaseRow, leaseOf, leaseRow, type SessionRow, sessionOf, sessionRow } from "./session-rows.ts";
 import { errorCode, prepareStateDirectory } from "./state-directory.ts";
-import { currentTurn, endTurn } from "./turn.ts";
 
 /** Opens the sessions and leases of a state directory. */
 export async function openSessionStore(stateDirectory: string): Promise<SessionStore> {

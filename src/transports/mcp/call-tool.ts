@@ -1,5 +1,5 @@
 /** One `tools/call`: through the kernel's door under the client's session, and back as a result of MCP. */
-import { canonicalJson } from "../../base/json.ts";
+import { canonicalJson, isJsonObject } from "../../base/json.ts";
 import type { CallResponse } from "../../model/call.ts";
 import { toToolResult } from "../../wire/index.ts";
 import type { McpOptions } from "./options.ts";
@@ -7,22 +7,23 @@ import type { CallResult } from "./print-result.ts";
 
 /** Parameters of `tools/call`, as far as the kernel reads them. */
 export interface CallParameters {
+  /** `""` when the client sent no string: the kernel refuses it then, and records that it did. */
   readonly name: string;
   readonly arguments?: unknown;
-  readonly _meta?: Readonly<Record<string, unknown>> | undefined;
+  readonly _meta?: unknown;
 }
 
 /** Makes the call; a refused or failed one is a result too, marked `isError`. */
 export async function callTool(options: McpOptions, parameters: CallParameters, signal: AbortSignal): Promise<CallResult> {
-  const dedupeKey = parameters._meta?.["handrail/dedupe_key"];
+  const dedupeKey = isJsonObject(parameters._meta) ? parameters._meta["handrail/dedupe_key"] : undefined;
   const response = await options.door.execute(
     {
       kind: "call",
       requestId: options.newRequestId(),
       sessionToken: options.sessionToken,
       tool: parameters.name,
-      arguments: parameters.arguments ?? {},
-      ...(dedupeKey !== undefined && { dedupeKey: String(dedupeKey) }),
+      arguments: parameters.arguments,
+      ...(dedupeKey !== undefined && { dedupeKey }),
     },
     signal,
   );

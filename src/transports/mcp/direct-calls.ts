@@ -1,12 +1,12 @@
 /**
  * The short way of `tools/call`: between the transport and the protocol library, which validates every message several
- * times over. The kernel validates the call anyway, so that a plain call goes to it directly; everything else, malformed
- * calls included, takes the library's way and gets its answers.
+ * times over. The kernel validates every call anyway and records what it refuses, so that all calls go to it directly,
+ * malformed ones above all; everything else takes the library's way and gets its answers. What a call carries besides
+ * its name, arguments and replay key (a progress token, a wish for a task) asks for services that are optional and not offered.
  *
  * INVARIANT: a request is answered once, a cancelled one not at all, and a client that is gone has its calls aborted.
  */
-import type { JSONRPCMessage, RequestId, Transport } from "@modelcontextprotocol/server";
-import { isJsonObject } from "../../base/json.ts";
+import type { JSONRPCMessage, JSONRPCRequest, RequestId, Transport } from "@modelcontextprotocol/server";
 import type { CallParameters } from "./call-tool.ts";
 import { cancelledRequest } from "./json-rpc.ts";
 import { type CallResult, printAnswer } from "./print-result.ts";
@@ -64,12 +64,11 @@ export class DirectCalls implements Transport {
     }
     if (message.method === "notifications/initialized") this.#initialized = true;
     if (this.#cancel(cancelledRequest(message))) return;
-    const parameters = message.method === "tools/call" && "id" in message ? plainParameters(message.params) : undefined;
-    if (parameters === undefined || !this.#initialized || !("id" in message) || this.#running.has(message.id)) {
+    if (message.method !== "tools/call" || !this.#initialized || !("id" in message) || this.#running.has(message.id)) {
       this.onmessage?.(message);
       return;
     }
-    this.#run(message.id, parameters);
+    this.#run(message.id, callParameters(message.params));
   }
 
   #run(id: RequestId, parameters: CallParameters): void {
@@ -94,11 +93,8 @@ export class DirectCalls implements Transport {
   }
 }
 
-/** The parameters of a call without extras (progress, tasks), or `undefined` when the library must look at it. */
-function plainParameters(parameters: unknown): CallParameters | undefined {
-  if (!isJsonObject(parameters) || typeof parameters["name"] !== "string") return undefined;
-  const { arguments: args, _meta: meta, task } = parameters;
-  if ((args !== undefined && !isJsonObject(args)) || task !== undefined) return undefined;
-  if (meta !== undefined && (!isJsonObject(meta) || meta["progressToken"] !== undefined)) return undefined;
-  return { name: parameters["name"], arguments: args, _meta: meta };
+/** The parameters as the kernel takes them, whatever they are. */
+function callParameters(parameters: JSONRPCRequest["params"]): CallParameters {
+  const { name, arguments: args, _meta }: Readonly<Record<string, unknown>> = parameters ?? {};
+  return { name: typeof name === "string" ? name : "", arguments: args, _meta };
 }

@@ -8,8 +8,9 @@
  */
 import type { Readable, Writable } from "node:stream";
 import type { JSONRPCMessage, RequestId, Transport } from "@modelcontextprotocol/server";
+import { textOf } from "../../base/bytes.ts";
 import { isJsonObject } from "../../base/json.ts";
-import { parseJson } from "../../base/json-parse.ts";
+import { type ParsedJson, parseJson } from "../../base/json-parse.ts";
 import { CALLS_IN_FLIGHT_MAX, CANCEL_GRACE_MS, LINE_BYTES_MAX } from "../../base/limits.ts";
 import { cancelledRequest, classify, isRequestId } from "./json-rpc.ts";
 
@@ -117,12 +118,13 @@ export class LineTransport implements Transport {
     if (start < chunk.length) this.#keep(chunk.subarray(start));
   }
 
-  #joined(last: Buffer): string {
-    if (this.#pieces.length === 0) return last.toString("utf8");
+  /** The whole line, or `undefined` when it is not UTF-8: repaired text would no longer be what the client sent. */
+  #joined(last: Buffer): string | undefined {
+    if (this.#pieces.length === 0) return textOf(last);
     const whole = Buffer.concat([...this.#pieces, last]);
     this.#pieces = [];
     this.#pendingBytes = 0;
-    return whole.toString("utf8");
+    return textOf(whole);
   }
 
   #keep(piece: Buffer): void {
@@ -135,9 +137,9 @@ export class LineTransport implements Transport {
     this.#pieces.push(piece);
   }
 
-  #line(text: string): void {
-    if (text.trim() === "") return;
-    const parsed = parseJson(text);
+  #line(text: string | undefined): void {
+    if (text?.trim() === "") return;
+    const parsed: ParsedJson = text === undefined ? { ok: false, problem: "it is not UTF-8" } : parseJson(text);
     if (parsed.ok) {
       this.#message(parsed.value);
       return;
