@@ -20,6 +20,7 @@ import type { CallResponse } from "../../src/model/call.ts";
 import type { LedgerEvent } from "../../src/model/event.ts";
 import { ToolFailure } from "../../src/model/failure.ts";
 import { authenticate } from "../../src/session/session.ts";
+import { type CallResult, printAnswer } from "../../src/transports/mcp/print-result.ts";
 import { validateRequest } from "../../src/validate/validate.ts";
 import { toToolResult } from "../../src/wire/index.ts";
 import { decodeRequest, encodeRequest, encodeResponse, toToolCall, toWireResponse } from "../../src/wire/protobuf.ts";
@@ -141,7 +142,7 @@ async function edgeStages(kernel: BareKernel, call: Call, files: readonly string
     method: "tools/call",
     params: { name: "read_file", arguments: { path: files[0] } },
   });
-  const answer = mcpAnswer(response);
+  const printed = mcpAnswer(response);
   const event = outcomeEvent(files[0] ?? "");
   const pending = Array.from({ length: CHAIN_BATCH }, () => pendingEntry(event, "buffered"));
   const view = { head: { sequence: 0, hash: GENESIS_HASH }, isOpen: () => true };
@@ -151,7 +152,7 @@ async function edgeStages(kernel: BareKernel, call: Call, files: readonly string
     plain("wire-encode", "wire: encode an answer of 4 KB", () => encodeResponse(toWireResponse(raw))),
     plain("mcp-parse", "MCP: parse a line", () => JSON.parse(line)),
     plain("mcp-result", "MCP: build the result document", () => mcpAnswer(response)),
-    plain("mcp-encode", "MCP: print an answer of 4 KB", () => JSON.stringify(answer)),
+    plain("mcp-encode", "MCP: print an answer of 4 KB", () => printAnswer(1, printed)),
     plain("ledger-send", "ledger: canonical event, main thread", () => pendingEntry(event, "buffered")),
     {
       id: "ledger-chain",
@@ -162,9 +163,9 @@ async function edgeStages(kernel: BareKernel, call: Call, files: readonly string
   ];
 }
 
-function mcpAnswer(response: CallResponse) {
+function mcpAnswer(response: CallResponse): CallResult {
   if (response.outcome.kind !== "success") throw new Error("the read of the stages failed");
-  return { content: [{ type: "text", text: response.outcome.data["content"] }], structuredContent: toToolResult(response), isError: false };
+  return { text: String(response.outcome.data["content"]), structuredContent: toToolResult(response), isError: false };
 }
 
 function outcomeEvent(path: string): LedgerEvent {

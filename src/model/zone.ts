@@ -115,20 +115,32 @@ function compileLiteral(paths: readonly string[]): Matcher {
 }
 
 function compileAnchored(patterns: readonly string[]): Matcher {
-  return anyOf(patterns.map((pattern) => compiled(pattern, false)));
+  return compileAll(patterns, false);
 }
 
 function compileDeep(patterns: readonly string[], ignoreCase: boolean): Matcher {
   const trimmed = patterns.map((pattern) => pattern.replace(/\/+$/, ""));
-  const names = anyOf(trimmed.filter((pattern) => !pattern.includes("/")).map((pattern) => compiled(pattern, ignoreCase)));
-  const paths = anyOf(
-    trimmed.filter((pattern) => pattern.includes("/")).map((pattern) => compiled(pattern.replace(/^\/+/, ""), ignoreCase)),
+  const names = compileAll(
+    trimmed.filter((pattern) => !pattern.includes("/")),
+    ignoreCase,
+  );
+  const paths = compileAll(
+    trimmed.filter((pattern) => pattern.includes("/")).map((pattern) => pattern.replace(/^\/+/, "")),
+    ignoreCase,
   );
   return (candidate) => names(candidate.slice(candidate.lastIndexOf("/") + 1)) || paths(candidate);
 }
 
-function anyOf(tests: readonly GlobTest[]): Matcher {
-  return (path) => tests.some((test) => test(path));
+/** Text in which nothing is a wildcard. Most patterns are such names, and looking a name up costs less than matching it. */
+const LITERAL = /^[A-Za-z0-9_.-]+(?:\/[A-Za-z0-9_.-]+)*$/;
+
+/** Whether any of `patterns` matches. */
+function compileAll(patterns: readonly string[], ignoreCase: boolean): Matcher {
+  const fold = (text: string) => (ignoreCase ? text.toLowerCase() : text);
+  const known = new Set(patterns.filter((pattern) => LITERAL.test(pattern)).map(fold));
+  const tests = patterns.filter((pattern) => !LITERAL.test(pattern)).map((pattern) => compiled(pattern, ignoreCase));
+  if (known.size === 0 && tests.length === 0) return () => false;
+  return (path) => known.has(fold(path)) || tests.some((test) => test(path));
 }
 
 /** A protection that cannot be compiled is refused rather than left out. */

@@ -1,7 +1,9 @@
 // Workspaces: Handrail's own directories stay hidden however they are reached, a workspace that moved is opened anew,
 // and no more than a bounded number is kept open.
+
 import { lstatSync, mkdirSync, readdirSync, readlinkSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
@@ -96,6 +98,7 @@ test("a workspace that was moved away and made again is opened anew, with its ru
   const first = await catalog.open(session);
   expect(await catalog.open(session)).toBe(first);
   renameSync(place.workspace, join(place.base, "moved"));
+  await nextTurn(); // a place is looked at once a turn
   await expect(catalog.open(session)).rejects.toThrow(/not a directory that can be opened/);
   mkdirSync(place.workspace);
   writeFileSync(join(place.workspace, "handrail.yaml"), "tools: { disabled: [write_file] }\n");
@@ -110,6 +113,7 @@ test("a handle that a call may still use stays open after its workspace was repl
   const first = await catalog.open(sessionOf(place.workspace));
   place.put("workspace/a.txt", "a");
   renameSync(place.workspace, join(place.base, "moved"));
+  await nextTurn(); // a place is looked at once a turn
   mkdirSync(place.workspace);
   await catalog.open(sessionOf(place.workspace));
   expect(readdirSync(`/proc/self/fd/${first.roots.service.descriptor}`)).toEqual(["a.txt"]);

@@ -16,7 +16,7 @@ import type { OpenWorkspace, WorkspaceCatalog } from "../kernel/index.ts";
 import type { Session } from "../model/session.ts";
 import type { Workspace } from "../model/workspace.ts";
 import { BUILT_IN_ZONE_RULES, compileZones, type ZoneRules } from "../model/zone.ts";
-import { isInPlace, openWorkspaceRoots, type WorkspaceRoots } from "../sandbox/files/files.ts";
+import { isInPlaceThisTurn, openWorkspaceRoots, type WorkspaceRoots } from "../sandbox/files/files.ts";
 import { grantOf } from "./grants.ts";
 import { isWithin, realPath } from "./real-path.ts";
 
@@ -82,7 +82,7 @@ export function createWorkspaceCatalog(settings: Settings, hidden: readonly stri
 }
 
 function areInPlace({ service, project }: WorkspaceRoots): boolean {
-  return isInPlace(service) && (project === service || isInPlace(project));
+  return isInPlaceThisTurn(service) && (project === service || isInPlaceThisTurn(project));
 }
 
 async function openWorkspace(settings: Settings, hidden: readonly string[], session: Session): Promise<OpenWorkspace> {

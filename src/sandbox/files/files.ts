@@ -12,7 +12,7 @@ import type { FileScope } from "./open.ts";
 import { readContained } from "./read.ts";
 import { transformContained, writeContained } from "./write.ts";
 
-export { isInPlace, openWorkspaceRoots, type WorkspaceRoots } from "./roots.ts";
+export { isInPlaceThisTurn, openWorkspaceRoots, type WorkspaceRoots } from "./roots.ts";
 
 /** What file access needs: the scope that it sees, the locks that it takes, and what listings may show. */
 export interface FileAccessParts extends FileScope, LockScope {
