@@ -1,5 +1,7 @@
 // The house rules that no linter knows, as pure functions from a file (or a few) to the faults found in it.
 // Code is read with the TypeScript parser, never with patterns, where a string or a comment could deceive one.
+import { homedir, tmpdir } from "node:os";
+import { dirname } from "node:path";
 import ts from "typescript";
 
 /** A file of the project: its path from the root with `/`, and its text. */
@@ -87,11 +89,16 @@ function undocumentedExports(file: ProjectFile): string[] {
   });
 }
 
+/** Where this checkout lies, what lies beside it, and whose home directory this is: nothing that others have. */
+const MACHINE_PATHS: readonly string[] = [process.cwd(), dirname(process.cwd()), homedir()]
+  .filter((path) => path.split("/").length > 2 && path !== tmpdir())
+  .concat(`${homedir()}/`)
+  .filter((path) => path !== "/" && path !== "//");
+
 function machinePaths({ path, text }: ProjectFile): string[] {
-  const places = ["/" + "work/main", "/" + "work/shared", "/tmp/" + "n24", "/tmp/" + "house"];
   return text
     .split("\n")
-    .flatMap((line, index) => (places.some((place) => line.includes(place)) ? [`${path}:${index + 1}: ${line.trim()}`] : []));
+    .flatMap((line, index) => (MACHINE_PATHS.some((place) => line.includes(place)) ? [`${path}:${index + 1}: ${line.trim()}`] : []));
 }
 
 function vagueName(path: string): string[] {
