@@ -7,7 +7,7 @@
 import { systemClock } from "../base/clock.ts";
 import { KernelError } from "../base/errors.ts";
 import { systemRandom } from "../base/ids.ts";
-import { createKernelDoor, type KernelDoor, type KernelParts, ToolRegistry } from "../kernel/index.ts";
+import { createKernelDoor, type KernelDoor, type KernelParts, type KernelSettings, ToolRegistry } from "../kernel/index.ts";
 import { closeOrphans } from "../ledger/orphans.ts";
 import { recoverSpools, spoolDamage } from "../ledger/spool-recovery.ts";
 import type { Tool } from "../model/tool.ts";
@@ -66,12 +66,17 @@ export async function openKernel(options: KernelOptions): Promise<OpenKernel> {
   const registry = new ToolRegistry();
   for (const tool of [...BUILT_IN_TOOLS, ...(options.tools ?? [])]) registry.register(tool);
   const onInternalError = options.onInternalError ?? reportInternalError;
+  const settings = kernelSettings(environment, operator);
 
   const instances = await openInstanceStore(stateDirectory, systemRandom);
   const instance = await instances.claim();
   const ledger = startLedgerThread({ stateDirectory, instanceId: instance.id }, { spool: options.awaitSequences !== true });
-  const sessions = await openSessionStore(stateDirectory);
-  const locks = await openLockStore(stateDirectory);
+  const { sessions, locks, argumentsKey } = await openStores(stateDirectory).catch(async (error: unknown) => {
+    // A kernel that cannot open must not go on counting as one that lives.
+    await ledger.close().catch(onInternalError);
+    await instance.release();
+    throw error;
+  });
   const workspaces = createWorkspaceCatalog(operator.settings, [operator.path, stateDirectory]);
   const policy = createPolicyCatalog(
     { tools: registry.getAll(), operator, roles: operator.settings.roles, validated: validatedPolicies(stateDirectory, onInternalError) },
@@ -82,18 +87,14 @@ export async function openKernel(options: KernelOptions): Promise<OpenKernel> {
     clock: systemClock,
     random: systemRandom,
     instanceId: instance.id,
-    settings: {
-      toolsEnabled: masterGate(environment, operator),
-      disabledTools: new Set(operator.settings.tools.disabled),
-      violationsPerMinute: operator.settings.alert.violations_per_minute,
-    },
+    settings,
     registry,
     policy,
     sessions,
     locks,
     workspaces,
     ledger,
-    argumentsKey: await evidenceKey(stateDirectory, systemRandom),
+    argumentsKey,
     onInternalError,
   };
   const door = createKernelDoor(parts);
@@ -127,9 +128,24 @@ export async function openKernel(options: KernelOptions): Promise<OpenKernel> {
   };
 }
 
+async function openStores(stateDirectory: string) {
+  const sessions = await openSessionStore(stateDirectory);
+  const locks = await openLockStore(stateDirectory);
+  return { sessions, locks, argumentsKey: await evidenceKey(stateDirectory, systemRandom) };
+}
+
 async function recordStop(ledger: LedgerThread, instanceId: string): Promise<void> {
   const stopped = { type: "kernel_stopped", sessionId: "", actor: "kernel", requestId: "", payload: { instanceId } } as const;
   await ledger.record({ ...stopped, timeMs: systemClock.nowMs() }, "durable");
+}
+
+function kernelSettings(environment: Environment, operator: OperatorDirectory): KernelSettings {
+  const { tools, alert } = operator.settings;
+  return {
+    toolsEnabled: masterGate(environment, operator),
+    disabledTools: new Set(tools.disabled),
+    violationsPerMinute: alert.violations_per_minute,
+  };
 }
 
 /** `TOOLS_ENABLE=0` closes the master gate; `TOOLS_ENABLE=1` opens it only where the operator's settings do. */
