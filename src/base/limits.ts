@@ -58,15 +58,75 @@ export const FRAMED_OUTPUT_BYTES_MAX = 4 * MIB;
 export const FRAMED_HELD_BYTES_MAX = 4 * FRAME_BYTES_MAX;
 /** Calls that one framed client keeps waiting for answers; more are a loop in its caller. */
 export const FRAMED_CLIENT_CALLS_MAX = 16_384;
+/** Connections that the HTTP front door serves at once on one address: a client of HTTP/1.1 needs one for each call in flight. */
+export const HTTP_CONNECTIONS_MAX = 2048;
+/** Calls in flight on all connections of an HTTP address together; later ones are refused. */
+export const HTTP_CALLS_MAX = 4096;
+/** Bytes of the headers of one HTTP request: a token, a deadline and what clients add by themselves need far less. */
+export const HTTP_HEADER_BYTES_MAX = 16 * KIB;
+/** Milliseconds that a peer may take to send the headers of a request, or the first bytes of a connection. */
+export const HTTP_HEAD_MS = 10_000;
+/** Milliseconds after which a connection without a call is closed. */
+export const HTTP_IDLE_MS = 300_000;
+/** Bytes that a peer of HTTP/2 may send ahead of what was read: enough to keep a local connection busy. */
+export const HTTP_WINDOW_BYTES = MIB;
+/** Mebibytes that one connection of HTTP/2 may make the library hold. */
+export const HTTP_SESSION_MEMORY_MIB = 32;
+/** Milliseconds that a client may ask a call to take: a day, so that every deadline is one that a timer can keep. */
+export const RPC_TIMEOUT_MAX_MS = 86_400_000;
+/** Bytes of one message of an RPC that is not a whole call: a chunk of an upload, or a question of the operator. */
+export const RPC_MESSAGE_BYTES_MAX = 4 * MIB;
+/** Bytes of one chunk of a download: within the message limit that clients have by default. */
+export const RPC_CHUNK_BYTES = MIB;
+/** Bytes of one answer that lists things, for the same reason. */
+export const RPC_LIST_BYTES_MAX = 3 * MIB;
+/** Reports and bytes of output that wait for a client which reads a running call slowly; more are dropped. */
+export const RPC_REPORTS_MAX = 64;
+/** Bytes of a running tool's output that wait for such a client. */
+export const RPC_REPORT_BYTES_MAX = MIB;
 /** Calls in flight on one connection or one stdio client; later ones wait unread. */
 export const CALLS_IN_FLIGHT_MAX = 256;
+/** Messages that a stdio client gets handled in one turn: their answers leave before the next are looked at, so that both sides work at once. */
+export const MESSAGES_PER_TURN_MAX = 16;
 /** Bytes of one JSON-RPC line: the largest write, escaped, plus room for its envelope. */
 export const LINE_BYTES_MAX = 2 * MAX_WRITE_SIZE;
+/** Messages in one JSON-RPC batch (MCP 2025-03-26): as many as may be in flight. */
+export const BATCH_MESSAGES_MAX = CALLS_IN_FLIGHT_MAX;
+/** Characters (UTF-16 code units) of a stranger's text that an MCP error message repeats. */
+export const QUOTED_CHARACTERS_MAX = 128;
+/** Milliseconds for which an MCP client may keep a list: tools change with the version alone, so it is old after an update for this long. */
+export const LIST_FRESH_MS = 300_000;
+/** Progress notifications that one MCP call sends; what comes after them is dropped. */
+export const PROGRESS_NOTES_MAX = 1_000;
 
 /** Bytes returned inline; a larger result is stored by hash (CTR-0024). */
 export const INLINE_RESULT_BYTES_MAX = MIB;
 /** Bytes of text shown to a model, and the default of `max_bytes`. */
 export const SHOWN_BYTES_MAX = 100 * 1000;
+/** Bytes of one stored object: the largest read must fit. */
+export const CONTENT_BYTES_MAX = MAX_READ_LIMIT;
+/** Bytes of one block of stored content: it is verified before it is handed out, so it is also what a stream keeps in memory. */
+export const CONTENT_BLOCK_BYTES = MIB;
+/** Bytes of all stored objects of a state directory; beyond it nothing is stored until a collection made room. */
+export const CONTENT_STORE_BYTES_MAX = 64 * GIB;
+/** Uploads and large results that one kernel receives at once: each holds a block and a temporary file. */
+export const CONTENT_STAGED_MAX = 32;
+/** Milliseconds that a sender may pause between two pieces of an upload. */
+export const CONTENT_STALL_MS = 60_000;
+/** Milliseconds for which unreferenced content stays after it was stored: whoever stored it has that long to publish it. */
+export const CONTENT_GRACE_MS = 24 * 3_600_000;
+/** Milliseconds after which the temporary file even of a living kernel counts as abandoned. */
+export const CONTENT_TEMPORARY_AGE_MS = 24 * 3_600_000;
+/** Temporary files looked at when a store is opened. */
+export const CONTENT_TEMPORARIES_MAX = 4096;
+/** Objects collected in one transaction: others wait that long to store theirs. */
+export const CONTENT_COLLECTED_AT_ONCE = 64;
+/** Objects that one page of a listing has. */
+export const CONTENT_PAGE_MAX = 256;
+/** Files and rows that one collection or verification looks at. */
+export const CONTENT_SCANNED_MAX = 10_000_000;
+/** Artifacts with the same content that are tried to find one that the caller may read. */
+export const ARTIFACTS_OF_CONTENT_MAX = 64;
 /** Bytes of a file that the edit engine loads. */
 export const EDIT_FILE_BYTES_MAX = 64 * MIB;
 /** Edits in one call of `edit_file`. */
@@ -111,6 +171,55 @@ export const EDIT_NATIVE_STEPS_MAX = 200_000_000;
 /** Characters of one line in a diff; the rest of the line is counted. */
 export const DIFF_LINE_CHARACTERS_MAX = 500;
 
+/** Characters of a regular expression in a search (Brio: 1,000); compiling takes time and memory in proportion. */
+export const SEARCH_REGEX_CHARACTERS_MAX = 1000;
+/** Bytes of a text that is searched for as it is: blocks of lines, to see whether they are unique before an edit. */
+export const SEARCH_LITERAL_BYTES_MAX = 64 * KIB;
+/** Bytes of a file that is searched (Brio: 10 MB); larger ones are counted as skipped. */
+export const SEARCH_FILE_BYTES_MAX = 10 * MIB;
+/** Bytes at the beginning of a file in which a null byte makes it binary. */
+export const SEARCH_BINARY_PROBE_BYTES = 8 * KIB;
+/** Milliseconds of processor time that matching may take in one file (Flow: 100 ms). */
+export const REGEX_BUDGET_MS = 100;
+/** Milliseconds after which a thread that does not get on with its file is ended; a busy machine takes longer than the budget. */
+export const SEARCH_STUCK_MS = 2_000;
+/** Milliseconds of one search; what was not looked at by then is left out, and the answer says so. */
+export const SEARCH_CALL_MS_MAX = 30_000;
+/** Files that one search looks into. */
+export const SEARCH_FILES_MAX = 200_000;
+/** Directory entries that one search looks at. */
+export const SEARCH_ENTRIES_SCANNED_MAX = 1_000_000;
+/** Directory levels that a search enters; each holds a descriptor. */
+export const SEARCH_DEPTH_MAX = 64;
+/** Lines that one search returns at most. */
+export const SEARCH_RESULTS_MAX = 1000;
+/** Lines that one search returns when the call does not say. */
+export const SEARCH_RESULTS_DEFAULT = 100;
+/** Lines shown before and after each line that matches. */
+export const SEARCH_CONTEXT_LINES_MAX = 10;
+/** Characters shown of one line in a search. */
+export const SEARCH_LINE_CHARACTERS_MAX = 500;
+/** Files that one count lists with their own number; the others are in the sum. */
+export const COUNT_FILES_LISTED_MAX = 1000;
+/** Threads that search; more than the processors have cores gain nothing, more than these need too much memory. */
+export const SEARCH_THREADS_MAX = 4;
+/** Milliseconds after which threads that had nothing to do are ended, because each holds some 20 MiB. */
+export const SEARCH_THREADS_IDLE_MS = 30_000;
+/** Mebibytes of heap of one search thread. */
+export const SEARCH_THREAD_HEAP_MIB = 128;
+/** Files that a search thread gets at once: handing over costs as much as searching a few. */
+export const SEARCH_BATCH_FILES = 64;
+/** Batches of one search that wait or run; each holds the descriptors of its directories. */
+export const SEARCH_BATCHES_PENDING_MAX = 16;
+/** Compiled patterns that a search thread keeps. */
+export const SEARCH_PATTERNS_KEPT_MAX = 16;
+/** Bytes of one `.gitignore`; the rest of a larger one is not read. */
+export const IGNORE_FILE_BYTES_MAX = 64 * KIB;
+/** Rules of one `.gitignore`: each is tried on every name. */
+export const IGNORE_RULES_MAX = 1000;
+/** Characters of a name up to which rules with many wildcards are tried: their time grows with a power of the length. */
+export const IGNORE_WILDCARD_CHARACTERS_MAX = 48;
+
 /** Milliseconds a new session lives when the operator says nothing: one working day. */
 export const SESSION_LIFETIME_MS = 12 * 3_600_000;
 /** Milliseconds a session or lease may live at most: thirty days. */
@@ -134,6 +243,26 @@ export const WORKSPACES_OPEN_MAX = 64;
 export const VALIDATED_POLICIES_MAX = 64;
 /** Policy files in one directory. */
 export const POLICY_FILES_MAX = 256;
+/** Examples of all policies together: each is evaluated at load, which takes about a tenth of a millisecond. */
+export const POLICY_EXAMPLES_MAX = 2048;
+/** Examples judged, or recorded calls replayed, before others get their turn. */
+export const POLICY_EXAMPLES_PER_TURN = 64;
+/** Failing examples and faults of example files that one refusal lists; the rest are counted. */
+export const POLICY_PROBLEMS_LISTED_MAX = 32;
+/** Replaced policies that are kept for the calls that were decided by them; a call that outlives them all is refused. */
+export const POLICY_RETIRED_MAX = 4;
+/** Milliseconds between two looks at the configuration of a running kernel: a change is noticed within it. */
+export const RELOAD_CHECK_MS = 1_000;
+/** Milliseconds that the configuration must stay as it is before it is read: a change of several files is one change. */
+export const RELOAD_SETTLE_MS = 100;
+/** Looks at a configuration that keeps changing; then it is read as it is, and again once it is quiet. */
+export const RELOAD_SETTLE_LOOKS_MAX = 20;
+/** Workspaces that the operator trusts. */
+export const TRUSTED_WORKSPACES_MAX = 1024;
+/** Recorded entries that one comparison of policies looks at when the operator does not say. */
+export const REPLAY_ENTRIES_DEFAULT = 100_000;
+/** Changes that one comparison of policies lists; the rest are counted. */
+export const REPLAY_CHANGES_LISTED_MAX = 1_000;
 
 /** Ledger events in one write transaction. */
 export const LEDGER_BATCH_MAX = 1024;
@@ -168,6 +297,14 @@ export const REFUSALS_RECORDED_PER_SECOND = 20;
 export const VIOLATION_WINDOW_MS = 60_000;
 /** Violations in a minute that raise the alarm when the operator says nothing (Flow §7.2). */
 export const ALERT_VIOLATIONS_PER_MINUTE = 5;
+/** Milliseconds between two reports of how far a tool is; those between are dropped, as nobody can read more. */
+export const PROGRESS_INTERVAL_MS = 20;
+/** Characters (UTF-16 code units) of the words in such a report. */
+export const PROGRESS_MESSAGE_CHARACTERS_MAX = 1000;
+/** Bytes of a running tool's output that are shown while it runs; the result has what matters. */
+export const PROGRESS_OUTPUT_BYTES_MAX = 16 * MIB;
+/** Bytes of one piece of such output. */
+export const PROGRESS_OUTPUT_CHUNK_BYTES = 64 * KIB;
 /** Milliseconds a running call has to end after its cancellation before it is abandoned. */
 export const CANCEL_GRACE_MS = 5_000;
 
@@ -183,3 +320,20 @@ export const STORE_LIST_MAX = 10_000;
 export const STORE_CACHE_ENTRIES_MAX = 4096;
 /** Lock files of dead instances that one start removes. */
 export const INSTANCE_SWEEP_MAX = 1024;
+
+/** Milliseconds that the answer of a call with a dedupe key is kept: one day (CTR-0003). */
+export const DEDUPE_KEPT_MS = 24 * 3_600_000;
+/** Milliseconds that a call waits for another one with its dedupe key: longer than clients wait for an answer. */
+export const DEDUPE_WAIT_MS = 300_000;
+/** Calls of one kernel that wait for others with their dedupe key; each costs a timer and its arguments. */
+export const DEDUPE_WAITERS_MAX = 16_384;
+/** Milliseconds between two looks at a call that another kernel executes: the first pause … */
+export const DEDUPE_POLL_MIN_MS = 2;
+/** … and the longest one that the back-off reaches. */
+export const DEDUPE_POLL_MAX_MS = 50;
+/** Kept answers that are forgotten at once: deleting one of the largest size takes a fraction of a millisecond. */
+export const DEDUPE_PURGE_ROWS_MAX = 64;
+/** Milliseconds between two looks for answers that are too old, unless the last one left some. */
+export const DEDUPE_PURGE_PAUSE_MS = 10_000;
+/** Bytes of kept answers in one state directory; beyond it calls with a dedupe key are refused until old ones are forgotten. */
+export const DEDUPE_STORE_BYTES_MAX = 4 * GIB;

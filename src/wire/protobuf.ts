@@ -6,5 +6,5 @@ export { toToolCall } from "./call.ts";
 export { decodeRequest, decodeResponse, encodeRequest, encodeResponse } from "./codec.ts";
 export { requestFromJson } from "./json.ts";
 export { refuseUndecodable, undecodableDenial } from "./refusal.ts";
-export { toWireResponse } from "./response.ts";
+export { responseBytes, toWireResponse } from "./response.ts";
 export { readRequestId } from "./scan.ts";

@@ -10,7 +10,15 @@ import { canonicalJson } from "../base/json.ts";
 import { type ToolResponse, ToolResponseSchema } from "../gen/handrail/tool/v1/tool_pb.ts";
 import type { CallResponse, Outcome } from "../model/call.ts";
 import type { Denial } from "../model/decision.ts";
+import { encodeResponse } from "./codec.ts";
 import { toToolResult } from "./result.ts";
+import { type SuccessFields, successBytes } from "./success-bytes.ts";
+
+/** The bytes of `response` as a `ToolResponse`: those of `toWireResponse`, sooner. */
+export function responseBytes(response: CallResponse): Uint8Array {
+  const { requestId, outcome } = response;
+  return outcome.kind === "success" ? successBytes(requestId, successOf(response, outcome)) : encodeResponse(toWireResponse(response));
+}
 
 /** The wire's form of `response`: raw bytes of a file read stay raw, everything else is the canonical ToolResult JSON (CTR-0025). */
 export function toWireResponse(response: CallResponse): ToolResponse {
@@ -42,7 +50,7 @@ export function deniedResponse(requestId: string, denial: Denial): ToolResponse 
   return create(ToolResponseSchema, { requestId, result: { case: "denied", value } });
 }
 
-function successOf(response: CallResponse, outcome: Extract<Outcome, { kind: "success" }>) {
+function successOf(response: CallResponse, outcome: Extract<Outcome, { kind: "success" }>): SuccessFields {
   const { trustLevel, dataClass, source } = outcome.label;
   return {
     inlineResult: outcome.bytes ?? utf8(canonicalJson(toToolResult(response))),

@@ -6,6 +6,7 @@
  * it. INVARIANT: a peer that is gone has its calls aborted; a stream that lost its place is answered once and closed.
  */
 import type { Socket } from "node:net";
+import { MESSAGES_PER_TURN_MAX } from "../../base/limits.ts";
 import { FrameReader, frameSize, WireError, writeFrame } from "../../wire/index.ts";
 import { errorAnswer, thrownAnswer, undecodableAnswer } from "./answers.ts";
 import type { FramedLimits } from "./limits.ts";
@@ -99,7 +100,7 @@ export class Connection {
     if (this.#ending || this.#gone) return;
     let taken = 0;
     try {
-      while (!this.#isFull()) {
+      while (taken < MESSAGES_PER_TURN_MAX && !this.#isFull()) {
         const request = this.#reader.next();
         if (request === undefined) break;
         taken += 1;
@@ -113,7 +114,10 @@ export class Connection {
       }
       return;
     }
-    this.#setPaused(this.#isFull());
+    // The answers of these leave before the next frames are looked at, so that peer and kernel work at the same time.
+    const cut = taken === MESSAGES_PER_TURN_MAX;
+    if (cut) setImmediate(() => this.#take());
+    this.#setPaused(cut || this.#isFull());
     if (this.#paused || !this.#reader.midFrame) this.#frameSinceMs = undefined;
     else if (taken > 0 || this.#frameSinceMs === undefined) this.#frameSinceMs = this.#host.nowMs();
     if (!this.#account() && this.#reader.midFrame) {

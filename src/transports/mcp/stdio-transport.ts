@@ -7,12 +7,16 @@
  * reaches the protocol layer, which would neither answer nor forget it; a cancelled request is no longer waited for.
  */
 import type { Readable, Writable } from "node:stream";
-import type { JSONRPCMessage, RequestId, Transport } from "@modelcontextprotocol/server";
+import type { JSONRPCMessage, JSONRPCRequest, RequestId, Transport } from "@modelcontextprotocol/server";
 import { textOf } from "../../base/bytes.ts";
 import { isJsonObject } from "../../base/json.ts";
 import { type ParsedJson, parseJson } from "../../base/json-parse.ts";
-import { CALLS_IN_FLIGHT_MAX, CANCEL_GRACE_MS, LINE_BYTES_MAX } from "../../base/limits.ts";
+import { BATCH_MESSAGES_MAX, CALLS_IN_FLIGHT_MAX, CANCEL_GRACE_MS, LINE_BYTES_MAX, MESSAGES_PER_TURN_MAX } from "../../base/limits.ts";
+import { Batch } from "./batch.ts";
 import { cancelledRequest, classify, isRequestId } from "./json-rpc.ts";
+import { OutputBuffer } from "./output-buffer.ts";
+import { BATCH_REVISION } from "./revisions.ts";
+import { INVALID_REQUEST, PARSE_ERROR, printError } from "./rpc-error.ts";
 
 /** A transport of the MCP library over a pair of streams. */
 export class LineTransport implements Transport {
@@ -23,17 +27,25 @@ export class LineTransport implements Transport {
   readonly #output: Writable;
   #pieces: Buffer[] = [];
   #pendingBytes = 0;
-  #outgoing = "";
+  /** What came with lines that were handled, and is not handled yet. */
+  #rest: Buffer | undefined;
+  readonly #outgoing: OutputBuffer;
+  #flushing = false;
   #closed = false;
   #ended = false;
   #blocked = false;
   /** Ids of requests that will be answered. */
   readonly #inFlight = new Set<RequestId>();
+  /** The batch of each request in flight that came in one. */
+  readonly #batches = new Map<RequestId, Batch>();
+  /** The legacy revision that was agreed on. */
+  #revision: string | undefined;
   #farewell: NodeJS.Timeout | undefined;
 
   constructor(input: Readable, output: Writable) {
     this.#input = input;
     this.#output = output;
+    this.#outgoing = new OutputBuffer(output);
   }
 
   /** Starts reading. Ends when the input ends: a client that closes its side is gone. */
@@ -50,16 +62,34 @@ export class LineTransport implements Transport {
   /** Queues one message; what one tick queues leaves together. */
   send(message: JSONRPCMessage): Promise<void> {
     if (this.#closed) return Promise.resolve();
-    this.#queue(message);
-    if (!("method" in message) && message.id !== undefined) this.#settled(message.id);
+    const answered = "method" in message ? undefined : message.id;
+    if (answered === undefined) this.#queueLine([JSON.stringify(message)]);
+    else this.sendPrinted(answered, [JSON.stringify(message)]);
     return Promise.resolve();
   }
 
   /** Queues the answer to the request `id`, printed already. */
-  sendPrinted(id: RequestId, answer: string): void {
+  sendPrinted(id: RequestId, answer: readonly string[]): void {
     if (this.#closed) return;
-    this.#queueLine(answer);
+    const batch = this.#batches.size === 0 ? undefined : this.#batches.get(id);
+    if (batch === undefined) this.#queueLine(answer);
+    else batch.add(answer.join(""));
     this.#settled(id);
+  }
+
+  /** Queues a notification, printed already. */
+  sendNote(line: string): void {
+    if (!this.#closed) this.#queueLine([line]);
+  }
+
+  /** Whether the client reads more slowly than is written to it. */
+  isBehind(): boolean {
+    return this.#blocked;
+  }
+
+  /** Takes note of the legacy revision that was agreed on: one of them has batches. */
+  setProtocolVersion(version: string): void {
+    this.#revision = version;
   }
 
   /** Stops reading and tells the protocol that the peer is gone. */
@@ -73,19 +103,16 @@ export class LineTransport implements Transport {
     return Promise.resolve();
   }
 
-  #queue(message: object): void {
-    this.#queueLine(JSON.stringify(message));
-  }
-
-  #queueLine(line: string): void {
-    if (this.#outgoing === "") setImmediate(() => this.#flush());
-    this.#outgoing += `${line}\n`;
+  #queueLine(pieces: readonly string[]): void {
+    if (!this.#flushing) setImmediate(() => this.#flush());
+    this.#flushing = true;
+    for (const piece of pieces) this.#outgoing.add(piece);
+    this.#outgoing.add("\n");
   }
 
   #flush(): void {
-    const text = this.#outgoing;
-    this.#outgoing = "";
-    if (text === "" || this.#closed || this.#output.write(text)) return;
+    this.#flushing = false;
+    if (this.#closed || this.#outgoing.flush()) return;
     this.#blocked = true;
     this.#input.pause();
   }
@@ -93,29 +120,54 @@ export class LineTransport implements Transport {
   /** A request was answered, or never will be. */
   #settled(id: RequestId): void {
     if (!this.#inFlight.delete(id)) return;
-    if (this.#ended && this.#inFlight.size === 0) void this.close();
-    else if (!this.#blocked && this.#inFlight.size < CALLS_IN_FLIGHT_MAX) this.#input.resume();
+    if (this.#batches.size > 0) this.#leaveBatch(id);
+    if (this.#ended && this.#rest === undefined && this.#inFlight.size === 0) void this.close();
+    else this.#resume();
+  }
+
+  #leaveBatch(id: RequestId): void {
+    const batch = this.#batches.get(id);
+    this.#batches.delete(id);
+    batch?.settle();
   }
 
   #unblock(): void {
     this.#blocked = false;
-    if (!this.#closed && this.#inFlight.size < CALLS_IN_FLIGHT_MAX) this.#input.resume();
+    this.#outgoing.drained();
+    this.#resume();
   }
 
   /** The client said its last word; what it asked for before is still answered, for a while. */
   #end(): void {
     this.#ended = true;
+    if (this.#rest !== undefined) return; // lines that came before the end are still to be handled
     if (this.#inFlight.size === 0) void this.close();
     else this.#farewell = setTimeout(() => void this.close(), CANCEL_GRACE_MS);
   }
 
   #take(chunk: Buffer): void {
     let start = 0;
-    for (let end = chunk.indexOf(10); end !== -1; end = chunk.indexOf(10, start)) {
+    for (let lines = 0; lines < MESSAGES_PER_TURN_MAX; lines += 1) {
+      const end = chunk.indexOf(10, start);
+      if (end === -1) {
+        if (start < chunk.length) this.#keep(chunk.subarray(start));
+        this.#rest = undefined;
+        if (this.#ended) this.#end();
+        else this.#resume();
+        return;
+      }
       this.#line(this.#joined(chunk.subarray(start, end)));
       start = end + 1;
     }
-    if (start < chunk.length) this.#keep(chunk.subarray(start));
+    // The answers of these leave before the next lines are looked at, so that client and kernel work at the same time.
+    this.#rest = chunk.subarray(start);
+    this.#input.pause();
+    setImmediate(() => (this.#closed || this.#rest === undefined ? undefined : this.#take(this.#rest)));
+  }
+
+  #resume(): void {
+    if (this.#closed || this.#blocked || this.#rest !== undefined || this.#inFlight.size >= CALLS_IN_FLIGHT_MAX) return;
+    this.#input.resume();
   }
 
   /** The whole line, or `undefined` when it is not UTF-8: repaired text would no longer be what the client sent. */
@@ -130,7 +182,9 @@ export class LineTransport implements Transport {
   #keep(piece: Buffer): void {
     this.#pendingBytes += piece.length;
     if (this.#pendingBytes > LINE_BYTES_MAX) {
-      this.onerror?.(new Error(`a message is longer than ${LINE_BYTES_MAX} bytes; the connection is closed`));
+      const problem = `a message is longer than ${LINE_BYTES_MAX} bytes; the connection is closed`;
+      this.onerror?.(new Error(problem));
+      this.#refuse(null, INVALID_REQUEST, problem);
       void this.close();
       return;
     }
@@ -140,27 +194,48 @@ export class LineTransport implements Transport {
   #line(text: string | undefined): void {
     if (text?.trim() === "") return;
     const parsed: ParsedJson = text === undefined ? { ok: false, problem: "it is not UTF-8" } : parseJson(text);
-    if (parsed.ok) {
-      this.#message(parsed.value);
-      return;
-    }
-    this.onerror?.(new Error(`a line was refused: ${parsed.problem}`));
-    this.#refuse(null, -32700, `the line is refused: ${parsed.problem}`);
+    if (!parsed.ok) {
+      this.onerror?.(new Error(`a line was refused: ${parsed.problem}`));
+      this.#refuse(null, PARSE_ERROR, `the line is refused: ${parsed.problem}`);
+    } else if (Array.isArray(parsed.value)) this.#batch(parsed.value);
+    else this.#message(parsed.value);
   }
 
-  #message(value: unknown): void {
+  #batch(messages: readonly unknown[]): void {
+    const problem = this.#batchProblem(messages);
+    if (problem !== undefined) {
+      this.#refuse(null, INVALID_REQUEST, problem);
+      return;
+    }
+    const batch = new Batch((line) => this.#queueLine([line]));
+    for (const message of messages) this.#message(message, batch);
+    batch.settle();
+  }
+
+  #batchProblem(messages: readonly unknown[]): string | undefined {
+    if (this.#revision !== BATCH_REVISION) return `only revision ${BATCH_REVISION} has batches; send each message in a line of its own`;
+    if (messages.length === 0) return "the batch is empty; put at least one message into it";
+    return messages.length > BATCH_MESSAGES_MAX ? `the batch has more than ${BATCH_MESSAGES_MAX} messages; send several` : undefined;
+  }
+
+  #message(value: unknown, batch?: Batch): void {
     const classified = classify(value);
     if (classified === undefined) {
-      this.#refuse(usableId(value), -32600, "the line is not a JSON-RPC 2.0 message");
+      this.#refuse(usableId(value), INVALID_REQUEST, "the line is not a JSON-RPC 2.0 message", batch);
       return;
     }
     const { kind, message } = classified;
     if (kind === "request") {
-      if (this.#inFlight.has(message.id)) {
-        this.#refuse(null, -32600, "the id of the request is in use by one that is not answered yet");
+      const problem = this.#requestProblem(message, batch);
+      if (problem !== undefined) {
+        this.#refuse(null, INVALID_REQUEST, problem, batch);
         return;
       }
       this.#inFlight.add(message.id);
+      if (batch !== undefined) {
+        batch.expect();
+        this.#batches.set(message.id, batch);
+      }
     }
     if (this.#inFlight.size >= CALLS_IN_FLIGHT_MAX) this.#input.pause();
     this.onmessage?.(message);
@@ -168,8 +243,17 @@ export class LineTransport implements Transport {
     if (cancelled !== undefined) this.#settled(cancelled); // the protocol does not answer it
   }
 
-  #refuse(id: RequestId | null, code: number, message: string): void {
-    this.#queue({ jsonrpc: "2.0", id, error: { code, message } });
+  #requestProblem({ id, method }: JSONRPCRequest, batch: Batch | undefined): string | undefined {
+    if (this.#inFlight.has(id)) return "the id of the request is in use by one that is not answered yet";
+    return batch !== undefined && method === "initialize"
+      ? "`initialize` cannot stand in a batch; send it in a line of its own"
+      : undefined;
+  }
+
+  #refuse(id: RequestId | null, code: number, message: string, batch?: Batch): void {
+    const answer = printError(id, { code, message });
+    if (batch === undefined) this.#queueLine([answer]);
+    else batch.add(answer);
   }
 }
 

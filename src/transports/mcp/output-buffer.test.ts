@@ -1,0 +1,65 @@
+// Whatever is added comes out once, in order, however slowly the stream takes it.
+import { PassThrough, Writable } from "node:stream";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { OutputBuffer } from "./output-buffer.ts";
+
+/** A stream that takes each write a turn later, as a full pipe does. */
+function slowStream(): { readonly stream: Writable; readonly taken: Buffer[] } {
+  const taken: Buffer[] = [];
+  const stream = new Writable({
+    highWaterMark: 1000,
+    write(bytes: Buffer, _encoding, done) {
+      setImmediate(() => {
+        taken.push(Buffer.from(bytes)); // only now: whoever reuses the bytes before would be seen
+        done();
+      });
+    },
+  });
+  return { stream, taken };
+}
+
+const ended = (stream: Writable) => new Promise<void>((resolve) => stream.end(resolve));
+
+test("pieces leave in their order, whatever their sizes and wherever it is flushed", async () => {
+  const piece = fc.oneof(
+    fc.string({ unit: "grapheme", maxLength: 50 }),
+    fc.integer({ min: 1, max: 40_000 }).map((length) => "a€".repeat(length)),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.tuple(piece, fc.boolean()), { maxLength: 30 }), async (steps) => {
+      const { stream, taken } = slowStream();
+      const buffer = new OutputBuffer(stream);
+      for (const [text, flush] of steps) {
+        buffer.add(text);
+        if (flush) buffer.flush();
+      }
+      buffer.flush();
+      await ended(stream);
+      expect(Buffer.concat(taken).toString()).toBe(steps.map(([text]) => text).join(""));
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test("what is read behind the stream stays as it was, however long it is kept", async () => {
+  const kept = new PassThrough();
+  const buffer = new OutputBuffer(kept);
+  for (let number = 0; number < 100; number += 1) {
+    buffer.add(`${number};`);
+    buffer.flush();
+    if (number % 10 === 0) await new Promise((resolve) => setImmediate(resolve));
+  }
+  expect(String(kept.read())).toBe(Array.from({ length: 100 }, (_, number) => `${number};`).join(""));
+});
+
+test("a stream that is full says so until it has drained", async () => {
+  const { stream } = slowStream();
+  const buffer = new OutputBuffer(stream);
+  buffer.add("x".repeat(2000));
+  expect(buffer.flush()).toBe(false);
+  await new Promise((resolve) => stream.once("drain", resolve));
+  buffer.drained();
+  expect(buffer.flush()).toBe(true);
+  await ended(stream);
+});
