@@ -1,5 +1,5 @@
 /**
- * `npm run bench -- spine [--quick] [--json FILE] [--only ID]`: measures Handrail against a named peer for each figure,
+ * `npm run bench -- spine|surface [--quick] [--json FILE] [--only ID]`: measures Handrail against a named peer for each figure,
  * in turns, and prints the ratios.
  */
 import { writeFileSync } from "node:fs";
@@ -14,9 +14,10 @@ import { measureMcpReads } from "./spine/mcp-reads.ts";
 import { measurePipeline } from "./spine/pipeline.ts";
 import { measureStages } from "./spine/stages.ts";
 import { measureColdStart } from "./spine/start.ts";
+import { measureDedupe } from "./surface/dedupe.ts";
 import { formatReport, thisMachine } from "./table.ts";
 
-/** The figures of the suite, in the order they are taken. */
+/** The figures of the spine, in the order they are taken. */
 const SPINE = [
   { id: "mcp-read", measure: measureMcpReads },
   { id: "framed-read", measure: measureFramed },
@@ -26,14 +27,17 @@ const SPINE = [
   { id: "idle-memory", measure: measureIdleMemory },
   { id: "stage", measure: measureStages },
 ] as const;
+/** The figures of what stands on the spine. */
+const SURFACE = [{ id: "dedupe", measure: measureDedupe }] as const;
+const SUITES = { spine: SPINE, surface: SURFACE } as const;
 
 try {
-  const { effort, json, only } = parseOptions(process.argv.slice(2));
-  ensureReferenceServer();
+  const { suite, effort, json, only } = parseOptions(process.argv.slice(2));
+  if (suite === "spine") ensureReferenceServer();
   const machine = thisMachine();
   using playground = createPlayground();
   const rows: Row[] = [];
-  for (const { id, measure } of SPINE) {
+  for (const { id, measure } of SUITES[suite]) {
     if (!id.startsWith(only)) continue;
     process.stderr.write(`bench: ${id}\n`);
     try {
@@ -43,7 +47,7 @@ try {
     }
   }
   console.log(formatReport(machine, rows));
-  if (json !== undefined) writeFileSync(json, `${JSON.stringify({ suite: "spine", takenAt: new Date(), machine, rows }, undefined, 2)}\n`);
+  if (json !== undefined) writeFileSync(json, `${JSON.stringify({ suite, takenAt: new Date(), machine, rows }, undefined, 2)}\n`);
 } catch (error) {
   fail(error);
 }

@@ -18,9 +18,14 @@ export interface Effort {
 const FULL: Effort = { rounds: 7, turnMs: 1000, warmUpCalls: 3000, distinctFiles: 20_000, starts: 12, idleMs: 2000, calls: 5000 };
 const QUICK: Effort = { rounds: 1, turnMs: 60, warmUpCalls: 100, distinctFiles: 300, starts: 1, idleMs: 50, calls: 100 };
 
+/** The suites. */
+const SUITES = ["spine", "surface"] as const;
+/** One of them. */
+export type Suite = (typeof SUITES)[number];
+
 /** What was asked for. */
 export interface Options {
-  readonly suite: string;
+  readonly suite: Suite;
   readonly json: string | undefined;
   readonly effort: Effort;
   /** Only figures whose id begins so. */
@@ -34,7 +39,8 @@ export function parseOptions(args: readonly string[]): Options {
     allowPositionals: true,
     options: { json: { type: "string" }, quick: { type: "boolean", default: false }, only: { type: "string", default: "" } },
   });
-  const [suite = "spine", ...more] = positionals;
-  if (suite !== "spine" || more.length > 0) throw new Error(`there is no suite \`${positionals.join(" ")}\`; use spine`);
+  const [wanted = "spine", ...more] = positionals;
+  const suite = SUITES.find((name) => name === wanted);
+  if (suite === undefined || more.length > 0) throw new Error(`there is no suite \`${positionals.join(" ")}\`; use ${SUITES.join(" or ")}`);
   return { suite, json: values.json, effort: values.quick ? QUICK : FULL, only: values.only };
 }

@@ -20,9 +20,28 @@ interface Report {
   }[];
 }
 
-test("every figure of a quick run is a positive ratio against a named peer", { timeout: 180_000 }, () => {
-  const file = join(directory, "report.json");
-  const args = ["--disable-warning=ExperimentalWarning", "bench/main.ts", "spine", "--quick", "--json", file];
+const SUITES = [
+  [
+    "spine",
+    [
+      "mcp-read-repeat-64",
+      "mcp-read-distinct-64",
+      "framed-read-64",
+      "pipeline-hit",
+      "pipeline-miss",
+      "ledger-durable",
+      "cold-start",
+      "idle-memory",
+      "stage-policy",
+      "stage-run",
+    ],
+  ],
+  ["surface", ["dedupe-hit-read", "dedupe-hit-write", "dedupe-first-write"]],
+] as const;
+
+test.each(SUITES)("%s: every figure of a quick run is a positive ratio against a named peer", { timeout: 180_000 }, (suite, expected) => {
+  const file = join(directory, `${suite}.json`);
+  const args = ["--disable-warning=ExperimentalWarning", "bench/main.ts", suite, "--quick", "--json", file];
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: "utf8", timeout: 170_000 });
   expect({ status, stderr: status === 0 ? "" : stderr }).toEqual({ status: 0, stderr: "" });
 
@@ -36,9 +55,7 @@ test("every figure of a quick run is a positive ratio against a named peer", { t
       expect(Number.isFinite(value) && value > 0, `${id}: ${value}`).toBe(true);
     }
   }
-  const groups = ["mcp-read-repeat-64", "mcp-read-distinct-64", "framed-read-64", "pipeline-hit", "pipeline-miss", "ledger-durable"];
-  const ids = report.rows.map((row) => row.id);
-  expect(ids).toEqual(expect.arrayContaining([...groups, "cold-start", "idle-memory", "stage-policy", "stage-run"]));
+  expect(report.rows.map((row) => row.id)).toEqual(expect.arrayContaining([...expected]));
 });
 
 test("a suite that does not exist is refused", () => {

@@ -5,6 +5,7 @@
 import { systemClock } from "../../src/base/clock.ts";
 import { systemRandom } from "../../src/base/ids.ts";
 import { defaultSettings } from "../../src/config/config.ts";
+import { Dedupe } from "../../src/dedupe/dedupe.ts";
 import { createKernelDoor, type KernelDoor, type KernelParts, ToolRegistry } from "../../src/kernel/index.ts";
 import type { EventSink } from "../../src/model/event.ts";
 import type { Tool } from "../../src/model/tool.ts";
@@ -14,8 +15,10 @@ import { BUILT_IN_TOOLS } from "../../src/server/built-in-tools.ts";
 import type { OperatorDirectory } from "../../src/server/operator-directory.ts";
 import { policyActions, policySources } from "../../src/server/policies.ts";
 import { createWorkspaceCatalog } from "../../src/server/workspace-catalog.ts";
+import { openContentStore } from "../../src/stores/embedded/content-store.ts";
+import { openDedupeStore } from "../../src/stores/embedded/dedupe-store.ts";
 import { openLockStore } from "../../src/stores/embedded/lock-store.ts";
-import { openSessionStore } from "../../src/stores/embedded/session-store.ts";
+import { openStateStores } from "../../src/stores/embedded/state-stores.ts";
 import { prepareStateDirectory } from "../../src/stores/embedded/state-directory.ts";
 
 /** An open kernel with one session. */
@@ -46,8 +49,17 @@ export async function openBareKernel(
   const settings = defaultSettings();
   const registry = new ToolRegistry();
   for (const tool of [...BUILT_IN_TOOLS, ...tools]) registry.register(tool);
-  const sessions = await openSessionStore(stateDirectory);
+  const { sessions, marks } = await openStateStores(stateDirectory);
   const locks = await openLockStore(stateDirectory);
+  const kept = openDedupeStore(stateDirectory);
+  const content = openContentStore({
+    stateDirectory,
+    instanceId: "ins_bench",
+    isInstanceAlive: async () => false,
+    nowMs: systemClock.nowMs,
+    random: systemRandom,
+    onCorrupt: (hash) => console.error(`content ${hash} was altered`),
+  });
   const ledger = immediateSink();
   const policies = policyText === "" ? [] : [{ name: "bench.cedar", text: policyText }];
   const operator: OperatorDirectory = { path: stateDirectory, exists: true, settings, policies };
@@ -56,7 +68,7 @@ export async function openBareKernel(
     sources: policySources("dev", operator),
     roles: settings.roles,
   });
-  const workspaces = createWorkspaceCatalog(settings, [stateDirectory]);
+  const workspaces = createWorkspaceCatalog(() => ({ settings }), [stateDirectory]);
   const parts: KernelParts = {
     clock: systemClock,
     random: systemRandom,
@@ -66,6 +78,14 @@ export async function openBareKernel(
     policy: () => Promise.resolve(policy),
     sessions,
     locks,
+    content,
+    dedupe: new Dedupe({
+      store: kept,
+      instanceId: "ins_bench",
+      isAlive: async () => false,
+      clock: systemClock,
+      onInternalError: console.error,
+    }),
     workspaces,
     ledger,
     argumentsKey: systemRandom(32),
@@ -96,6 +116,8 @@ export async function openBareKernel(
       policy.dispose();
       await sessions.close();
       await locks.close();
+      await kept.close();
+      await content.close();
     },
   };
 }

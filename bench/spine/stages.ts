@@ -7,10 +7,10 @@ import { create } from "@bufbuild/protobuf";
 import { systemRandom } from "../../src/base/ids.ts";
 import { ToolRequestSchema } from "../../src/gen/handrail/tool/v1/tool_pb.ts";
 import { analyse } from "../../src/kernel/analyse.ts";
-import { evaluateAccesses, judgeByPolicy } from "../../src/kernel/decide.ts";
+import { evaluateAccesses, judgeArtifactBy, judgeByPolicy } from "../../src/kernel/decide.ts";
 import { Evidence } from "../../src/kernel/evidence.ts";
 import { recheck } from "../../src/kernel/recheck.ts";
-import { cleanResult, secretsOf } from "../../src/kernel/result.ts";
+import { finishResult } from "../../src/kernel/result.ts";
 import { runTool } from "../../src/kernel/run.ts";
 import { checkMasterGate, checkScope } from "../../src/kernel/scope.ts";
 import { receive } from "../../src/kernel/submission.ts";
@@ -91,12 +91,11 @@ async function kernelStages(kernel: BareKernel, call: Call): Promise<readonly St
   Object.assign(trail, { session, caller, accesses: scoped.value, policyHash: policy.hash, rules: ["dev.read-files"] });
   const evidence = new Evidence(parts);
   const judge = judgeByPolicy(policy, caller, tool, nowMs);
-  const rules = { judge, recheck: () => recheck(parts, trail, policy) };
+  const rules = { judge, judgeArtifact: judgeArtifactBy(policy, caller, tool, nowMs), recheck: () => recheck(parts, trail, policy) };
   const { signal } = new AbortController();
-  const ran = await runTool(parts, evidence, trail, rules, signal);
+  const ran = await runTool(parts, evidence, trail, rules, { signal });
   if (ran.kind !== "output") throw new Error("the read of the stages failed");
-  const secrets = secretsOf(received.value);
-  const clean = cleanResult(tool, ran.output, secrets, nowMs);
+  const clean = await finishResult(parts, trail, ran.output, signal);
   if (clean instanceof ToolFailure) throw new Error("the result of the stages was refused");
   return [
     awaited("receive", "envelope: validate a call by name", (index) => receive(call(index), { requestId: "" })),
@@ -107,8 +106,8 @@ async function kernelStages(kernel: BareKernel, call: Call): Promise<readonly St
     plain("scope", "scope: lease, role, mode, path, zone", () => checkScope(caller, tool, accesses, nowMs)),
     plain("policy", "policy: describe, key, remembered decision", () => evaluateAccesses(policy, caller, tool, scoped.value, nowMs)),
     plain("policy-plain", "policy without memo and slices", () => policy.evaluatePlainly(policyQuestion())),
-    awaited("run", "run: contained open and read of 4 KB", () => runTool(parts, evidence, trail, rules, signal)),
-    plain("clean", "redact, bound, label", () => cleanResult(tool, ran.output, secrets, nowMs)),
+    awaited("run", "run: contained open and read of 4 KB", () => runTool(parts, evidence, trail, rules, { signal })),
+    plain("clean", "redact, bound, label", () => finishResult(parts, trail, ran.output, signal)),
     awaited("evidence", "evidence: facts of the outcome", () => evidence.executed(trail, clean)),
   ];
 }
@@ -165,7 +164,7 @@ async function edgeStages(kernel: BareKernel, call: Call, files: readonly string
 
 function mcpAnswer(response: CallResponse): CallResult {
   if (response.outcome.kind !== "success") throw new Error("the read of the stages failed");
-  return { text: String(response.outcome.data["content"]), structuredContent: toToolResult(response), isError: false };
+  return { text: String(response.outcome.data["content"]), structuredContent: toToolResult(response), isError: false, isMalformed: false };
 }
 
 function outcomeEvent(path: string): LedgerEvent {

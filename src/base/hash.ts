@@ -23,3 +23,16 @@ export function blake3Salted(salt: Uint8Array, bytes: Uint8Array): Uint8Array {
 export function blake3Keyed(key: Uint8Array, bytes: Uint8Array | string): Uint8Array {
   return Blake3Hasher.newKeyed(Buffer.from(key)).update(bytes).digestBuffer();
 }
+
+/** A BLAKE3-256 of bytes that come in pieces. */
+export interface StreamingHash {
+  readonly update: (bytes: Uint8Array) => void;
+  /** 64 hexadecimal digits of everything so far. */
+  readonly hex: () => string;
+}
+
+/** A hash of nothing yet. */
+export function streamingHash(): StreamingHash {
+  const hasher = new Blake3Hasher();
+  return { update: (bytes) => void hasher.update(bytes), hex: () => hasher.digest("hex") };
+}

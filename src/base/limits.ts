@@ -257,6 +257,8 @@ export const RELOAD_CHECK_MS = 1_000;
 export const RELOAD_SETTLE_MS = 100;
 /** Looks at a configuration that keeps changing; then it is read as it is, and again once it is quiet. */
 export const RELOAD_SETTLE_LOOKS_MAX = 20;
+/** Changes that an explanation tries one upon the other before it says that nothing helps. */
+export const ADVICE_STEPS_MAX = 12;
 /** Workspaces that the operator trusts. */
 export const TRUSTED_WORKSPACES_MAX = 1024;
 /** Recorded entries that one comparison of policies looks at when the operator does not say. */
@@ -282,6 +284,10 @@ export const LEDGER_SPOOL_UNSENT_MAX = 256;
 export const LEDGER_SPOOLS_RECOVERED_MAX = 1024;
 /** Kibibytes of pages that the ledger's writer keeps: it appends, and reads no page twice but the last ones. */
 export const LEDGER_CACHE_KIB = 1024;
+/** Milliseconds between two looks whether a thread is still busy; one without work between them gives memory back. */
+export const IDLE_LOOK_MS = 800;
+/** Bytes that an idle heap must hold beyond what it uses: less is not worth collecting. */
+export const IDLE_HEAP_BYTES_MIN = 4 * MIB;
 /** Milliseconds between two tries to write a ledger that could not be written, while no event comes to try it. */
 export const LEDGER_RETRY_MS = 1_000;
 /** Milliseconds to wait for another process's write transaction. */

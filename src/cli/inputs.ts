@@ -13,6 +13,12 @@ export function parseDuration(text: string): number {
   return Number(match[1]) * (UNITS[match[2] ?? ""] ?? 0);
 }
 
+/** A whole number from 1 on. */
+export function wholeNumber(text: string, what: string): number {
+  if (/^[1-9]\d{0,15}$/.test(text)) return Number(text);
+  throw new KernelError("USAGE", `${what} must be a whole number from 1, not \`${text}\``);
+}
+
 /** A JSON object from the command line. */
 export function parseJsonObject(text: string, what: string): JsonObject {
   const parsed = parseJson(text);

@@ -6,15 +6,18 @@
 import { Command } from "commander";
 import { KernelError } from "../base/errors.ts";
 import { handrailVersion } from "../server/version.ts";
+import { addAdminCommand } from "./commands/admin.ts";
 import { addCallCommand } from "./commands/call.ts";
 import { addDoctorCommand } from "./commands/doctor.ts";
 import { addInitCommand } from "./commands/init.ts";
+import { addLabelsCommand } from "./commands/labels.ts";
 import { addLedgerCommand } from "./commands/ledger.ts";
 import { addMcpCommand } from "./commands/mcp.ts";
 import { addPolicyCommand } from "./commands/policy.ts";
 import { addServeCommand } from "./commands/serve.ts";
 import { addLeasesCommand, addSessionsCommand } from "./commands/sessions.ts";
 import { addStartCommand } from "./commands/start.ts";
+import { addTrustCommand } from "./commands/trust.ts";
 import { addWireCommand } from "./commands/wire.ts";
 import { EXIT_FAILURE } from "./exit-codes.ts";
 import { say, visible } from "./output.ts";
@@ -31,7 +34,10 @@ for (const add of [
   addCallCommand,
   addSessionsCommand,
   addLeasesCommand,
+  addAdminCommand,
   addPolicyCommand,
+  addTrustCommand,
+  addLabelsCommand,
   addLedgerCommand,
   addWireCommand,
   addDoctorCommand,

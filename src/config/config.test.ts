@@ -1,6 +1,6 @@
 // Settings: optional, strict, and safe where nothing is said; a workspace's own file can only narrow.
 import { expect, test } from "vitest";
-import { defaultSettings, parseNarrowing, parseSettings } from "./config.ts";
+import { defaultSettings, narrowingOf, parseSettings, parseWorkspaceSettings, wideningKeys } from "./config.ts";
 
 test("an operator who wrote nothing gets the safe defaults", async () => {
   expect(defaultSettings()).toEqual({
@@ -56,16 +56,25 @@ test("every problem is named at once", async () => {
   await expect(parseSettings("preset: lax\nalert:\n  violations_per_minute: 0\n", "handrail.yaml")).rejects.toThrow(/preset.*alert/s);
 });
 
-test.each(["preset: open\n", "tools:\n  enabled: true\n", "files:\n  shared: [x]\n", "workspaces: []\n", "roles: [sre]\n"])(
+test.each(["preset: open\n", "tools:\n  enabled: true\n", "workspaces: []\n", "roles: [sre]\n"])(
   "a workspace's own file cannot say %j",
   async (text) => {
-    await expect(parseNarrowing(text, "handrail.yaml")).rejects.toThrow(/handrail\.yaml/);
+    await expect(parseWorkspaceSettings(text, "handrail.yaml")).rejects.toThrow(/handrail\.yaml/);
   },
 );
 
 test("a workspace's own file can narrow", async () => {
-  expect(await parseNarrowing("tools:\n  disabled: [write_file]\nfiles:\n  secret: ['*.pem']\n", "handrail.yaml")).toEqual({
+  const settings = await parseWorkspaceSettings("tools:\n  disabled: [write_file]\nfiles:\n  secret: ['*.pem']\n", "handrail.yaml");
+  expect(settings).toEqual({
     tools: { disabled: ["write_file"] },
-    files: { secret: ["*.pem"], read_only: [], protected: [] },
+    files: { secret: ["*.pem"], shared: [], read_only: [], protected: [] },
   });
+  expect(wideningKeys(settings)).toEqual([]);
+  expect(narrowingOf(settings)).toEqual(settings);
+});
+
+test("the one key of a workspace's own file that widens is known, and can be left out", async () => {
+  const settings = await parseWorkspaceSettings("files:\n  shared: [libs]\n  secret: ['*.pem']\n", "handrail.yaml");
+  expect(wideningKeys(settings)).toEqual(["files.shared"]);
+  expect(narrowingOf(settings).files).toEqual({ secret: ["*.pem"], shared: [], read_only: [], protected: [] });
 });

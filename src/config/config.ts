@@ -89,25 +89,38 @@ export async function parseSettings(text: string, name: string): Promise<Setting
   return accept(settings, await parseYaml(text, name), name);
 }
 
-/** The narrowing rules a workspace may carry in its own `handrail.yaml`: it can hide and protect, never open. */
-const narrowing = z.strictObject({
+/**
+ * What a workspace may carry in its own `handrail.yaml`: it can hide and protect. `files.shared` opens directories of the
+ * project to reading; it is the one key that widens, and has no effect until the operator trusts the very file.
+ */
+const workspaceSettings = z.strictObject({
   tools: tools.omit({ enabled: true }).prefault({}),
-  files: files.omit({ shared: true }).prefault({}),
+  files: files.prefault({}),
 });
 /** Parsed `handrail.yaml` of a workspace. */
-export type Narrowing = z.infer<typeof narrowing>;
+export type WorkspaceSettings = z.infer<typeof workspaceSettings>;
 
-/** The narrowing of a workspace that says nothing. */
-export function noNarrowing(): Narrowing {
-  return narrowing.parse({});
+/** The settings of a workspace that says nothing. */
+export function noWorkspaceSettings(): WorkspaceSettings {
+  return workspaceSettings.parse({});
 }
 
 /**
- * Parses the text of a workspace's `handrail.yaml`, which can only narrow.
- * @throws KernelError CONFIG_INVALID naming every problem, for instance a key that would widen
+ * Parses the text of a workspace's `handrail.yaml`.
+ * @throws KernelError CONFIG_INVALID naming every problem, for instance a key that only the operator has
  */
-export async function parseNarrowing(text: string, name: string): Promise<Narrowing> {
-  return accept(narrowing, await parseYaml(text, name), name);
+export async function parseWorkspaceSettings(text: string, name: string): Promise<WorkspaceSettings> {
+  return accept(workspaceSettings, await parseYaml(text, name), name);
+}
+
+/** The keys of a workspace's settings that widen, and so need trust. */
+export function wideningKeys(settings: WorkspaceSettings): readonly string[] {
+  return settings.files.shared.length > 0 ? ["files.shared"] : [];
+}
+
+/** `settings` without whatever widens. */
+export function narrowingOf(settings: WorkspaceSettings): WorkspaceSettings {
+  return { ...settings, files: { ...settings.files, shared: [] } };
 }
 
 /** `path` without `.` and empty components. */

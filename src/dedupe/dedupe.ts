@@ -1,15 +1,205 @@
 /**
- * Replay protection (CTR-0003). Results are not kept yet; a call that asks to be executed at most once is therefore
- * refused: executing it twice is what its caller wanted to rule out.
+ * Replay protection (CTR-0003): calls with the same key in one session are executed at most once, and all get the first
+ * answer. Inside a kernel by single flight, across kernels and restarts by claims in the store.
+ *
+ * Trusts `isAlive` that an instance which is gone never comes back. INVARIANTS: a call goes on only with a claim that
+ * nobody else holds; a claim is settled once, whatever came of the call; a claim that was begun by an instance that is
+ * gone is never executed again while it is remembered, its outcome is unknown.
  */
-import { ToolFailure } from "../model/failure.ts";
+import { setTimeout as pause } from "node:timers/promises";
+import { equalInConstantTime } from "../base/bytes.ts";
+import type { Clock } from "../base/clock.ts";
+import { KernelError } from "../base/errors.ts";
+import {
+  DEDUPE_KEPT_MS,
+  DEDUPE_POLL_MAX_MS,
+  DEDUPE_POLL_MIN_MS,
+  DEDUPE_PURGE_PAUSE_MS,
+  DEDUPE_PURGE_ROWS_MAX,
+  DEDUPE_WAIT_MS,
+} from "../base/limits.ts";
+import type { CallResponse } from "../model/call.ts";
+import type { ToolFailure } from "../model/failure.ts";
+import type { ClaimOutcome, ClaimRequest, DedupeKey, DedupeStore, HeldClaim } from "./dedupe-store.ts";
+import { busy, cancelled, conflict, failureOf, outcomeUnknown } from "./failures.ts";
+import { type Boarding, Flights, type Landing } from "./flights.ts";
+import { decodeAnswer, type Execution, encodeAnswer, isKept } from "./kept-answer.ts";
 
-/** The failure that a call with a `dedupe_key` meets, or nothing when it has none. */
-export function checkDedupe(dedupeKey: string): ToolFailure | undefined {
-  if (dedupeKey === "") return undefined;
-  return new ToolFailure(
-    "DEDUPE_UNAVAILABLE",
-    "this kernel keeps no results for replay",
-    "send the call without dedupe_key, and only once",
-  );
+export { callDigest } from "./call-digest.ts";
+
+/** What replay protection needs of its kernel. */
+export interface DedupeParts {
+  readonly store: DedupeStore;
+  readonly instanceId: string;
+  readonly isAlive: (instanceId: string) => Promise<boolean>;
+  readonly clock: Clock;
+  readonly onInternalError: (error: unknown) => void;
+}
+
+/** A call with a key; `call` is its digest. */
+export interface KeyedCall extends DedupeKey {
+  readonly call: Uint8Array;
+}
+
+/** The right to execute a call. */
+export interface Claim {
+  /** Says that the effect is about to happen. @throws KernelError STORE_UNAVAILABLE, and then it must not happen */
+  readonly begin: () => Promise<void>;
+  /** Keeps the answer or gives the claim up. Never rejects: what the call did stands either way. */
+  readonly settle: (answer: CallResponse, execution: Execution) => Promise<void>;
+}
+
+/** What a call with a key meets; `waited`: time has passed, so that what allowed the call must be looked at again. */
+export type Entry = { readonly waited: boolean } & (
+  | { readonly kind: "go_on"; readonly claim: Claim }
+  | { readonly kind: "replay"; readonly answer: CallResponse }
+  | { readonly kind: "failure"; readonly failure: ToolFailure }
+);
+
+type Lead = Extract<Boarding, { kind: "lead" }>;
+
+/** The replay protection of one kernel. */
+export class Dedupe {
+  readonly #parts: DedupeParts;
+  readonly #flights: Flights;
+  #purgeAtMs = 0;
+
+  constructor(parts: DedupeParts) {
+    this.#parts = parts;
+    this.#flights = new Flights(parts.clock);
+  }
+
+  /**
+   * Decides whether a call with a key is executed, now or after a wait.
+   * @throws KernelError STORE_UNAVAILABLE or STORE_CORRUPT when the store cannot say; the call must not be executed then
+   */
+  async enter(keyed: KeyedCall, signal: AbortSignal): Promise<Entry> {
+    const { clock } = this.#parts;
+    const startedMs = clock.monotonicMs();
+    const deadlineMs = startedMs + DEDUPE_WAIT_MS;
+    const key = `${keyed.sessionId}\0${keyed.dedupeKey}`;
+    const boarded = this.#flights.board({ key, call: keyed.call, deadlineMs, signal });
+    const boarding = boarded instanceof Promise ? await boarded : boarded;
+    if (boarding.kind === "lead") {
+      const entry = await this.#leadOn(boarding, keyed, deadlineMs, signal);
+      // A store that another process keeps busy takes time too before it answers.
+      return { ...entry, waited: boarding.waited || clock.monotonicMs() - startedMs >= DEDUPE_POLL_MIN_MS };
+    }
+    if (boarding.kind === "landed") return { ...entryOf(boarding.landing), waited: true };
+    return { kind: "failure", failure: failureOf(boarding.kind), waited: false };
+  }
+
+  async #leadOn(lead: Lead, keyed: KeyedCall, deadlineMs: number, signal: AbortSignal): Promise<Unwaited> {
+    try {
+      const found = await this.#claim(keyed, deadlineMs, signal);
+      if (found.kind === "claimed") return { kind: "go_on", claim: this.#claimOf(keyed, lead.land) };
+      lead.land(found);
+      return found.kind === "next" ? { kind: "failure", failure: found.failure } : entryOf(found);
+    } catch (error) {
+      lead.land({ kind: "broken", error });
+      throw error;
+    }
+  }
+
+  /** Claims the key, waiting for other kernels; or says what there is instead, and whether that holds for all who wait. */
+  async #claim(keyed: KeyedCall, deadlineMs: number, signal: AbortSignal): Promise<Found> {
+    await this.#purge().catch(this.#parts.onInternalError); // a store that is down says so to the claim
+    for (let pauseMs = DEDUPE_POLL_MIN_MS; ; pauseMs = Math.min(DEDUPE_POLL_MAX_MS, pauseMs * 1.5)) {
+      const request = this.#request(keyed);
+      const outcome = await this.#parts.store.claim(request);
+      if (outcome.kind === "claimed") return outcome;
+      const found = await this.#judge(request, outcome);
+      if (found !== undefined) return found;
+      if (this.#parts.clock.monotonicMs() + pauseMs > deadlineMs) return { kind: "next", failure: busy() };
+      if (await isCancelledDuring(pauseMs, signal)) return { kind: "next", failure: cancelled() };
+    }
+  }
+
+  /** What a key that is taken means for the call; `undefined` while somebody is at it. */
+  async #judge(request: ClaimRequest, outcome: Exclude<ClaimOutcome, { kind: "claimed" }>): Promise<Found | undefined> {
+    const isSame = equalInConstantTime(outcome.call, request.call);
+    if (outcome.kind === "kept") return isSame ? { kind: "kept", answer: decodeAnswer(outcome.record) } : CONFLICT();
+    if (await this.#isGone(outcome.holder)) {
+      const isForgotten = outcome.sinceMs < request.forgetBeforeMs;
+      if (!outcome.begun || isForgotten) return (await this.#parts.store.takeOver(request, outcome)) ? { kind: "claimed" } : undefined;
+      return isSame ? { kind: "failure", failure: outcomeUnknown() } : CONFLICT();
+    }
+    return isSame ? undefined : CONFLICT();
+  }
+
+  /** A claim of this very kernel that no flight stands for is one that could not be settled. */
+  async #isGone(holder: string): Promise<boolean> {
+    return holder === this.#parts.instanceId || !(await this.#parts.isAlive(holder));
+  }
+
+  #request(keyed: KeyedCall): ClaimRequest {
+    const nowMs = this.#parts.clock.nowMs();
+    return { ...keyed, holder: this.#parts.instanceId, nowMs, forgetBeforeMs: nowMs - DEDUPE_KEPT_MS };
+  }
+
+  #claimOf(key: DedupeKey, land: (landing: Landing) => void): Claim {
+    const { store, instanceId, clock, onInternalError } = this.#parts;
+    return {
+      begin: async () => {
+        if (await store.begin(key, instanceId)) return;
+        throw new KernelError("STORE_UNAVAILABLE", "the claim of a call with a dedupe key was lost");
+      },
+      settle: async (answer, execution) => {
+        const kept = isKept(answer.outcome, execution);
+        try {
+          if (kept) await store.keep(key, instanceId, encodeAnswer(answer), clock.nowMs());
+          else await store.release(key, instanceId);
+        } catch (error) {
+          // The claim stays: while this kernel lives it knows it for one of its own, and afterwards for that of a dead one.
+          onInternalError(error);
+        }
+        land(kept ? { kind: "kept", answer } : { kind: "next" });
+      },
+    };
+  }
+
+  /** Forgets some of what is too old, now and then; what there is to forget beyond that is left to the next calls. */
+  async #purge(): Promise<void> {
+    const { store, clock } = this.#parts;
+    if (clock.monotonicMs() < this.#purgeAtMs) return;
+    this.#purgeAtMs = clock.monotonicMs() + DEDUPE_PURGE_PAUSE_MS;
+    const beforeMs = clock.nowMs() - DEDUPE_KEPT_MS;
+    const purged = await store.purge(beforeMs, DEDUPE_PURGE_ROWS_MAX);
+    if (purged === DEDUPE_PURGE_ROWS_MAX) this.#purgeAtMs = 0;
+    const holders = new Map<string, boolean>();
+    for (const claim of await store.heldBefore(beforeMs, DEDUPE_PURGE_ROWS_MAX)) await this.#forget(claim, holders);
+  }
+
+  /** Claims of this kernel are left alone: a flight may stand for them. */
+  async #forget(claim: DedupeKey & HeldClaim, alive: Map<string, boolean>): Promise<void> {
+    const { store, instanceId, isAlive } = this.#parts;
+    const lives = claim.holder === instanceId || (alive.get(claim.holder) ?? (await isAlive(claim.holder)));
+    alive.set(claim.holder, lives);
+    if (!lives) await store.release(claim, claim.holder);
+  }
+}
+
+type Unwaited = { readonly [Kind in Entry["kind"]]: Omit<Extract<Entry, { kind: Kind }>, "waited"> }[Entry["kind"]];
+
+/** A claim, or what ends the flight. `next`: this call gives up, but those behind it need not. */
+type Found =
+  | { readonly kind: "claimed" }
+  | Exclude<Landing, { kind: "next" | "broken" }>
+  | { readonly kind: "next"; readonly failure: ToolFailure };
+
+const CONFLICT = (): Found => ({ kind: "failure", failure: conflict() });
+
+function entryOf(landing: Exclude<Landing, { kind: "next" }>): Exclude<Unwaited, { kind: "go_on" }> {
+  if (landing.kind === "broken") throw landing.error;
+  return landing.kind === "kept" ? { kind: "replay", answer: landing.answer } : landing;
+}
+
+async function isCancelledDuring(delayMs: number, signal: AbortSignal): Promise<boolean> {
+  try {
+    await pause(delayMs, undefined, { signal });
+    return false;
+  } catch (error) {
+    if (signal.aborted) return true;
+    throw error;
+  }
 }

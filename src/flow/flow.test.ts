@@ -1,33 +1,111 @@
-// Labels of results, and that nothing leaves which could not be judged.
+// Flow control: what the principal has seen decides what may leave, cell by cell.
+import fc from "fast-check";
 import { expect, test } from "vitest";
-import { checkFlow, labelResult } from "./flow.ts";
+import type { Access } from "../model/access.ts";
+import type { ToolCapability } from "../model/capability.ts";
+import { combineMarks, DATA_CLASSES, type Mark, TRUST_LEVELS } from "../model/label.ts";
+import { judgeFlow, flowObligations, INITIAL_MARK } from "./flow.ts";
+import { isKnownHost } from "./host.ts";
 
-test("a file access stays in the workspace", () => {
-  expect(checkFlow([{ resource: { kind: "file", path: "a" }, effect: "write" }])).toEqual({ ok: true, value: undefined });
+const file: Access = { resource: { kind: "file", path: "a" }, effect: "write" };
+const known: Access = { resource: { kind: "host", host: "api.github.com", port: 443 }, effect: "network" };
+const unknown: Access = { resource: { kind: "host", host: "example.com", port: 443 }, effect: "network" };
+const model: Access = { resource: { kind: "model", provider: "p", model: "m" }, effect: "network" };
+const fetches: ToolCapability = {
+  effect: "network",
+  risk: "medium",
+  approval: { level: "auto" },
+  network: { mode: "allowlist", allowedHosts: ["*.github.com"] },
+};
+const writes: ToolCapability = { effect: "write", risk: "low", approval: { level: "auto" } };
+const seen = (dataClass: Mark["dataClass"], trustLevel: Mark["trustLevel"] = "user"): Mark => ({ trustLevel, dataClass });
+
+/** What flow control says: a denial's reason, or the rules that ask. */
+function judged(mark: Mark, capability: ToolCapability, access: Access): string {
+  const verdict = judgeFlow(mark, capability, [access]);
+  if (!verdict.ok) return verdict.denial.reason;
+  const due = flowObligations(mark, capability, access);
+  return due.length === 0 ? "goes" : due.map(({ obligation, ruleId }) => `${obligation} ${ruleId}`).join(", ");
+}
+
+test.each([
+  ["public", "goes", "goes"],
+  ["internal", "goes", "ask FC-2"],
+  ["sensitive", "ask FC-2", "flow_sensitive_egress"],
+  ["secret", "flow_secret_egress", "flow_secret_egress"],
+] as const)("FC-2: what is %s to a known host: %s, to an unknown one: %s", (dataClass, toKnown, toUnknown) => {
+  expect(judged(seen(dataClass), fetches, known)).toBe(toKnown);
+  expect(judged(seen(dataClass), fetches, unknown)).toBe(toUnknown);
+  expect(judged(seen(dataClass), { ...fetches, network: { mode: "any" } }, known)).toBe(toUnknown);
+  expect(judged(seen(dataClass), fetches, model)).toBe(toUnknown);
+});
+
+test("a file access does not leave, whatever was seen", () => {
+  for (const dataClass of DATA_CLASSES) expect(judged(seen(dataClass), writes, file)).toBe("goes");
+});
+
+test("an access with the effect network leaves although its tool says it only writes", () => {
+  expect(judged(seen("secret"), writes, { resource: { kind: "tool", name: "x" }, effect: "network" })).toBe("flow_secret_egress");
 });
 
 test.each([
-  [{ resource: { kind: "host", host: "example.com", port: 443 }, effect: "read" }],
-  [{ resource: { kind: "tool", name: "web_fetch" }, effect: "network" }],
-] as const)("an access that leaves is refused (FC-2)", (access) => {
-  const verdict = checkFlow([access]);
-  expect(verdict.ok ? "allowed" : [verdict.denial.ruleId, verdict.denial.reason, verdict.denial.layer]).toEqual([
-    "FC-2",
-    "flow_sensitive_egress",
-    "flow",
-  ]);
+  ["exec", "ask FC-3"],
+  ["system", "ask FC-3"],
+  ["write", "goes"],
+  ["read", "goes"],
+] as const)("FC-3: after untrusted content a tool with the effect %s: %s", (effect, expected) => {
+  const capability: ToolCapability = { ...writes, effect };
+  expect(judged(seen("internal", "untrusted"), capability, file)).toBe(expected);
+  expect(judged(seen("internal", "verified"), capability, file)).toBe("goes");
 });
 
-test("a result has its tool's label; a tool that says nothing is not trusted", () => {
-  const source = { origin: "tool:read_file", timestamp: "1970-01-01T00:00:00.000Z" };
-  expect(labelResult({ outputTrust: "verified", outputDataClass: "internal" }, "read_file", 0, 0)).toEqual({
-    trustLevel: "verified",
-    dataClass: "internal",
-    source,
+test("FC-3: a tool that accepts untrusted content is not asked about, one that refuses it asks, and does not execute", () => {
+  const untrusted = seen("internal", "untrusted");
+  const saying = (effect: "write" | "exec", acceptsUntrusted: boolean): ToolCapability => ({
+    ...writes,
+    effect,
+    labels: { acceptsUntrusted },
   });
-  expect(labelResult(undefined, "read_file", 0, 0)).toEqual({ trustLevel: "untrusted", dataClass: "internal", source });
+  expect(judged(untrusted, saying("exec", true), file)).toBe("goes");
+  expect(judged(untrusted, saying("write", false), file)).toBe("ask FC-3");
+  expect(judged(untrusted, saying("exec", false), file)).toBe("flow_untrusted_exec");
 });
 
-test("a secret that was found makes the result secret", () => {
-  expect(labelResult({ outputDataClass: "public" }, "read_file", 1, 0).dataClass).toBe("secret");
+test("both rules ask when both have a reason", () => {
+  expect(judged(seen("internal", "untrusted"), fetches, unknown)).toBe("ask FC-2, ask FC-3");
+});
+
+test("a call without accesses is judged by its tool", () => {
+  expect(judgeFlow(seen("secret"), fetches, []).ok).toBe(true);
+  expect(flowObligations(seen("internal", "untrusted"), fetches, undefined)).toEqual([{ obligation: "ask", ruleId: "FC-3" }]);
+});
+
+test("seeing more never makes anything freer", () => {
+  const marks = fc.record({ trustLevel: fc.constantFrom(...TRUST_LEVELS), dataClass: fc.constantFrom(...DATA_CLASSES) });
+  const strictness = (answer: string) => (answer === "goes" ? 0 : answer.startsWith("ask") ? 1 : 2);
+  fc.assert(
+    fc.property(marks, marks, fc.constantFrom(known, unknown, model, file), fc.constantFrom(fetches, writes), (a, b, access, tool) => {
+      expect(strictness(judged(combineMarks(a, b), tool, access))).toBeGreaterThanOrEqual(strictness(judged(a, tool, access)));
+    }),
+  );
+  expect(judged(INITIAL_MARK, writes, file)).toBe("goes");
+});
+
+test("a pattern with a star names subdomains and not the apex", () => {
+  const patterns = ["*.github.com", "registry.npmjs.org"];
+  const hosts = [
+    "api.github.com",
+    "API.GitHub.com.",
+    "a.b.github.com",
+    "github.com",
+    "evilgithub.com",
+    "registry.npmjs.org",
+    "x.registry.npmjs.org",
+  ];
+  expect(hosts.filter((host) => isKnownHost(host, patterns))).toEqual([
+    "api.github.com",
+    "API.GitHub.com.",
+    "a.b.github.com",
+    "registry.npmjs.org",
+  ]);
 });

@@ -6,8 +6,9 @@ import type { CallResponse, Outcome } from "../model/call.ts";
 import type { Denial } from "../model/decision.ts";
 import { storeFailure, ToolFailure } from "../model/failure.ts";
 import type { Evidence } from "./evidence.ts";
+import type { CleanResult } from "./large-result.ts";
 import type { KernelParts } from "./parts.ts";
-import type { CleanResult } from "./result.ts";
+import type { Ended } from "./replay.ts";
 import type { Trail } from "./trail.ts";
 import { unusable } from "./unusable.ts";
 
@@ -42,6 +43,14 @@ export class Answer {
     return this.#respond(result.outcome, this.#trail.rules, sequence);
   }
 
+  /** Records and answers a call that is not executed: by the first answer to it, byte for byte, or by what speaks against that. */
+  async ended(ended: Ended): Promise<CallResponse> {
+    if (ended.kind === "denial") return this.denied(ended.denial);
+    if (ended.kind === "failure") return this.failed(ended.failure);
+    await this.#evidence.replayed(this.#trail, ended.answer);
+    return { ...ended.answer, requestId: this.#trail.requestId };
+  }
+
   /**
    * Answers what was thrown: an unusable configuration or store refuses the call, an unusable ledger too, everything else is
    * a bug. Whatever it was, the outcome of a tool with an effect that had begun is unknown.
@@ -61,13 +70,17 @@ export class Answer {
     }
   }
 
-  #unrecorded(): CallResponse {
+  #unrecorded(): Promise<CallResponse> {
     return this.#respond(errorOf(unrecorded(this.#trail)), this.#trail.rules, undefined);
   }
 
-  #respond(outcome: Outcome, rules: readonly string[], sequence: number | undefined): CallResponse {
-    const durationMs = Math.max(0, this.#parts.clock.monotonicMs() - this.#trail.startedMs);
-    return { requestId: this.#trail.requestId, outcome, durationMs, rules, ...(sequence !== undefined && { ledgerSequence: sequence }) };
+  /** INVARIANT: the one way to an answer of this call's own, so that its claim is settled once, whatever the answer is. */
+  async #respond(outcome: Outcome, rules: readonly string[], sequence: number | undefined): Promise<CallResponse> {
+    const { requestId, startedMs, claim, tool, ran, done = false } = this.#trail;
+    const durationMs = Math.max(0, this.#parts.clock.monotonicMs() - startedMs);
+    const response = { requestId, outcome, durationMs, rules, ...(sequence !== undefined && { ledgerSequence: sequence }) };
+    if (claim && tool) await claim.settle(response, { effect: tool.capability.effect, ran, done });
+    return response;
   }
 }
 

@@ -7,11 +7,20 @@ import type { WorkspacePath } from "../model/access.ts";
 import type { WireVariant } from "../model/call.ts";
 import { allow, type Denial, deny, type Verdict } from "../model/decision.ts";
 import type { Tool } from "../model/tool.ts";
+import type { Zone } from "../model/zone.ts";
+import { admits } from "../policy/lease-scope.ts";
 import type { PolicyEngine } from "../policy/policy.ts";
 import type { CapabilityObligation, PolicyRequest, PolicyResource } from "../policy/request.ts";
-import type { PolicyVerdict } from "../policy/verdict.ts";
+import type { PolicyDeny, PolicyVerdict } from "../policy/verdict.ts";
+import { resourceId } from "../policy/vocabulary.ts";
 import type { PolicyJudge } from "./run.ts";
-import type { Caller, ResolvedAccess } from "./trail.ts";
+import type { Judged, ResolvedAccess } from "./trail.ts";
+
+/** As much of a resource's name as a fix repeats: a long one is known to whoever sent it. */
+const FIX_RESOURCE_CHARACTERS_MAX = 256;
+
+/** What decisions look at of a tool. */
+export type ToolFacts = Pick<Tool, "name" | "capability">;
 
 /** What policy allowed: the permits that matched, and what must happen first. */
 export interface Decided {
@@ -22,18 +31,37 @@ export interface Decided {
 /** Evaluates every access; a call that names none is judged as its tool. */
 export function evaluateAccesses(
   policy: PolicyEngine,
-  caller: Caller,
+  caller: Judged,
   tool: Tool,
   accesses: readonly ResolvedAccess[],
   nowMs: number,
 ): Verdict<Decided> {
-  const [only, ...more] = accesses.map((access) => evaluateOne(policy, caller, tool, access, nowMs));
-  if (only === undefined) return decide(tool, evaluateTool(policy, caller, tool, nowMs));
-  if (more.length === 0) return decide(tool, only);
+  return evaluateRequests(policy, tool, requestsOf(caller, tool, accesses, nowMs));
+}
+
+/** What policy is asked about a call: each access, or the tool itself when there is none. */
+export function requestsOf(
+  caller: Judged,
+  tool: ToolFacts,
+  accesses: readonly ResolvedAccess[],
+  nowMs: number,
+): readonly [PolicyRequest, ...PolicyRequest[]] {
+  const [only, ...more] = accesses.map((access) => policyRequest(caller, tool, access.effect, policyResource(access), nowMs));
+  if (only !== undefined) return [only, ...more];
+  return [policyRequest(caller, tool, tool.capability.effect, { kind: "tool", name: tool.name }, nowMs)];
+}
+
+/** Evaluates the requests of one call: one denial denies it, obligations add up. */
+export function evaluateRequests(
+  policy: PolicyEngine,
+  tool: ToolFacts,
+  [only, ...more]: readonly [PolicyRequest, ...PolicyRequest[]],
+): Verdict<Decided> {
+  if (more.length === 0) return decide(tool, only, policy.evaluate(only));
   const permits = new Set<string>();
   const obligations: ImposedObligation[] = [];
-  for (const verdict of [only, ...more]) {
-    const decided = decide(tool, verdict);
+  for (const request of [only, ...more]) {
+    const decided = decide(tool, request, policy.evaluate(request));
     if (!decided.ok) return decided;
     for (const permit of decided.value.permits) permits.add(permit);
     obligations.push(...decided.value.obligations);
@@ -42,13 +70,41 @@ export function evaluateAccesses(
 }
 
 /** Judges a file that turned out, when opened, to be another one than the path said: it must be allowed outright. */
-export function judgeByPolicy(policy: PolicyEngine, caller: Caller, tool: Tool, nowMs: number): PolicyJudge {
+export function judgeByPolicy(policy: PolicyEngine, caller: Judged, tool: Tool, nowMs: number): PolicyJudge {
   return (place, effect) => judgeFile(policy, caller, tool, place, effect, nowMs);
+}
+
+/** Whether a file of a tree may be read outright. */
+export type TreeJudge = (place: WorkspacePath, zone: Zone) => boolean;
+
+/** Judges the files of a tree; asks policy once for each zone where it does not look at paths. */
+export function judgeTreeByPolicy(policy: PolicyEngine, caller: Judged, tool: Tool, nowMs: number): TreeJudge {
+  const known = new Map<string, boolean>();
+  return (place, zone) => {
+    const key = `${place.root} ${zone}`;
+    const before = known.get(key);
+    if (before !== undefined) return before;
+    const access: ResolvedAccess = { resource: { kind: "file", path: place.path }, effect: "read", target: { place, zone } };
+    const requests = requestsOf(caller, tool, [access], nowMs);
+    const decided = evaluateRequests(policy, tool, requests);
+    const allowed = decided.ok && decided.value.obligations.length === 0;
+    if (!policy.looksAtPath(requests[0])) known.set(key, allowed);
+    return allowed;
+  };
+}
+
+/** Judges an artifact through which content was found that was asked for by its hash: it must be allowed outright. */
+export function judgeArtifactBy(policy: PolicyEngine, caller: Judged, tool: Tool, nowMs: number): (id: string) => boolean {
+  return (id) => {
+    const access: ResolvedAccess = { resource: { kind: "artifact", id }, effect: "read" };
+    const decided = evaluateAccesses(policy, caller, tool, [access], nowMs);
+    return decided.ok && decided.value.obligations.length === 0 && admits(caller.lease.scope, "artifacts", id);
+  };
 }
 
 function judgeFile(
   policy: PolicyEngine,
-  caller: Caller,
+  caller: Judged,
   tool: Tool,
   place: WorkspacePath,
   effect: "read" | "write",
@@ -56,7 +112,7 @@ function judgeFile(
 ): Denial | undefined {
   const zone = caller.place.workspace.zones.classify(place);
   const access: ResolvedAccess = { resource: { kind: "file", path: place.path }, effect, target: { place, zone } };
-  const decided = decide(tool, evaluateOne(policy, caller, tool, access, nowMs));
+  const decided = evaluateAccesses(policy, caller, tool, [access], nowMs);
   if (!decided.ok) return decided.denial;
   const [due] = decided.value.obligations;
   if (due === undefined) return undefined;
@@ -69,14 +125,6 @@ function judgeFile(
   };
 }
 
-function evaluateOne(policy: PolicyEngine, caller: Caller, tool: Tool, access: ResolvedAccess, nowMs: number): PolicyVerdict {
-  return policy.evaluate(policyRequest(caller, tool, access.effect, policyResource(access), nowMs));
-}
-
-function evaluateTool(policy: PolicyEngine, caller: Caller, tool: Tool, nowMs: number): PolicyVerdict {
-  return policy.evaluate(policyRequest(caller, tool, tool.capability.effect, { kind: "tool", name: tool.name }, nowMs));
-}
-
 /** The resource of an access as policy sees it. */
 export function policyResource(access: ResolvedAccess): PolicyResource {
   if (access.resource.kind !== "file") return access.resource;
@@ -86,8 +134,8 @@ export function policyResource(access: ResolvedAccess): PolicyResource {
 
 /** One access as policy is asked about it. */
 export function policyRequest(
-  caller: Caller,
-  tool: Tool,
+  caller: Pick<Judged, "session">,
+  tool: ToolFacts,
   effect: PolicyRequest["effect"],
   resource: PolicyResource,
   nowMs: number,
@@ -113,7 +161,7 @@ export function policyRequest(
 
 const NONE: readonly CapabilityObligation[] = [];
 
-function capabilityObligations(tool: Tool): readonly CapabilityObligation[] {
+function capabilityObligations(tool: ToolFacts): readonly CapabilityObligation[] {
   const { approval, requiresArming } = tool.capability;
   if (approval.level === "auto" && requiresArming !== true) return NONE;
   const ruleId = `CAPABILITY:${tool.name}`;
@@ -134,13 +182,23 @@ const WIRE_NAMES: Readonly<Record<string, WireVariant>> = {
   artifact_publish: "artifact_publish",
 };
 
-function decide(tool: Tool, verdict: PolicyVerdict): Verdict<Decided> {
+function decide(tool: ToolFacts, request: PolicyRequest, verdict: PolicyVerdict): Verdict<Decided> {
   if (verdict.decision === "allow") return allow({ permits: verdict.permits, obligations: verdict.obligations });
   return deny({
     layer: "policy",
     reason: verdict.rationale ?? `${WIRE_NAMES[tool.name] ?? tool.name}_denied`,
     ruleId: verdict.ruleId,
     message: verdict.message ?? `no policy allows \`${tool.name}\` here; ask the operator whether it should`,
-    fix: "`handrail policy explain` names the narrowest permit that would allow it",
+    fix: fixOf(request, verdict),
   });
+}
+
+/** Names nothing that the call did not name itself: the resource lies in the scope, or policy would not have been asked. */
+function fixOf(request: PolicyRequest, verdict: PolicyDeny): string {
+  if (verdict.cause === "error")
+    return "the operator corrects the policy, which `handrail policy check` and `handrail policy explain` judge";
+  if (verdict.cause === "forbid")
+    return `no permit lifts the rule \`${verdict.ruleId}\`; do it another way, or ask the operator about that rule`;
+  const resource = resourceId(request.resource).slice(0, FIX_RESOURCE_CHARACTERS_MAX).toWellFormed();
+  return `an operator's permit for the role \`${request.principal.role}\`, the action \`${request.action}\` and the resource \`${resource}\` with the effect \`${request.effect}\`; \`handrail policy explain\` prints it`;
 }

@@ -10,11 +10,12 @@ import { hex } from "../base/bytes.ts";
 import { blake3Keyed } from "../base/hash.ts";
 import { canonicalJson, type JsonObject, type JsonValue } from "../base/json.ts";
 import { MAX_ID_LEN, REFUSALS_RECORDED_PER_SECOND } from "../base/limits.ts";
+import type { CallResponse } from "../model/call.ts";
 import type { Denial } from "../model/decision.ts";
 import type { EventType, LedgerEvent } from "../model/event.ts";
 import type { ToolFailure } from "../model/failure.ts";
 import type { KernelParts } from "./parts.ts";
-import type { CleanResult } from "./result.ts";
+import type { CleanResult } from "./large-result.ts";
 import type { Trail } from "./trail.ts";
 import { ViolationRate } from "./violation-rate.ts";
 
@@ -47,6 +48,7 @@ export class Evidence {
       truncated: clean.outcome.truncated,
       secretsFound: clean.secretsFound,
       outputBytes: clean.outputBytes,
+      ...(clean.outcome.stored && { resultHash: clean.outcome.stored.hash }),
       label: { trustLevel: clean.outcome.label.trustLevel, dataClass: clean.outcome.label.dataClass },
       executionTime: this.#elapsedMs(trail),
     };
@@ -69,6 +71,20 @@ export class Evidence {
       executionTime: this.#elapsedMs(trail),
     };
     return this.#outcome("tool_executed", trail, facts);
+  }
+
+  /** Records that the answer `first` was given again and nothing was executed. Buffered: the effect, if any, is recorded. */
+  async replayed(trail: Trail, first: CallResponse): Promise<void> {
+    const { outcome, requestId, ledgerSequence } = first;
+    const facts = {
+      ...this.#callFacts(trail),
+      success: outcome.kind === "success",
+      ...(outcome.kind === "error" && { errorCode: outcome.code }),
+      firstRequestId: requestId.slice(0, MAX_ID_LEN).toWellFormed(),
+      ...(ledgerSequence !== undefined && { firstSequence: ledgerSequence }),
+      executionTime: this.#elapsedMs(trail),
+    };
+    await this.#buffered("tool_replayed", trail, facts);
   }
 
   /** Records a refusal; `undefined` when it was only counted. */
@@ -186,6 +202,7 @@ export class Evidence {
       ...(session && { role: session.role, preset: session.preset }),
       ...(trail.accesses.length > 0 && { accesses: trail.accesses.map(accessFact) }),
       ...(trail.rules.length > 0 && { rules: trail.rules }),
+      ...(trail.obligations.length > 0 && { obligations: trail.obligations }),
       ...(trail.policyHash !== undefined && { policy: trail.policyHash }),
       ...this.#argumentFacts(trail),
     };
@@ -206,8 +223,15 @@ export class Evidence {
 
 function accessFact(access: Trail["accesses"][number]): JsonObject {
   const { resource, effect } = access;
-  if (resource.kind === "file") return { kind: "file", effect, path: access.target?.place.path ?? resource.path };
+  if (resource.kind === "file") return fileFact(access);
   return { ...resource, effect };
+}
+
+/** The zone is what lets a later policy be asked about the same access. The root is named where it is the project. */
+function fileFact({ resource, effect, target }: Trail["accesses"][number]): JsonObject {
+  if (target === undefined) return { kind: "file", effect, path: resource.kind === "file" ? resource.path : "" };
+  const { place, zone } = target;
+  return { kind: "file", effect, path: place.path, zone, ...(place.root === "project" && { root: place.root }) };
 }
 
 function denialFacts(denial: Denial): JsonObject {
@@ -223,7 +247,7 @@ function denialFacts(denial: Denial): JsonObject {
 }
 
 /** Arguments as JSON, for their digest or, where the tool says so, for the record: byte contents stand as base64 text. */
-function plainArguments(args: Readonly<Record<string, unknown>>): JsonObject {
+export function plainArguments(args: Readonly<Record<string, unknown>>): JsonObject {
   const plain: Record<string, JsonValue> = {};
   for (const [name, value] of Object.entries(args)) {
     plain[name] = value instanceof Uint8Array ? { bytes: Buffer.from(value).toString("base64") } : (value as JsonValue);

@@ -1,21 +1,47 @@
 /**
  * Why a call would be allowed or denied: the same stages as the pipeline, up to policy, with nothing executed and
- * nothing recorded.
+ * nothing recorded. Another policy, other zones or other switches may be assumed, to try a change out.
  */
 import type { ToolCall } from "../model/call.ts";
 import type { Denial } from "../model/decision.ts";
+import type { Workspace } from "../model/workspace.ts";
+import type { Zone } from "../model/zone.ts";
 import { type Explanation, explain } from "../policy/explain.ts";
+import type { PolicyEngine } from "../policy/policy.ts";
+import type { PolicyRequest } from "../policy/request.ts";
+import { resourceId } from "../policy/vocabulary.ts";
 import type { Authenticated } from "../session/session.ts";
 import { analyse } from "./analyse.ts";
-import { policyRequest, policyResource } from "./decide.ts";
-import type { KernelParts } from "./parts.ts";
+import { requestsOf } from "./decide.ts";
+import type { KernelParts, KernelSettings } from "./parts.ts";
 import { checkMasterGate, checkScope } from "./scope.ts";
+import type { Judged } from "./trail.ts";
+
+/** One access and what policy says of it. */
+export interface ExplainedAccess {
+  /** The path of a file; the name of anything else. */
+  readonly resource: string;
+  readonly effect: string;
+  /** Where a file lies. */
+  readonly zone?: Zone;
+  readonly policy: Explanation;
+  /** What policy was asked. */
+  readonly request: PolicyRequest;
+}
 
 /** The explanation of one call: the denial of an earlier stage, or what policy says of each access. */
 export interface CallExplanation {
   readonly tool: string;
   readonly denial?: Denial;
-  readonly accesses: readonly { readonly resource: string; readonly effect: string; readonly policy: Explanation }[];
+  readonly accesses: readonly ExplainedAccess[];
+}
+
+/** What may be assumed otherwise than it is. */
+export interface Assumptions {
+  readonly settings?: KernelSettings;
+  readonly disabledTools?: ReadonlySet<string>;
+  readonly workspace?: Workspace;
+  readonly policy?: PolicyEngine;
 }
 
 /** Explains a call under a session and a lease. */
@@ -24,21 +50,32 @@ export async function explainCall(
   who: Authenticated,
   tool: string,
   args: Readonly<Record<string, unknown>>,
+  assuming: Assumptions = {},
 ): Promise<CallExplanation> {
   const nowMs = parts.clock.nowMs();
-  const gate = checkMasterGate(parts.settings, tool);
+  const gate = checkMasterGate(assuming.settings ?? parts.settings, tool);
   if (!gate.ok) return { tool, denial: gate.denial, accesses: [] };
-  const caller = { ...who, place: await parts.workspaces.open(who.session) };
+  const open = await parts.workspaces.open(who.session);
+  const caller: Judged = {
+    ...who,
+    place: { workspace: assuming.workspace ?? open.workspace, disabledTools: assuming.disabledTools ?? open.disabledTools },
+  };
   const call: ToolCall = { requestId: "", sessionToken: "", dedupeKey: "", tool, arguments: args, variant: "call", reply: "result" };
   const analysed = analyse(parts.registry, call, {});
   if (!analysed.ok) return { tool, denial: analysed.denial, accesses: [] };
   const scoped = checkScope(caller, analysed.value.tool, analysed.value.accesses, nowMs);
   if (!scoped.ok) return { tool, denial: scoped.denial, accesses: [] };
-  const engine = await parts.policy(who.session.preset);
-  const accesses = scoped.value.map((access) => ({
-    resource: access.target?.place.path ?? tool,
-    effect: access.effect,
-    policy: explain(engine, policyRequest(caller, analysed.value.tool, access.effect, policyResource(access), nowMs)),
-  }));
+  const engine = assuming.policy ?? (await parts.policy(who.session.preset));
+  const accesses = requestsOf(caller, analysed.value.tool, scoped.value, nowMs).map((request): ExplainedAccess => {
+    const { resource, effect } = request;
+    const isFile = resource.kind === "file";
+    return {
+      resource: isFile ? resource.path : resourceId(resource),
+      effect,
+      ...(isFile && { zone: resource.zone }),
+      policy: explain(engine, request),
+      request,
+    };
+  });
   return { tool, accesses };
 }

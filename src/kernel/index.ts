@@ -2,29 +2,57 @@
  * The kernel's only door. Transports hand submissions in and get responses out; everything between is the pipeline.
  */
 import type { CallResponse } from "../model/call.ts";
+import type { Denial } from "../model/decision.ts";
+import type { ProgressListener } from "../model/progress.ts";
 import type { Authenticated } from "../session/session.ts";
+import { type Admission, type Asker, admit, recordRefusal } from "./admit.ts";
+import { type Fetched, type FetchRequest, getContent, putContent, type TransferCaller, type UploadAnnouncement } from "./content-door.ts";
 import { Evidence } from "./evidence.ts";
-import { type CallExplanation, explainCall } from "./explain.ts";
+import { type Assumptions, type CallExplanation, explainCall } from "./explain.ts";
 import type { KernelParts } from "./parts.ts";
 import { pipeline } from "./pipeline.ts";
 import type { ToolDefinition } from "./registry.ts";
-import { loadCodec, type Submission } from "./submission.ts";
+import { loadCodec, type Submission, type Waiter } from "./submission.ts";
 
-export type { CallExplanation } from "./explain.ts";
+export type { Admission, Asker } from "./admit.ts";
+export type { Fetched, FetchRequest, TransferCaller, UploadAnnouncement } from "./content-door.ts";
+export type { Assumptions, CallExplanation } from "./explain.ts";
+export { type ImaginedAccess, imagineAccesses, imagineCall } from "./imagine.ts";
 export type { KernelParts, KernelSettings, OpenWorkspace, WorkspaceCatalog } from "./parts.ts";
 export { type ToolDefinition, ToolRegistry } from "./registry.ts";
 export type { Submission } from "./submission.ts";
 
 /** A running kernel as its front doors see it. */
 export interface KernelDoor {
-  /** Takes one submission through the pipeline. Never rejects; every failure is a response. */
-  readonly execute: (submission: Submission, signal: AbortSignal) => Promise<CallResponse>;
+  /**
+   * Takes one submission through the pipeline. Never rejects; every failure is a response. `listener` hears what the
+   * tool reports while it runs, always before the response.
+   */
+  readonly execute: (submission: Submission, signal: AbortSignal, listener?: ProgressListener) => Promise<CallResponse>;
   /** The same for an encoded `ToolRequest`; resolves with an encoded `ToolResponse`. */
   readonly executeBytes: (request: Uint8Array, signal: AbortSignal) => Promise<Uint8Array>;
+  /** Authenticates a caller of what is no tool call. Never rejects; a refusal is recorded and is a response. */
+  readonly admit: (asker: Asker) => Promise<Admission>;
+  /** Stores an upload: the call `put_content` with bytes that come beside it. Never rejects. */
+  readonly putContent: (
+    who: TransferCaller,
+    announced: UploadAnnouncement,
+    chunks: AsyncIterable<Uint8Array>,
+    signal: AbortSignal,
+  ) => Promise<CallResponse>;
+  /** Fetches content: the call `artifact_fetch` whose bytes stream after it was answered. Never rejects; the stream may. */
+  readonly getContent: (request: FetchRequest, signal: AbortSignal) => Promise<Fetched>;
+  /** Records that a front door refused a request by itself; beyond a rate only counted. Never rejects. */
+  readonly recordRefusal: (denial: Denial) => Promise<void>;
   /** The tools on offer, sorted by name. */
   readonly tools: () => readonly ToolDefinition[];
   /** Why a call would be decided as it would; nothing is executed or recorded. */
-  readonly explain: (who: Authenticated, tool: string, args: Readonly<Record<string, unknown>>) => Promise<CallExplanation>;
+  readonly explain: (
+    who: Authenticated,
+    tool: string,
+    args: Readonly<Record<string, unknown>>,
+    assuming?: Assumptions,
+  ) => Promise<CallExplanation>;
   /** Records what is still only counted; call it before closing the ledger. */
   readonly flush: () => Promise<void>;
 }
@@ -32,15 +60,20 @@ export interface KernelDoor {
 /** Opens the door of a kernel made of `parts`. */
 export function createKernelDoor(parts: KernelParts): KernelDoor {
   const evidence = new Evidence(parts);
-  const execute: KernelDoor["execute"] = (submission, signal) => pipeline(parts, evidence, submission, signal);
+  const submit = (submission: Submission, waiter: Waiter): Promise<CallResponse> => pipeline(parts, evidence, submission, waiter);
+  const execute: KernelDoor["execute"] = (submission, signal, listener) => pipeline(parts, evidence, submission, { signal, listener });
   return {
     execute,
     async executeBytes(request, signal) {
-      const { encodeResponse, toWireResponse } = await loadCodec();
-      return encodeResponse(toWireResponse(await execute({ kind: "wire", bytes: request }, signal)));
+      const { responseBytes } = await loadCodec();
+      return responseBytes(await execute({ kind: "wire", bytes: request }, signal));
     },
+    admit: (asker) => admit(parts, evidence, asker),
+    putContent: (who, announced, chunks, signal) => putContent(parts, submit, who, announced, chunks, signal),
+    getContent: (request, signal) => getContent(submit, request, signal),
+    recordRefusal: (denial) => recordRefusal(parts, evidence, denial),
     tools: () => parts.registry.getToolDefinitions(),
-    explain: (who, tool, args) => explainCall(parts, who, tool, args),
+    explain: (who, tool, args, assuming) => explainCall(parts, who, tool, args, assuming),
     flush: () => evidence.flush(),
   };
 }

@@ -4,6 +4,8 @@
  */
 import type { Clock } from "../base/clock.ts";
 import type { RandomBytes } from "../base/ids.ts";
+import type { ContentStore } from "../cas/content-store.ts";
+import type { Dedupe } from "../dedupe/dedupe.ts";
 import type { EventSink } from "../model/event.ts";
 import type { Session } from "../model/session.ts";
 import type { Workspace } from "../model/workspace.ts";
@@ -25,6 +27,8 @@ export interface OpenWorkspace {
   readonly workspace: Workspace;
   readonly roots: WorkspaceRoots;
   readonly disabledTools: ReadonlySet<string>;
+  /** Names the rules by which it was opened; others, and a call that waited is refused. */
+  readonly rules?: string;
   /** Device number of the service root. */
   readonly volumeId: string;
 }
@@ -46,6 +50,9 @@ export interface KernelParts {
   readonly policy: (preset: string) => Promise<PolicyEngine>;
   readonly sessions: SessionStore;
   readonly locks: LockStore;
+  readonly content: ContentStore;
+  /** Executes calls with a dedupe key at most once. */
+  readonly dedupe: Dedupe;
   readonly workspaces: WorkspaceCatalog;
   readonly ledger: EventSink;
   /** Keys the digests of arguments in evidence, so that short secrets cannot be guessed from them. */

@@ -7,24 +7,24 @@
  */
 import { checkApproval, checkArming } from "../approval/approval.ts";
 import { reserveBudget } from "../budget/budget.ts";
-import { checkDedupe } from "../dedupe/dedupe.ts";
 import { checkFlow } from "../flow/flow.ts";
 import type { CallResponse } from "../model/call.ts";
 import { type Authentication, authenticate } from "../session/session.ts";
 import { analyse } from "./analyse.ts";
 import { Answer } from "./answer.ts";
-import { evaluateAccesses, judgeByPolicy } from "./decide.ts";
+import { evaluateAccesses, judgeArtifactBy, judgeByPolicy, judgeTreeByPolicy } from "./decide.ts";
 import type { Evidence } from "./evidence.ts";
 import type { KernelParts } from "./parts.ts";
 import { recheck } from "./recheck.ts";
-import { cleanResult, secretsOf } from "./result.ts";
+import { replayed } from "./replay.ts";
+import { finishResult } from "./result.ts";
 import { runTool } from "./run.ts";
 import { checkMasterGate, checkScope } from "./scope.ts";
-import { receive, type Submission } from "./submission.ts";
+import { receive, type Submission, type Waiter } from "./submission.ts";
 import { beginTrail, type Trail } from "./trail.ts";
 
 /** Takes one request through every stage and answers it once. */
-export async function pipeline(parts: KernelParts, evidence: Evidence, submission: Submission, signal: AbortSignal): Promise<CallResponse> {
+export async function pipeline(parts: KernelParts, evidence: Evidence, submission: Submission, waiter: Waiter): Promise<CallResponse> {
   const trail = beginTrail(parts.clock);
   const answer = new Answer(parts, evidence, trail);
   try {
@@ -60,12 +60,13 @@ export async function pipeline(parts: KernelParts, evidence: Evidence, submissio
     const decided = evaluateAccesses(policy, caller, tool, trail.accesses, trail.receivedAtMs);
     if (!decided.ok) return await answer.denied(decided.denial);
     trail.rules = decided.value.permits;
+    trail.obligations = decided.value.obligations.map((due) => `${due.obligation} ${due.ruleId}`);
 
     // flow control → dedupe
     const flow = checkFlow(trail.accesses);
     if (!flow.ok) return await answer.denied(flow.denial);
-    const replay = checkDedupe(call.dedupeKey);
-    if (replay) return await answer.failed(replay);
+    const ended = await replayed(parts, trail, policy, waiter.signal);
+    if (ended) return await answer.ended(ended);
 
     // arming → approval
     const armed = checkArming(tool.name, decided.value.obligations);
@@ -77,6 +78,7 @@ export async function pipeline(parts: KernelParts, evidence: Evidence, submissio
     const reserved = reserveBudget(lease);
     if (!reserved.ok) return await answer.denied(reserved.denial);
     if (tool.capability.effect !== "read") {
+      await trail.claim?.begin();
       trail.intent = await evidence.intent(trail);
       const still = await recheck(parts, trail, policy);
       if (!still.ok) return await answer.denied(still.denial);
@@ -84,12 +86,15 @@ export async function pipeline(parts: KernelParts, evidence: Evidence, submissio
 
     // execute
     const judge = judgeByPolicy(policy, caller, tool, trail.receivedAtMs);
-    const ran = await runTool(parts, evidence, trail, { judge, recheck: () => recheck(parts, trail, policy) }, signal);
+    const judgeTree = judgeTreeByPolicy(policy, caller, tool, trail.receivedAtMs);
+    const judgeArtifact = judgeArtifactBy(policy, caller, tool, trail.receivedAtMs);
+    const ran = await runTool(parts, evidence, trail, { judge, judgeTree, judgeArtifact, recheck: () => recheck(parts, trail, policy) }, waiter);
     if (ran.kind === "refusal") return await answer.denied(ran.denial);
     if (ran.kind === "failure") return await answer.failed(ran.failure);
 
-    // redact → truncate → label → record outcome → respond
-    return await answer.succeeded(cleanResult(tool, ran.output, secretsOf(call), parts.clock.nowMs()));
+    // redact → truncate → label → store → record outcome → respond
+    const finished = finishResult(parts, trail, ran.output, waiter.signal);
+    return await answer.succeeded(finished instanceof Promise ? await finished : finished);
   } catch (thrown) {
     return answer.thrown(thrown);
   }

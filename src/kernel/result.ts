@@ -1,49 +1,60 @@
 /**
- * From what a tool returned to what may leave: redact, then truncate, then label. Redaction comes first, so that
- * nothing is measured, hashed or cut that still holds a secret.
+ * From what a tool returned to what may leave: redact, then truncate, then label, then store what is too large. Redaction
+ * comes first, so that nothing is measured, hashed or cut that still holds a secret.
+ *
+ * Bytes that a caller takes raw are answered up to 1 MiB. Text that is shown to a model is cut at 100 KB, unless the caller
+ * said how much it wants; the whole of it is stored then.
  */
+import { assert } from "../base/errors.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
-import { INLINE_RESULT_BYTES_MAX } from "../base/limits.ts";
+import { INLINE_RESULT_BYTES_MAX, SHOWN_BYTES_MAX } from "../base/limits.ts";
 import { labelResult } from "../flow/flow.ts";
-import type { Outcome, ToolCall } from "../model/call.ts";
-import { ToolFailure } from "../model/failure.ts";
+import type { ToolCall } from "../model/call.ts";
+import { combineLabels, type Label } from "../model/label.ts";
 import type { Tool, ToolOutput } from "../model/tool.ts";
 import { type KnownSecret, redactText } from "../redact/redact.ts";
-
-/** A result that may leave, and the facts about it that evidence keeps. */
-export interface CleanResult {
-  readonly outcome: Extract<Outcome, { kind: "success" }>;
-  readonly secretsFound: number;
-  readonly outputBytes: number;
-}
+import { type CleanResult, type Finished, keepBytes, keepStream, keepText, type ResultParts } from "./large-result.ts";
+import type { Trail } from "./trail.ts";
 
 /** The secrets that the kernel holds for a call and that must not leave with its result. */
-export function secretsOf(call: ToolCall): readonly KnownSecret[] {
+export function secretsOf(call: Pick<ToolCall, "sessionToken">): readonly KnownSecret[] {
   return [{ rule: "session-token", value: call.sessionToken }];
 }
 
 /**
- * Redacts, bounds and labels `output`; the failure OUTPUT_LIMIT when it is too large to be answered inline (CTR-0024).
+ * Redacts, bounds and labels `output`. What is more than the answer shows is stored (CTR-0024); the failure says why it
+ * could not be.
  */
-export function cleanResult(tool: Tool, output: ToolOutput, secrets: readonly KnownSecret[], nowMs: number): CleanResult | ToolFailure {
+export function finishResult(parts: ResultParts, trail: Trail, output: ToolOutput, signal: AbortSignal): Finished | Promise<Finished> {
+  const { call, tool } = trail;
+  assert(call && tool, "a result belongs to a call that ran");
+  const secrets = secretsOf(call);
+  if (output.kind === "stream") return keepStream(parts, trail, output.chunks, secrets, signal);
   const counted = { findings: 0, bytes: 0 };
-  const clean: ToolOutput =
-    output.kind === "bytes"
-      ? { kind: "bytes", bytes: redactBytes(output.bytes, secrets, counted) }
-      : { ...output, data: redactObject(output.data, secrets, counted) };
-  if (counted.bytes > INLINE_RESULT_BYTES_MAX) {
-    return new ToolFailure(
-      "OUTPUT_LIMIT",
-      `the result has ${counted.bytes} bytes, more than the ${INLINE_RESULT_BYTES_MAX} that fit an answer`,
-      "ask for a part of it, for instance with offset and limit",
-    );
+  const label = (): Label => labelled(tool, output, counted.findings, parts.clock.nowMs());
+  if (output.kind === "bytes") {
+    const bytes = redactBytes(output.bytes, secrets, counted);
+    if (bytes.byteLength > INLINE_RESULT_BYTES_MAX) return keepBytes(parts, trail, bytes, label(), counted.findings);
+    return finished({ kind: "success", data: {}, bytes, label: label(), truncated: false }, counted);
   }
-  const label = labelResult(tool.capability.labels, tool.name, counted.findings, nowMs);
-  const outcome: CleanResult["outcome"] =
-    clean.kind === "bytes"
-      ? { kind: "success", data: {}, bytes: clean.bytes, label, truncated: false }
-      : { kind: "success", data: clean.data, label, truncated: clean.truncated ?? false };
+  const data = redactObject(output.data, secrets, counted);
+  const shownMax = tool.capability.sizedByCaller ? INLINE_RESULT_BYTES_MAX : SHOWN_BYTES_MAX;
+  // Names, numbers and signs are a small part of a text: only where it may be too long is it printed to be measured.
+  const text = counted.bytes * PRINTED_PER_COUNTED_MAX > shownMax ? JSON.stringify(data) : undefined;
+  if (text !== undefined && Buffer.byteLength(text) > shownMax) return keepText(parts, trail, text, label(), counted.findings);
+  return finished({ kind: "success", data, label: label(), truncated: output.truncated ?? false }, counted);
+}
+
+/** A printed result is at most this many times what `redactObject` counts: control characters take six bytes each. */
+const PRINTED_PER_COUNTED_MAX = 6;
+
+function finished(outcome: CleanResult["outcome"], counted: Counted): CleanResult {
   return { outcome, secretsFound: counted.findings, outputBytes: counted.bytes };
+}
+
+function labelled(tool: Tool, output: Exclude<ToolOutput, { kind: "stream" }>, findings: number, nowMs: number): Label {
+  const label = labelResult(tool.capability.labels, tool.name, findings, nowMs);
+  return output.kind === "data" && output.label ? combineLabels(label, output.label) : label;
 }
 
 interface Counted {

@@ -6,15 +6,24 @@
 import { assert, KernelError } from "../base/errors.ts";
 import { CANCEL_GRACE_MS } from "../base/limits.ts";
 import type { WorkspacePath } from "../model/access.ts";
+import type { ContentAccess } from "../model/content.ts";
 import type { Denial, Verdict } from "../model/decision.ts";
 import { Refusal, storeFailure, ToolFailure } from "../model/failure.ts";
 import type { FileAccess } from "../model/files.ts";
+import type { ProgressListener } from "../model/progress.ts";
+import type { SearchAccess } from "../model/search.ts";
 import type { ToolContext, ToolOutput } from "../model/tool.ts";
 import { admits } from "../policy/lease-scope.ts";
 import { createFileAccess } from "../sandbox/files/files.ts";
+import { type ArtifactJudge, createContentAccess } from "./content-access.ts";
+import type { TreeJudge } from "./decide.ts";
 import type { Evidence } from "./evidence.ts";
 import type { KernelParts } from "./parts.ts";
-import { judgePlace, leasePathOf } from "./scope.ts";
+import { ProgressFeed } from "./progress.ts";
+import { secretsOf } from "./result.ts";
+import { judgePlace, leasePathOf, unanalysed } from "./scope.ts";
+import { createSearch } from "./search-access.ts";
+import type { Waiter } from "./submission.ts";
 import type { Trail } from "./trail.ts";
 import { unusable } from "./unusable.ts";
 
@@ -24,6 +33,9 @@ export type PolicyJudge = (place: WorkspacePath, effect: "read" | "write") => De
 /** What was decided about the call, and how to ask again. */
 export interface CallRules {
   readonly judge: PolicyJudge;
+  /** The same for the many files of a tree. */
+  readonly judgeTree: TreeJudge;
+  readonly judgeArtifact: ArtifactJudge;
   /** Whether the call may still run now; asked after every wait. */
   readonly recheck: () => Promise<Verdict<undefined>>;
 }
@@ -35,14 +47,17 @@ export type Ran =
   | { readonly kind: "refusal"; readonly denial: Denial };
 
 /** Runs the tool of `trail` with contained handles. Only bugs throw. */
-export async function runTool(parts: KernelParts, evidence: Evidence, trail: Trail, rules: CallRules, signal: AbortSignal): Promise<Ran> {
+export async function runTool(parts: KernelParts, evidence: Evidence, trail: Trail, rules: CallRules, waiter: Waiter): Promise<Ran> {
+  const { signal, listener } = waiter;
   assert(trail.tool && trail.call && trail.caller, "a tool runs only after every stage before it");
   if (signal.aborted) return cancelled();
-  const context = contextOf(parts, evidence, trail, rules, signal);
+  const feed = listener && new ProgressFeed(parts, listener, secretsOf(trail.call), trail.intent !== undefined);
+  const context = contextOf(parts, evidence, trail, rules, waiter, feed?.report ?? nobodyListens);
   trail.ran = true;
   try {
     const running = trail.tool.execute(trail.args, context);
     const output = running instanceof Promise ? await untilCancelled(running, signal) : running;
+    trail.done = true;
     return { kind: "output", output };
   } catch (error) {
     if (error instanceof ToolFailure) {
@@ -51,7 +66,13 @@ export async function runTool(parts: KernelParts, evidence: Evidence, trail: Tra
     }
     if (error instanceof Refusal) return { kind: "refusal", denial: error.denial };
     throw error;
+  } finally {
+    feed?.end();
   }
+}
+
+function nobodyListens(): void {
+  // A tool may always report; without a listener there is nobody to tell.
 }
 
 /** The running tool's result; after a cancellation it has a grace period to end by itself. */
@@ -89,10 +110,20 @@ function cancelled(): Ran {
   };
 }
 
-function contextOf(parts: KernelParts, evidence: Evidence, trail: Trail, rules: CallRules, signal: AbortSignal): ToolContext {
-  const { session, place } = trail.caller as NonNullable<Trail["caller"]>;
+function contextOf(
+  parts: KernelParts,
+  evidence: Evidence,
+  trail: Trail,
+  rules: CallRules,
+  { signal, transfer }: Waiter,
+  progress: ProgressListener,
+): ToolContext {
+  const caller = trail.caller as NonNullable<Trail["caller"]>;
+  const { session, place } = caller;
   let accessToken: string | undefined;
   let files: FileAccess | undefined;
+  let search: SearchAccess | undefined;
+  let content: ContentAccess | undefined;
   return {
     requestId: trail.requestId,
     sessionId: session.id,
@@ -114,7 +145,16 @@ function contextOf(parts: KernelParts, evidence: Evidence, trail: Trail, rules: 
       files ??= filesOf(parts, evidence, trail, rules, signal);
       return files;
     },
+    get search() {
+      search ??= createSearch({ parts, trail, caller, ...rules, signal });
+      return search;
+    },
+    get content() {
+      content ??= createContentAccess({ parts, trail, caller, judge: rules.judgeArtifact, transfer, signal });
+      return content;
+    },
     audit: { log: (category, event, fields) => evidence.note(trail, category, event, fields) },
+    progress,
     signal,
     reply: trail.call?.reply ?? "result",
   };
@@ -172,6 +212,10 @@ function onlyAnalysed(access: FileAccess, trail: Trail): FileAccess {
       named(path, "read");
       return access.read(path, options);
     },
+    stream: (path, options) => {
+      named(path, "read");
+      return access.stream(path, options);
+    },
     list: async (path, options) => {
       named(path, "read");
       return access.list(path, options);
@@ -180,18 +224,13 @@ function onlyAnalysed(access: FileAccess, trail: Trail): FileAccess {
       named(path, "write");
       return access.write(path, content, options);
     },
+    remove: async (path) => {
+      named(path, "write");
+      return access.remove(path);
+    },
     transform: async (path, bytesMax, transform) => {
       named(path, "read", "write");
       return access.transform(path, bytesMax, transform);
     },
-  };
-}
-
-function unanalysed(tool: string, effect: string): Denial {
-  return {
-    layer: "scope",
-    reason: "permission_denied",
-    ruleId: `ANALYSE:${tool}`,
-    message: `\`${tool}\` tried ${effect} access to a file that its analysis did not name; tell the tool's author`,
   };
 }

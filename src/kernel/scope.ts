@@ -5,6 +5,7 @@
  * call for the path that was really opened.
  */
 import type { Access, WorkspacePath } from "../model/access.ts";
+import { CONTENT_ID_PREFIX } from "../model/content.ts";
 import { allow, type Denial, deny, type Verdict } from "../model/decision.ts";
 import type { Lease } from "../model/lease.ts";
 import type { Session } from "../model/session.ts";
@@ -13,7 +14,7 @@ import { resolveWorkspacePath } from "../model/workspace.ts";
 import type { Zone } from "../model/zone.ts";
 import { admits } from "../policy/lease-scope.ts";
 import type { KernelSettings } from "./parts.ts";
-import type { Caller, ResolvedAccess } from "./trail.ts";
+import type { Judged, ResolvedAccess } from "./trail.ts";
 
 /** The master gate: whether any tool may run, and this one in particular (serverd). */
 export function checkMasterGate(settings: KernelSettings, tool: string): Verdict<undefined> {
@@ -25,7 +26,7 @@ export function checkMasterGate(settings: KernelSettings, tool: string): Verdict
 }
 
 /** Role, lease, mode, skill and workspace for every access; the accesses come back resolved. */
-export function checkScope(caller: Caller, tool: Tool, accesses: readonly Access[], nowMs: number): Verdict<readonly ResolvedAccess[]> {
+export function checkScope(caller: Judged, tool: Tool, accesses: readonly Access[], nowMs: number): Verdict<readonly ResolvedAccess[]> {
   const denial =
     checkRole(caller.session, tool) ?? checkApprovalLevel(tool) ?? checkLease(caller.lease, tool, nowMs) ?? checkMode(caller, tool);
   if (denial) return deny(denial);
@@ -76,7 +77,7 @@ function checkLease(lease: Lease, tool: Tool, nowMs: number): Denial | undefined
   };
 }
 
-function checkMode(caller: Caller, tool: Tool): Denial | undefined {
+function checkMode(caller: Judged, tool: Tool): Denial | undefined {
   const { session, place } = caller;
   if (session.mode !== "default") {
     return {
@@ -103,7 +104,8 @@ function checkMode(caller: Caller, tool: Tool): Denial | undefined {
   };
 }
 
-function resolveAccess(caller: Caller, tool: Tool, access: Access): Verdict<ResolvedAccess> {
+function resolveAccess(caller: Judged, tool: Tool, access: Access): Verdict<ResolvedAccess> {
+  if (access.resource.kind === "artifact") return judgeArtifact(caller, access.resource.id, access);
   if (access.resource.kind !== "file") return allow(access);
   const resolved = resolveWorkspacePath(caller.place.workspace, access.resource.path);
   if (!resolved.ok) return resolved;
@@ -112,8 +114,23 @@ function resolveAccess(caller: Caller, tool: Tool, access: Access): Verdict<Reso
   return denial ? deny(denial) : allow({ ...access, target: { place: resolved.value, zone } });
 }
 
+/**
+ * Lease judgement of an artifact. Content that is named by its hash is no artifact: whoever stored it may read it, and
+ * whoever did not needs an artifact that the lease covers.
+ */
+function judgeArtifact(caller: Judged, id: string, access: Access): Verdict<ResolvedAccess> {
+  if (id.startsWith(CONTENT_ID_PREFIX) || admits(caller.lease.scope, "artifacts", id)) return allow(access);
+  return deny({
+    layer: "scope",
+    reason: "lease_scope",
+    ruleId: `LEASE:${caller.lease.id}`,
+    message: `the lease does not cover the artifact \`${id}\``,
+    fix: `a lease whose artifacts include \`${id}\``,
+  });
+}
+
 /** Zone and lease judgement of one file; the same before the call and on what was really opened. */
-export function judgePlace(caller: Caller, tool: Tool, place: WorkspacePath, zone: Zone, effect: "read" | "write"): Denial | undefined {
+export function judgePlace(caller: Judged, tool: Tool, place: WorkspacePath, zone: Zone, effect: "read" | "write"): Denial | undefined {
   const targetPath = place.path;
   if (zone === "secret" || zone === "managed") {
     const what = zone === "secret" ? "a secret zone" : "a managed directory (`.git`, `node_modules`)";
@@ -141,6 +158,16 @@ export function judgePlace(caller: Caller, tool: Tool, place: WorkspacePath, zon
 /** How a lease's globs name a file: as the service does, or below `@project/` when it lies in the project's shared directories. */
 export function leasePathOf({ root, path }: WorkspacePath): string {
   return root === "service" ? path : `@project/${path}`;
+}
+
+/** The denial of a tool that reaches for what its analysis did not name: it was never judged. */
+export function unanalysed(tool: string, effect: string): Denial {
+  return {
+    layer: "scope",
+    reason: "permission_denied",
+    ruleId: `ANALYSE:${tool}`,
+    message: `\`${tool}\` tried ${effect} access to a file that its analysis did not name; tell the tool's author`,
+  };
 }
 
 function refuse(layer: Denial["layer"], reason: string, ruleId: string, message: string): Verdict<never> {

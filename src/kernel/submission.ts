@@ -8,14 +8,17 @@ import { ARGUMENT_VALUES_MAX } from "../base/limits.ts";
 import type { ToolCall } from "../model/call.ts";
 import type { Verdict } from "../model/decision.ts";
 import { allow, deny, type Violation } from "../model/decision.ts";
+import type { ProgressListener } from "../model/progress.ts";
 import { invariantOf, TOO_MANY_VALUES, validateEnvelope, validateRequest } from "../validate/validate.ts";
 import { WireError } from "../wire/index.ts";
 import type { Trail } from "./trail.ts";
+import type { Transfer } from "./transfer.ts";
 import { listed, summarised } from "./violations.ts";
 
-/** A request as a transport received it: protobuf bytes, or a call by name (MCP, command line, library). */
+/** A request as a transport received it: protobuf bytes, proto3 JSON, or a call by name (MCP, command line, library). */
 export type Submission =
   | { readonly kind: "wire"; readonly bytes: Uint8Array }
+  | { readonly kind: "json"; readonly text: string }
   | {
       readonly kind: "call";
       readonly requestId: string;
@@ -24,7 +27,19 @@ export type Submission =
       readonly dedupeKey?: unknown;
       readonly tool: string;
       readonly arguments: unknown;
+      /** `result` when absent. */
+      readonly reply?: "stream";
     };
+
+/** Who waits for the answer to a submission. */
+export interface Waiter {
+  /** Aborts when nobody waits any more. */
+  readonly signal: AbortSignal;
+  /** Hears what the tool reports while it runs. */
+  readonly listener?: ProgressListener | undefined;
+  /** What streams beside the call. */
+  readonly transfer?: Transfer | undefined;
+}
 
 type Codec = typeof import("../wire/protobuf.ts");
 let codec: Promise<Codec> | undefined;
@@ -37,18 +52,20 @@ export function loadCodec(): Promise<Codec> {
 
 /** Decodes and validates; INVARIANT: every violation of the envelope is in the one answer (CTR-0033). */
 export async function receive(submission: Submission, trail: Pick<Trail, "requestId" | "call">): Promise<Verdict<ToolCall>> {
-  const received = submission.kind === "wire" ? receiveBytes(await loadCodec(), submission.bytes, trail) : receiveCall(submission, trail);
+  const received = submission.kind === "call" ? receiveCall(submission, trail) : receiveEncoded(await loadCodec(), submission, trail);
   if (received.ok) trail.call = received.value;
   return received;
 }
 
-function receiveBytes(codec: Codec, bytes: Uint8Array, trail: Pick<Trail, "requestId">): Verdict<ToolCall> {
+type Encoded = Exclude<Submission, { kind: "call" }>;
+
+function receiveEncoded(codec: Codec, submission: Encoded, trail: Pick<Trail, "requestId">): Verdict<ToolCall> {
   let message: ReturnType<Codec["decodeRequest"]>;
   try {
-    message = codec.decodeRequest(bytes);
+    message = submission.kind === "wire" ? codec.decodeRequest(submission.bytes) : codec.requestFromJson(submission.text);
   } catch (error) {
     if (!(error instanceof WireError)) throw error;
-    trail.requestId = codec.readRequestId(bytes);
+    if (submission.kind === "wire") trail.requestId = codec.readRequestId(submission.bytes);
     return deny(codec.undecodableDenial(error));
   }
   trail.requestId = message.requestId;
@@ -66,7 +83,7 @@ function receiveCall(submission: Extract<Submission, { kind: "call" }>, trail: P
   const args = submission.arguments === undefined ? {} : submission.arguments;
   violations.push(...problemsOf(args));
   if (violations.length > 0 || !isJsonObject(args)) return invalid(violations);
-  return allow({ requestId, sessionToken, dedupeKey, tool, arguments: args, variant: "call", reply: "result" });
+  return allow({ requestId, sessionToken, dedupeKey, tool, arguments: args, variant: "call", reply: submission.reply ?? "result" });
 }
 
 function problemsOf(args: unknown): readonly Violation[] {

@@ -3,6 +3,7 @@
  * refusal at any point is recorded with exactly what was known then.
  */
 import type { Clock } from "../base/clock.ts";
+import type { Claim } from "../dedupe/dedupe.ts";
 import type { Access, WorkspacePath } from "../model/access.ts";
 import type { ToolCall } from "../model/call.ts";
 import type { Lease } from "../model/lease.ts";
@@ -23,6 +24,13 @@ export interface Caller {
   readonly place: OpenWorkspace;
 }
 
+/** A caller as far as decisions look at one: also one that is only imagined, without handles. */
+export interface Judged {
+  readonly session: Session;
+  readonly lease: Lease;
+  readonly place: Pick<OpenWorkspace, "workspace" | "disabledTools">;
+}
+
 /** The record of one call while it walks the pipeline. */
 export interface Trail {
   requestId: string;
@@ -37,13 +45,27 @@ export interface Trail {
   accesses: readonly ResolvedAccess[];
   policyHash?: string;
   rules: readonly string[];
+  /** What policy wants to happen first, as `ask dev.write-protected`. */
+  obligations: readonly string[];
+  /** The right to execute a call with a dedupe key; settled with the answer. */
+  claim?: Claim;
   /** Sequence of the durable intent, once it stands. */
   intent?: number;
   /** The tool was started: from here on an effect may stand. */
   ran: boolean;
+  /** The tool returned: its effect stands, whatever becomes of its result. */
+  done?: boolean;
 }
 
 /** The trail of a call that has just arrived. */
 export function beginTrail(clock: Clock): Trail {
-  return { requestId: "", startedMs: clock.monotonicMs(), receivedAtMs: clock.nowMs(), accesses: [], rules: [], ran: false };
+  return {
+    requestId: "",
+    startedMs: clock.monotonicMs(),
+    receivedAtMs: clock.nowMs(),
+    accesses: [],
+    rules: [],
+    obligations: [],
+    ran: false,
+  };
 }

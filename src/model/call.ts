@@ -26,9 +26,23 @@ export interface ToolCall {
   readonly reply: ReplyForm;
 }
 
+/** A result in the content store: its BLAKE3-256 as 64 hexadecimal digits, and its size. */
+export interface StoredResult {
+  readonly hash: string;
+  readonly sizeBytes: number;
+}
+
 /** What came of a call. */
 export type Outcome =
-  | { readonly kind: "success"; readonly data: JsonObject; readonly bytes?: Uint8Array; readonly label: Label; readonly truncated: boolean }
+  | {
+      readonly kind: "success";
+      readonly data: JsonObject;
+      readonly bytes?: Uint8Array;
+      /** Where the whole result is, when it is more than the answer shows (CTR-0024). */
+      readonly stored?: StoredResult;
+      readonly label: Label;
+      readonly truncated: boolean;
+    }
   | { readonly kind: "denied"; readonly denial: Denial }
   | {
       readonly kind: "error";

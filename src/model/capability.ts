@@ -16,6 +16,8 @@ export interface ToolCapability {
     };
   };
   readonly requiresArming?: boolean;
+  /** The caller says how much it wants, so that all of a result is shown, up to what fits an answer. */
+  readonly sizedByCaller?: true;
   readonly requiredRole?: Role;
   readonly execution?: { readonly sandbox: "none" | "process" | "container"; readonly networkDefault?: "none" | "proxy" };
   readonly network?: {

@@ -14,6 +14,18 @@ export interface FileContent {
   readonly sizeBytes: number;
 }
 
+/** A file, or a part of it, piece by piece: all pieces come from the file that was opened, whatever its name stands for later. */
+export interface FileStream {
+  /** First byte that is read. */
+  readonly offset: number;
+  /** Bytes that the pieces have together; fewer come when the file becomes shorter meanwhile. */
+  readonly length: number;
+  /** Size of the whole file in bytes. */
+  readonly sizeBytes: number;
+  /** Reads once. The file stays open until all was read, or until an iterator's `return`, even of one that never began. */
+  readonly chunks: AsyncIterable<Uint8Array>;
+}
+
 /** What to read: `limit` absent reads to the end, and is refused beyond `bytesMax`. */
 export interface ReadOptions {
   readonly offset?: number;
@@ -49,6 +61,12 @@ export interface WriteReceipt {
   readonly sizeBytes: number;
 }
 
+/** What was deleted. */
+export interface RemoveReceipt {
+  readonly path: string;
+  readonly sizeBytes: number;
+}
+
 /** How to write. */
 export interface WriteOptions {
   readonly mode: "overwrite" | "append" | "create_only";
@@ -57,8 +75,12 @@ export interface WriteOptions {
 /** Contained access to the files of one workspace, for one call. */
 export interface FileAccess {
   readonly read: (path: string, options: ReadOptions) => FileContent | Promise<FileContent>;
+  /** The same in pieces, for more than fits the memory. */
+  readonly stream: (path: string, options: ReadOptions) => FileStream;
   readonly list: (path: string, options: ListOptions) => Promise<Listing>;
   readonly write: (path: string, content: Uint8Array, options: WriteOptions) => Promise<WriteReceipt>;
+  /** Deletes one regular file. */
+  readonly remove: (path: string) => Promise<RemoveReceipt>;
   /**
    * Replaces an existing file by what `transform` makes of it, under the file's cross-process lock: nobody else's
    * change is lost, and nothing changes when `transform` throws.

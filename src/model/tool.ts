@@ -6,8 +6,12 @@ import type { ZodType } from "zod";
 import type { JsonObject } from "../base/json.ts";
 import type { Access } from "./access.ts";
 import type { ToolCapability } from "./capability.ts";
+import type { ContentAccess } from "./content.ts";
 import type { FileAccess } from "./files.ts";
+import type { Label } from "./label.ts";
+import type { ProgressListener } from "./progress.ts";
 import type { Role } from "./role.ts";
+import type { SearchAccess } from "./search.ts";
 import type { IsolationLevel } from "./workspace.ts";
 
 /** Records an event in the ledger on behalf of a running tool; never with output. */
@@ -35,19 +39,31 @@ export interface ToolContext {
   /** Ids of the approvals that this call consumed. */
   readonly approvals: readonly string[];
   readonly files: FileAccess;
+  readonly search: SearchAccess;
+  readonly content: ContentAccess;
   readonly audit: ToolAudit;
+  /** Tells whoever waits how far the tool is. A courtesy: bounded, redacted, dropped when nobody asks or it is too much. */
+  readonly progress: ProgressListener;
   readonly signal: AbortSignal;
-  /** `bytes`: the caller takes raw bytes (APM2's `FileRead`); `result`: a structured result. */
+  /** `bytes`: the caller takes raw bytes (APM2's `FileRead`); `result`: a structured result; `stream`: content beside it. */
   readonly reply: ReplyForm;
 }
 
 /** Which form the caller takes. */
-export type ReplyForm = "bytes" | "result";
+export type ReplyForm = "bytes" | "result" | "stream";
 
 /** What a tool returns: structured data, or raw bytes when the context asks for them. */
 export type ToolOutput =
-  | { readonly kind: "data"; readonly data: JsonObject; readonly truncated?: boolean }
-  | { readonly kind: "bytes"; readonly bytes: Uint8Array };
+  | {
+      readonly kind: "data";
+      readonly data: JsonObject;
+      readonly truncated?: boolean;
+      /** The label of what the data was taken from; the result is labelled no better. */
+      readonly label?: Label;
+    }
+  | { readonly kind: "bytes"; readonly bytes: Uint8Array }
+  /** More bytes than an answer carries; they are stored, and the answer names them. */
+  | { readonly kind: "stream"; readonly chunks: AsyncIterable<Uint8Array> };
 
 /** A tool of the registry. `parameters` refuses unknown properties. */
 export interface Tool<Arguments = unknown> {

@@ -38,7 +38,17 @@ const CANONICAL: Readonly<Record<EffectClass, readonly string[]>> = {
     ...["git_status", "git_diff", "git:status", "git:diff", "git:log", "git:show"],
   ],
   write: [
-    ...["write_file", "edit_file", "delete_file", "artifact_publish", "merge_branch", "git_add", "git_commit", "git_checkout"],
+    ...[
+      "write_file",
+      "edit_file",
+      "delete_file",
+      "put_content",
+      "artifact_publish",
+      "merge_branch",
+      "git_add",
+      "git_commit",
+      "git_checkout",
+    ],
     ...[
       "git:add",
       "git:commit",

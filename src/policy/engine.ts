@@ -46,6 +46,8 @@ export interface PolicyEngine {
   readonly evaluate: (request: PolicyRequest) => PolicyVerdict;
   /** The same verdict without slices and memo, for explanations and for checking `evaluate`. Never throws. */
   readonly evaluatePlainly: (request: PolicyRequest) => PolicyVerdict;
+  /** Whether the verdict on a file may depend on more than its zone and root: on its path or name. Never throws. */
+  readonly looksAtPath: (request: PolicyRequest) => boolean;
   /** Every policy that matches `request`. */
   readonly matching: (request: PolicyRequest) => MatchingPolicies;
   readonly statistics: () => PolicyStatistics;
@@ -140,6 +142,18 @@ export class Engine implements PolicyEngine {
       return withCapability(this.#decide(this.#whole, request, prepared), request);
     } catch {
       return failure(undefined, "the request could not be judged; report this to the operator");
+    }
+  };
+
+  readonly looksAtPath = (request: PolicyRequest): boolean => {
+    try {
+      const prepared = this.#prepare(request);
+      if ("refusal" in prepared) return true;
+      const { projection } = this.#sliceFor(prepared.action, request);
+      if (projection.kind === "whole") return true;
+      return projection.paths.some(([root, name]) => root === "resource" && name !== "zone" && name !== "root");
+    } catch {
+      return true; // what cannot be known is asked for each file
     }
   };
 

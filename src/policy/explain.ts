@@ -52,18 +52,33 @@ export function explain(engine: PolicyEngine, request: PolicyRequest): Explanati
   };
 }
 
-/** The text of the narrowest permit for `request`; its id is derived from what it grants. */
-export function narrowestPermit(request: PolicyRequest): string {
+/**
+ * The text of the narrowest permit for `request`; its id is derived from what it grants.
+ * @param waives rules whose obligations it lifts for this request
+ */
+export function narrowestPermit(request: PolicyRequest, waives: readonly string[] = []): string {
+  const { principal, action, resource, effect } = scopeOf(request);
+  const scope = [`  principal in ${principal},`, `  action == ${action},`, `  resource == ${resource}`].join("\n");
+  const condition = `when { context.effect == ${effect} }`;
+  const lifted = waives.length === 0 ? "" : `@waives(${cedarString(waives.join(", "))})\n`;
+  const id = `allow.${blake3Hex(`${lifted}${scope}\n${condition}`).slice(0, 12)}`;
+  return `@id("${id}")\n${lifted}permit(\n${scope}\n) ${condition};\n`;
+}
+
+/** The clause that takes `request`, and nothing else, out of a forbid. */
+export function exceptionFor(request: PolicyRequest): string {
+  const { principal, action, resource, effect } = scopeOf(request);
+  return `unless { principal in ${principal} && action == ${action} && resource == ${resource} && context.effect == ${effect} }`;
+}
+
+function scopeOf(request: PolicyRequest) {
   const entity = (type: string, id: string) => `${NAMESPACE}::${type}::${cedarString(id)}`;
-  const type = RESOURCE_TYPES[request.resource.kind].entity;
-  const scope = [
-    `  principal in ${entity("Role", request.principal.role)},`,
-    `  action == ${entity("Action", request.action)},`,
-    `  resource == ${entity(type, resourceId(request.resource))}`,
-  ].join("\n");
-  const condition = `when { context.effect == ${cedarString(request.effect)} }`;
-  const id = `allow.${blake3Hex(`${scope}\n${condition}`).slice(0, 12)}`;
-  return `@id("${id}")\npermit(\n${scope}\n) ${condition};\n`;
+  return {
+    principal: entity("Role", request.principal.role),
+    action: entity("Action", request.action),
+    resource: entity(RESOURCE_TYPES[request.resource.kind].entity, resourceId(request.resource)),
+    effect: cedarString(request.effect),
+  };
 }
 
 function rules(engine: PolicyEngine, ids: readonly string[], outcome: MatchingRule["outcome"]): readonly MatchingRule[] {

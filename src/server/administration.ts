@@ -113,6 +113,14 @@ export class Administration {
     return this.#parts.sessions.listLeases();
   }
 
+  /** A lease of its own, under which sessions can be made. */
+  async createLease(scope: LeaseScope, lifetimeMs: number): Promise<Lease> {
+    const lease = this.#newLease(scope, lifetimeMs);
+    await this.#parts.sessions.insertLease(lease);
+    await this.#record("lease_created", "", { leaseId: lease.id, expiresAt: new Date(lease.expiresAtMs).toISOString() });
+    return lease;
+  }
+
   /** A lease narrowed from `parentId`; it never admits what its parent does not, and never outlives it. */
   async deriveLease(parentId: string, scope: LeaseScope, lifetimeMs: number): Promise<Lease> {
     const parent = await this.#requireLease(parentId);
@@ -150,6 +158,11 @@ export class Administration {
     return lease;
   }
 
+  /** Records that a new admin credential is about to replace the one before. */
+  async recordAdminCredential(): Promise<void> {
+    await this.#record("admin_credential_made", "", {});
+  }
+
   /** What a wish comes to under the operator's settings and grants. */
   #resolve(wish: SessionWish): Omit<NewSession, "leaseId"> {
     const { settings } = this.#parts;
@@ -184,10 +197,7 @@ export class Administration {
       const narrows = LEASE_DIMENSIONS.some((dimension) => scope[dimension].length > 0);
       return narrows ? this.deriveLease(leaseId, scope, lifetimeMs) : this.#requireLease(leaseId);
     }
-    const lease = this.#newLease(scope, lifetimeMs);
-    await this.#parts.sessions.insertLease(lease);
-    await this.#record("lease_created", "", { leaseId: lease.id, expiresAt: new Date(lease.expiresAtMs).toISOString() });
-    return lease;
+    return this.createLease(scope, lifetimeMs);
   }
 
   #newLease(scope: LeaseScope, lifetimeMs: number): Lease {

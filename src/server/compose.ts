@@ -7,20 +7,28 @@
 import { systemClock } from "../base/clock.ts";
 import { KernelError } from "../base/errors.ts";
 import { systemRandom } from "../base/ids.ts";
+import { Dedupe } from "../dedupe/dedupe.ts";
 import { createKernelDoor, type KernelDoor, type KernelParts, type KernelSettings, ToolRegistry } from "../kernel/index.ts";
 import { closeOrphans } from "../ledger/orphans.ts";
 import { recoverSpools, spoolDamage } from "../ledger/spool-recovery.ts";
 import type { Tool } from "../model/tool.ts";
+import type { Authenticated } from "../session/session.ts";
+import { openContentStore } from "../stores/embedded/content-store.ts";
+import { openDedupeStore } from "../stores/embedded/dedupe-store.ts";
 import { openInstanceStore } from "../stores/embedded/instance-store.ts";
 import { openLockStore } from "../stores/embedded/lock-store.ts";
-import { openSessionStore } from "../stores/embedded/session-store.ts";
 import { prepareStateDirectory } from "../stores/embedded/state-directory.ts";
+import { openStateStores } from "../stores/embedded/state-stores.ts";
 import { Administration } from "./administration.ts";
+import type { AdvisedExplanation, ExplainedCall } from "./advice.ts";
 import { BUILT_IN_TOOLS } from "./built-in-tools.ts";
 import { evidenceKey } from "./evidence-key.ts";
+import { HotReload } from "./hot-reload.ts";
 import { type LedgerHealth, type LedgerThread, startLedgerThread } from "./ledger-thread.ts";
+import { MarkAdministration } from "./mark-administration.ts";
 import { defaultStatePath, type Environment, type OperatorDirectory, operatorPath, readOperatorDirectory } from "./operator-directory.ts";
-import { createPolicyCatalog } from "./policies.ts";
+import { PolicyCatalog } from "./policy-catalog.ts";
+import { TrustDesk } from "./trust.ts";
 import { validatedPolicies } from "./validated-policies.ts";
 import { createWorkspaceCatalog } from "./workspace-catalog.ts";
 
@@ -48,9 +56,14 @@ export interface KernelOptions {
 export interface OpenKernel {
   readonly door: KernelDoor;
   readonly administration: Administration;
+  readonly marks: MarkAdministration;
+  /** Trust in the configuration that workspaces bring. */
+  readonly trust: TrustDesk;
   readonly operator: OperatorDirectory;
   readonly stateDirectory: string;
   readonly instanceId: string;
+  /** Why a call would be decided as it would, and the narrowest change that would let it run. Nothing runs. */
+  readonly explain: (who: Authenticated, call: ExplainedCall) => Promise<AdvisedExplanation>;
   readonly health: () => LedgerHealth;
   /** Loads and validates the policies of a preset now rather than with the first call. */
   readonly loadPolicy: (preset: string) => Promise<void>;
@@ -66,32 +79,43 @@ export async function openKernel(options: KernelOptions): Promise<OpenKernel> {
   const registry = new ToolRegistry();
   for (const tool of [...BUILT_IN_TOOLS, ...(options.tools ?? [])]) registry.register(tool);
   const onInternalError = options.onInternalError ?? reportInternalError;
-  const settings = kernelSettings(environment, operator);
+  // What is in force; a reload replaces it.
+  const live = { operator };
+  const settings = kernelSettings(environment, live);
 
   const instances = await openInstanceStore(stateDirectory, systemRandom);
   const instance = await instances.claim();
   const ledger = startLedgerThread({ stateDirectory, instanceId: instance.id }, { spool: options.awaitSequences !== true });
-  const { sessions, locks, argumentsKey } = await openStores(stateDirectory).catch(async (error: unknown) => {
+  const { sessions, marks, locks, argumentsKey } = await openStores(stateDirectory).catch(async (error: unknown) => {
     // A kernel that cannot open must not go on counting as one that lives.
     await ledger.close().catch(onInternalError);
     await instance.release();
     throw error;
   });
-  const workspaces = createWorkspaceCatalog(operator.settings, [operator.path, stateDirectory]);
-  const policy = createPolicyCatalog(
-    { tools: registry.getAll(), operator, roles: operator.settings.roles, validated: validatedPolicies(stateDirectory, onInternalError) },
-    ledger,
-    systemClock.nowMs,
-  );
+  const kept = openDedupeStore(stateDirectory);
+  const content = openContentStore({
+    stateDirectory,
+    instanceId: instance.id,
+    isInstanceAlive: instances.isAlive,
+    nowMs: systemClock.nowMs,
+    random: systemRandom,
+    onCorrupt: (hash) => void recordCorrupt(ledger, hash).catch(onInternalError),
+  });
+  const workspaces = createWorkspaceCatalog(() => live.operator, [operator.path, stateDirectory]);
+  const validated = validatedPolicies(stateDirectory, onInternalError);
+  const inputsOf = (from: OperatorDirectory) => ({ tools: registry.getAll(), operator: from, roles: from.settings.roles, validated });
+  const policy = new PolicyCatalog(inputsOf(operator), ledger, systemClock.nowMs);
   const parts: KernelParts = {
     clock: systemClock,
     random: systemRandom,
     instanceId: instance.id,
     settings,
     registry,
-    policy,
+    policy: policy.engine,
     sessions,
     locks,
+    content,
+    dedupe: new Dedupe({ store: kept, instanceId: instance.id, isAlive: instances.isAlive, clock: systemClock, onInternalError }),
     workspaces,
     ledger,
     argumentsKey,
@@ -100,22 +124,37 @@ export async function openKernel(options: KernelOptions): Promise<OpenKernel> {
   const door = createKernelDoor(parts);
   const started = announce(ledger, instances, registry, instance.id, onInternalError);
   started.catch(onInternalError);
+  const tell = options.onWarning ?? reportWarning;
+  const reload = new HotReload({ live, policy, inputsOf, workspaces, ledger, nowMs: systemClock.nowMs, tell, onInternalError });
+  reload.start();
   return {
     door,
+    marks: new MarkAdministration({ marks, ledger, clock: systemClock }),
     administration: new Administration({
-      settings: operator.settings,
+      get settings() {
+        return live.operator.settings;
+      },
       sessions,
       ledger,
       clock: systemClock,
       random: systemRandom,
-      warn: options.onWarning ?? reportWarning,
+      warn: tell,
     }),
-    operator,
+    trust: new TrustDesk({ operatorPath: operator.path, ledger, clock: systemClock, random: systemRandom }),
+    get operator() {
+      return live.operator;
+    },
     stateDirectory,
     instanceId: instance.id,
+    async explain(who, call) {
+      const { adviseCall } = await import("./policy-advice.ts");
+      const hidden = [operator.path, stateDirectory];
+      return adviseCall({ door, operator: live.operator, settings, tools: registry.getAll(), hidden }, who, call);
+    },
     health: () => ledger.health(),
-    loadPolicy: async (preset) => void (await policy(preset)),
+    loadPolicy: async (preset) => void (await policy.engine(preset)),
     async close() {
+      await reload.close();
       await started.catch(onInternalError);
       await door.flush().catch(onInternalError);
       await recordStop(ledger, instance.id).catch(onInternalError);
@@ -124,14 +163,30 @@ export async function openKernel(options: KernelOptions): Promise<OpenKernel> {
       await ledger.close().finally(() => instance.release());
       await sessions.close();
       await locks.close();
+      await kept.close();
+      await content.close();
     },
   };
 }
 
+/** Says in the evidence that stored bytes were altered or lost, and put aside. */
+async function recordCorrupt(ledger: LedgerThread, hash: string): Promise<void> {
+  const payload = { contentHash: hash, severity: "critical" };
+  const event = {
+    type: "content_quarantined",
+    sessionId: "",
+    actor: "kernel",
+    requestId: "",
+    timeMs: systemClock.nowMs(),
+    payload,
+  } as const;
+  await ledger.record(event, "durable");
+}
+
 async function openStores(stateDirectory: string) {
-  const sessions = await openSessionStore(stateDirectory);
+  const { sessions, marks } = await openStateStores(stateDirectory);
   const locks = await openLockStore(stateDirectory);
-  return { sessions, locks, argumentsKey: await evidenceKey(stateDirectory, systemRandom) };
+  return { sessions, marks, locks, argumentsKey: await evidenceKey(stateDirectory, systemRandom) };
 }
 
 async function recordStop(ledger: LedgerThread, instanceId: string): Promise<void> {
@@ -139,22 +194,25 @@ async function recordStop(ledger: LedgerThread, instanceId: string): Promise<voi
   await ledger.record({ ...stopped, timeMs: systemClock.nowMs() }, "durable");
 }
 
-function kernelSettings(environment: Environment, operator: OperatorDirectory): KernelSettings {
-  const { tools, alert } = operator.settings;
-  return {
-    toolsEnabled: masterGate(environment, operator),
-    disabledTools: new Set(tools.disabled),
-    violationsPerMinute: alert.violations_per_minute,
-  };
-}
-
-/** `TOOLS_ENABLE=0` closes the master gate; `TOOLS_ENABLE=1` opens it only where the operator's settings do. */
-function masterGate(environment: Environment, operator: OperatorDirectory): boolean {
+/** The switches are looked up for each call; the rate of the alarm is counted from the start on. */
+function kernelSettings(environment: Environment, live: { readonly operator: OperatorDirectory }): KernelSettings {
   const wanted = environment["TOOLS_ENABLE"];
   if (wanted !== undefined && wanted !== "" && wanted !== "0" && wanted !== "1") {
     throw new KernelError("CONFIG_INVALID", `TOOLS_ENABLE is \`${wanted}\`; set it to 0 or 1, or leave it out`);
   }
-  return wanted !== "0" && operator.settings.tools.enabled;
+  let disabled: { readonly by: OperatorDirectory; readonly tools: ReadonlySet<string> } | undefined;
+  return {
+    /** `TOOLS_ENABLE=0` closes the master gate; `TOOLS_ENABLE=1` opens it only where the operator's settings do. */
+    get toolsEnabled() {
+      return wanted !== "0" && live.operator.settings.tools.enabled;
+    },
+    get disabledTools() {
+      const { operator } = live;
+      if (disabled?.by !== operator) disabled = { by: operator, tools: new Set(operator.settings.tools.disabled) };
+      return disabled.tools;
+    },
+    violationsPerMinute: live.operator.settings.alert.violations_per_minute,
+  };
 }
 
 /** Records the start, takes over what dead instances had spooled, and closes the intents that they left open. */

@@ -19,6 +19,7 @@ import { recoverSpool, spooledInstances } from "../ledger/spool-recovery.ts";
 import type { SpoolStore } from "../ledger/spool-store.ts";
 import { openLedgerStore } from "../stores/embedded/ledger-store.ts";
 import { openSpoolStore } from "../stores/embedded/spool-store.ts";
+import { collectHeap, IdleMemory } from "./idle-memory.ts";
 import { SpoolIntake } from "./ledger-intake.ts";
 import type { Failure, LedgerAnswer, LedgerQuestion, LedgerReply, LedgerRequest, LedgerWorkerData, SentEvent } from "./ledger-messages.ts";
 
@@ -45,6 +46,7 @@ class LedgerWorker {
   /** When the spool has to be synced unless an append comes first. */
   private spoolSyncAtMs: number | undefined;
   private spoolTimer: NodeJS.Timeout | undefined;
+  private readonly idle = new IdleMemory(collectHeap);
 
   constructor(port: MessagePort, data: LedgerWorkerData) {
     this.port = port;
@@ -97,6 +99,7 @@ class LedgerWorker {
       else break;
     }
     this.running = false;
+    this.idle.touch();
     if (this.closing) await this.close();
     else if (this.syncAtMs !== undefined) this.scheduleSync(this.syncAtMs);
   }

@@ -3,7 +3,8 @@ import { expect, test } from "vitest";
 import { MemoryLedger, testTool } from "../../test/support/memory-kernel.ts";
 import { defaultSettings } from "../config/config.ts";
 import { BUILT_IN_TOOLS } from "./built-in-tools.ts";
-import { createPolicyCatalog, policyActions } from "./policies.ts";
+import { policyActions } from "./policies.ts";
+import { PolicyCatalog } from "./policy-catalog.ts";
 
 const inputs = (policies: readonly { name: string; text: string }[] = []) => {
   const settings = defaultSettings();
@@ -19,7 +20,7 @@ test("every tool that is not built in is foreign, and no built-in one is", () =>
 
 test("an engine whose loading could not be recorded is refused, and recorded with the next call", async () => {
   const ledger = new MemoryLedger();
-  const catalog = createPolicyCatalog(inputs(), ledger, () => 0);
+  const catalog = new PolicyCatalog(inputs(), ledger, () => 0).engine;
   ledger.breakFor(({ type }) => type === "policy_loaded");
   await expect(catalog("dev")).rejects.toThrow("the disk is full");
   ledger.before = () => undefined;
@@ -29,7 +30,7 @@ test("an engine whose loading could not be recorded is refused, and recorded wit
 });
 
 test("policies that are not valid are judged once", async () => {
-  const catalog = createPolicyCatalog(inputs([{ name: "own.cedar", text: "permit (principal" }]), new MemoryLedger(), () => 0);
+  const catalog = new PolicyCatalog(inputs([{ name: "own.cedar", text: "permit (principal" }]), new MemoryLedger(), () => 0).engine;
   const first = catalog("dev");
   await expect(first).rejects.toThrow();
   expect(catalog("dev")).toBe(first);

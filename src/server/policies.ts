@@ -1,21 +1,21 @@
 /**
- * Loads policy: the presets that ship with Handrail and the operator's files. One engine per preset, made when it is
- * first needed; its loading is recorded with its hash before it decides anything. Policies that are not valid are
- * remembered as such and refuse every call of that preset; any other failure may pass, and the next call tries again.
+ * The inputs of policy: the presets that ship with Handrail, the operator's files and examples, and the tools.
  */
 import { readFileSync } from "node:fs";
 import { KernelError } from "../base/errors.ts";
-import type { EventSink } from "../model/event.ts";
 import { isPresetName } from "../model/preset.ts";
 import type { Tool } from "../model/tool.ts";
 import type { ActionDeclaration } from "../policy/action.ts";
 import { createPolicyEngine, type PolicyEngine, type ValidatedPolicies } from "../policy/policy.ts";
 import { PRESETS } from "../policy/presets.ts";
 import type { PolicySource } from "../policy/problem.ts";
+import type { ResourceKind } from "../policy/request.ts";
 import { BUILT_IN_TOOLS } from "./built-in-tools.ts";
 import type { OperatorDirectory } from "./operator-directory.ts";
+import { type ExampleInputs, requireExamples } from "./policy-examples.ts";
 
-const PRESET_DIRECTORY = new URL("../../presets/", import.meta.url);
+/** Where the shipped policies and their examples lie. */
+export const PRESET_DIRECTORY = new URL("../../presets/", import.meta.url);
 
 /** What an engine is made of. */
 export interface PolicyInputs {
@@ -34,12 +34,21 @@ export function policySources(preset: string, operator: OperatorDirectory): read
   return [...shipped, ...own];
 }
 
+/** Kinds of resource that tools touch besides files: fewer kinds make validation faster. */
+const FILES: readonly ResourceKind[] = ["file", "tool"];
+const ARTIFACTS: readonly ResourceKind[] = ["artifact", "tool"];
+const RESOURCES: Readonly<Record<string, readonly ResourceKind[]>> = {
+  put_content: ARTIFACTS,
+  artifact_publish: ARTIFACTS,
+  artifact_fetch: ARTIFACTS,
+};
+
 /** The actions that policy can be asked about: one per registered tool, foreign unless it is one of `own`. */
 export function policyActions(tools: readonly Tool[], own: readonly Tool[] = BUILT_IN_TOOLS): readonly ActionDeclaration[] {
   return tools.map((tool) => ({
     name: tool.name,
     effect: tool.capability.effect,
-    resources: ["file", "tool"] as const,
+    resources: RESOURCES[tool.name] ?? FILES,
     ...(!own.includes(tool) && { foreign: true }),
   }));
 }
@@ -51,34 +60,23 @@ export function buildEngine(preset: string, inputs: PolicyInputs): Promise<Polic
   return createPolicyEngine({ actions: policyActions(tools), sources, roles, ...(validated && { validated }) });
 }
 
-/** Engines by preset, each built once and recorded when loaded. */
-export function createPolicyCatalog(
-  inputs: PolicyInputs,
-  ledger: EventSink,
-  nowMs: () => number,
-): (preset: string) => Promise<PolicyEngine> {
-  const built = rememberedBy((preset) => buildEngine(preset, inputs));
-  return rememberedBy(async (preset) => {
-    const engine = await built(preset);
-    const payload = { preset, policy: engine.hash, operatorFiles: inputs.operator.policies.map((file) => file.name) };
-    await ledger.record({ type: "policy_loaded", sessionId: "", actor: "operator", requestId: "", timeMs: nowMs(), payload }, "durable");
-    return engine;
-  });
+/**
+ * Judges the examples beside the operator's policies.
+ * @throws KernelError POLICY_INVALID naming every example that fails
+ */
+export function requireKeptExamples(inputs: PolicyInputs): Promise<void> {
+  return requireExamples(exampleInputs(inputs));
 }
 
-/** Makes each preset's value once. Only a failure that lies in the policies themselves is kept: it lasts until a restart. */
-function rememberedBy<T>(make: (preset: string) => Promise<T>): (preset: string) => Promise<T> {
-  const known = new Map<string, Promise<T>>();
-  return (preset) => {
-    const found = known.get(preset);
-    if (found) return found;
-    const making = make(preset);
-    known.set(preset, making);
-    making.catch((error: unknown) => {
-      const lasts = error instanceof KernelError && (error.code === "POLICY_INVALID" || error.code === "CONFIG_INVALID");
-      if (!lasts) known.delete(preset);
-    });
-    return making;
+/** What the examples of `inputs` are judged against. */
+export function exampleInputs({ tools, operator, validated }: PolicyInputs): ExampleInputs {
+  return {
+    examples: (operator.examples ?? []).map(({ name, text }) => ({ name: `policy/${name}`, text })),
+    sources: (preset) => policySources(preset, operator),
+    settings: operator.settings,
+    tools,
+    actions: policyActions(tools),
+    ...(validated && { validated }),
   };
 }
 

@@ -3,23 +3,32 @@ import { fstatSync } from "node:fs";
 import { Socket } from "node:net";
 import type { Writable } from "node:stream";
 import { newId, systemRandom } from "../base/ids.ts";
+import { releaseFreeMemory } from "../sandbox/free-memory.ts";
 import type { MintedSession } from "../session/session.ts";
 import { serveMcp } from "../transports/mcp/server.ts";
 import type { OpenKernel } from "./compose.ts";
+import { collectHeap, IdleMemory } from "./idle-memory.ts";
 import { handrailVersion } from "./version.ts";
 
 /** Serves one MCP client on this process's standard streams until it is gone. */
 export async function serveMcpOnStandardStreams(kernel: OpenKernel, minted: MintedSession): Promise<void> {
   const { session, token } = minted;
   const instructions = `Tools work on the files of one workspace; paths are relative to its root. Role \`${session.role}\`, preset \`${session.preset}\`. A refused call says which rule refused it and what to do next.`;
+  const idle = new IdleMemory(() => {
+    collectHeap();
+    releaseFreeMemory();
+  });
   await serveMcp(
     {
       door: kernel.door,
       sessionToken: token,
       version: handrailVersion(),
       instructions,
-      newRequestId: requestIds(),
-      onListed: () => void kernel.loadPolicy(session.preset).catch(report),
+      newRequestId: requestIds(idle),
+      onListed: () => {
+        idle.touch();
+        void kernel.loadPolicy(session.preset).catch(report);
+      },
       onError: report,
     },
     process.stdin,
@@ -37,11 +46,12 @@ function standardOutput(): Writable {
   return new Socket({ fd: process.stdout.fd, readable: false, writable: true });
 }
 
-/** Ids of one client's requests: one random name for the client, then a count. */
-function requestIds(): () => string {
+/** Ids of one client's requests: one random name for the client, then a count. Who wants one is about to make a call. */
+function requestIds(idle: IdleMemory): () => string {
   const client = newId("req", systemRandom);
   let count = 0;
   return () => {
+    idle.touch();
     count += 1;
     return `${client}.${count}`;
   };

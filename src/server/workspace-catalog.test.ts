@@ -35,7 +35,7 @@ const sessionOf = (serviceRoot: string, projectRoot = serviceRoot): Session => (
 });
 
 const catalogOf = (hidden: readonly string[], settings = defaultSettings()) => {
-  const catalog = createWorkspaceCatalog(settings, hidden);
+  const catalog = createWorkspaceCatalog(() => ({ settings }), hidden);
   onTestFinished(() => catalog.close());
   return catalog;
 };

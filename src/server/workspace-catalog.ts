@@ -7,21 +7,33 @@
  * workspace that was let go are closed only once no call can use them any more, because a number that is closed too
  * early would name another directory.
  */
-import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync, statSync } from "node:fs";
-import { join, relative, resolve } from "node:path";
+import { realpathSync, statSync } from "node:fs";
+import { relative, resolve } from "node:path";
 import { KernelError } from "../base/errors.ts";
-import { CONFIG_FILE_BYTES_MAX, WORKSPACES_OPEN_MAX } from "../base/limits.ts";
-import { type FileRules, type Narrowing, noNarrowing, parseNarrowing, type Settings } from "../config/config.ts";
+import { blake3Hex } from "../base/hash.ts";
+import { canonicalJson } from "../base/json.ts";
+import { WORKSPACES_OPEN_MAX } from "../base/limits.ts";
+import { type FileRules, narrowingOf, type Settings, type WorkspaceSettings } from "../config/config.ts";
+import { type TrustState, trustStateOf } from "../config/trust.ts";
 import type { OpenWorkspace, WorkspaceCatalog } from "../kernel/index.ts";
 import type { Session } from "../model/session.ts";
 import type { Workspace } from "../model/workspace.ts";
 import { BUILT_IN_ZONE_RULES, compileZones, type ZoneRules } from "../model/zone.ts";
 import { isInPlaceThisTurn, openWorkspaceRoots, type WorkspaceRoots } from "../sandbox/files/files.ts";
 import { grantOf } from "./grants.ts";
+import type { OperatorDirectory } from "./operator-directory.ts";
 import { isWithin, realPath } from "./real-path.ts";
+import { readWorkspaceConfiguration, workspaceFilesState } from "./workspace-settings.ts";
+
+/** What the operator says of workspaces; asked again whenever one is opened. */
+export type WorkspaceRules = () => Pick<OperatorDirectory, "settings" | "trusted">;
 
 /** A catalog that can be closed with its kernel. */
 export interface ClosableCatalog extends WorkspaceCatalog {
+  /** Opens every workspace anew with its next call: the operator's rules have changed. */
+  readonly forget: () => void;
+  /** Forgets the workspaces whose own configuration files have changed. */
+  readonly refresh: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
@@ -41,11 +53,18 @@ export function workspaceDirectory(path: string): string {
 // that nobody will use them.
 const unused = new FinalizationRegistry<() => void>((close) => close());
 
+interface Opening {
+  readonly serviceRoot: string;
+  /** State of the workspace's own configuration files before they were read. */
+  readonly files: Promise<string>;
+  readonly place: Promise<OpenWorkspace>;
+}
+
 /** @param hidden directories that no agent may see: the operator's and the state directory */
-export function createWorkspaceCatalog(settings: Settings, hidden: readonly string[]): ClosableCatalog {
+export function createWorkspaceCatalog(rules: WorkspaceRules, hidden: readonly string[]): ClosableCatalog {
   // In the order of their last use.
-  const opened = new Map<string, Promise<OpenWorkspace>>();
-  const keep = (key: string, opening: Promise<OpenWorkspace>) => {
+  const opened = new Map<string, Opening>();
+  const keep = (key: string, opening: Opening) => {
     opened.delete(key);
     opened.set(key, opening);
     for (const oldest of opened.keys()) {
@@ -54,26 +73,37 @@ export function createWorkspaceCatalog(settings: Settings, hidden: readonly stri
     }
   };
   const openAnew = (key: string, session: Session): Promise<OpenWorkspace> => {
-    const opening = openWorkspace(settings, hidden, session);
+    const files = workspaceFilesState(session.serviceRoot);
+    const place = files.then(() => openWorkspace(rules, hidden, session));
+    const opening = { serviceRoot: session.serviceRoot, files, place };
     keep(key, opening);
     // A workspace that could not be opened is tried again with the next call: its rules may have been mended.
-    opening.catch(() => opened.get(key) === opening && opened.delete(key));
-    return opening;
+    place.catch(() => opened.get(key) === opening && opened.delete(key));
+    return place;
   };
   return {
     async open(session) {
       const key = `${session.serviceRoot}\0${session.projectRoot}`;
       const known = opened.get(key);
       if (known === undefined) return openAnew(key, session);
-      const place = await known;
+      const place = await known.place;
       const current = opened.get(key);
-      if (current !== undefined && current !== known) return current; // somebody else found it moved meanwhile
+      // Somebody else found it moved meanwhile, or its rules have changed.
+      if (current !== known) return current === undefined ? openAnew(key, session) : current.place;
       if (!areInPlace(place.roots)) return openAnew(key, session);
       keep(key, known);
       return place;
     },
+    // Handles of workspaces that were let go are closed when nothing refers to them.
+    forget: () => opened.clear(),
+    async refresh() {
+      for (const [key, opening] of [...opened]) {
+        const [before, now] = await Promise.all([opening.files, workspaceFilesState(opening.serviceRoot)]);
+        if (before !== now && opened.get(key) === opening) opened.delete(key);
+      }
+    },
     async close() {
-      for (const result of await Promise.allSettled(opened.values())) {
+      for (const result of await Promise.allSettled([...opened.values()].map(({ place }) => place))) {
         if (result.status === "fulfilled") result.value.roots.close();
       }
       opened.clear();
@@ -85,24 +115,50 @@ function areInPlace({ service, project }: WorkspaceRoots): boolean {
   return isInPlaceThisTurn(service) && (project === service || isInPlaceThisTurn(project));
 }
 
-async function openWorkspace(settings: Settings, hidden: readonly string[], session: Session): Promise<OpenWorkspace> {
-  const { serviceRoot, projectRoot } = session;
-  if (!isWithin(projectRoot, serviceRoot))
-    throw new KernelError("CONFIG_INVALID", `the workspace \`${serviceRoot}\` does not lie in its project \`${projectRoot}\``);
-  const own = grantOf(settings, serviceRoot);
-  const narrowing = await readNarrowing(serviceRoot);
-  const files = [settings.files, ...(own?.files ? [own.files] : [])];
-  const rules = { ...combineRules(files, narrowing), hidden: hiddenPaths(hidden, session) };
-  const servicePrefix = relative(projectRoot, serviceRoot);
-  const workspace: Workspace = { serviceRoot, projectRoot, sharedPaths: rules.shared, zones: compileZones(rules, servicePrefix) };
+async function openWorkspace(rulesOf: WorkspaceRules, hidden: readonly string[], session: Session): Promise<OpenWorkspace> {
+  const { rules, disabledTools } = await planWorkspace(rulesOf, hidden, session);
+  const workspace = workspaceBy(rules, session);
   const roots = openWorkspaceRoots(workspace);
   unused.register(roots, roots.close);
   return {
     workspace,
     roots,
-    disabledTools: new Set([...settings.tools.disabled, ...narrowing.tools.disabled]),
-    volumeId: String(statSync(serviceRoot).dev),
+    disabledTools: new Set(disabledTools),
+    rules: blake3Hex(canonicalJson({ ...rules, disabledTools })),
+    volumeId: String(statSync(session.serviceRoot).dev),
   };
+}
+
+/** The rules of a workspace, before anything of it is opened. */
+export interface WorkspacePlan {
+  readonly rules: ZoneRules;
+  readonly disabledTools: readonly string[];
+  /** What the workspace says of itself, and whether the operator trusts it. */
+  readonly own: WorkspaceSettings;
+  readonly trust: TrustState;
+}
+
+/** Reads and combines the rules of the workspace of `session`; `assumeTrust` as if its own configuration were trusted. */
+export async function planWorkspace(
+  rulesOf: WorkspaceRules,
+  hidden: readonly string[],
+  session: Session,
+  assumeTrust = false,
+): Promise<WorkspacePlan> {
+  const { serviceRoot, projectRoot } = session;
+  if (!isWithin(projectRoot, serviceRoot))
+    throw new KernelError("CONFIG_INVALID", `the workspace \`${serviceRoot}\` does not lie in its project \`${projectRoot}\``);
+  const { settings: own, digests } = await readWorkspaceConfiguration(serviceRoot);
+  const { settings, trusted = [] } = rulesOf();
+  const trust = trustStateOf(trusted, serviceRoot, digests);
+  const inForce = trust === "trusted" || assumeTrust ? own : narrowingOf(own);
+  const rules = { ...zoneRulesOf(settings, grantOf(settings, serviceRoot)?.files, inForce), hidden: hiddenPaths(hidden, session) };
+  return { rules, disabledTools: [...settings.tools.disabled, ...inForce.tools.disabled], own, trust };
+}
+
+/** The workspace that `rules` make of the directories of `session`. */
+export function workspaceBy(rules: ZoneRules, { serviceRoot, projectRoot }: Session): Workspace {
+  return { serviceRoot, projectRoot, sharedPaths: rules.shared, zones: compileZones(rules, relative(projectRoot, serviceRoot)) };
 }
 
 /** The project's paths of the directories `hidden`, as they are named and as they really lie. */
@@ -117,39 +173,14 @@ function hiddenPaths(hidden: readonly string[], { serviceRoot, projectRoot }: Se
   return places.filter((directory) => isWithin(projectRoot, directory)).map((directory) => relative(projectRoot, directory));
 }
 
-function combineRules(files: readonly FileRules[], narrowing: Narrowing): ZoneRules {
+/** The zone rules of a workspace: built in, the operator's for all, the operator's for this one, and the workspace's own. */
+export function zoneRulesOf(settings: Settings, granted: FileRules | undefined, own: WorkspaceSettings): ZoneRules {
+  const files = [settings.files, ...(granted ? [granted] : []), own.files];
   return {
     ...BUILT_IN_ZONE_RULES,
-    ownSecret: [...files.flatMap((file) => file.secret), ...narrowing.files.secret],
+    ownSecret: files.flatMap((file) => file.secret),
     shared: [...BUILT_IN_ZONE_RULES.shared, ...files.flatMap((file) => file.shared)],
-    protected: [...BUILT_IN_ZONE_RULES.protected, ...files.flatMap((file) => file.protected), ...narrowing.files.protected],
-    readOnly: [...files.flatMap((file) => file.read_only), ...narrowing.files.read_only],
+    protected: [...BUILT_IN_ZONE_RULES.protected, ...files.flatMap((file) => file.protected)],
+    readOnly: files.flatMap((file) => file.read_only),
   };
-}
-
-/**
- * The workspace's own rules. A file that is not valid closes the workspace: its author wanted protection. Links are not
- * followed, because what stands in the file may be quoted to agents.
- */
-async function readNarrowing(serviceRoot: string): Promise<Narrowing> {
-  const path = join(serviceRoot, "handrail.yaml");
-  let descriptor: number;
-  try {
-    descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-  } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return noNarrowing();
-    throw new KernelError("WORKSPACE_INVALID", `\`${path}\` cannot be read; it must be a regular file and no link`, error);
-  }
-  try {
-    const status = fstatSync(descriptor);
-    if (!status.isFile() || status.size > CONFIG_FILE_BYTES_MAX) {
-      throw new KernelError("WORKSPACE_INVALID", `\`${path}\` must be a regular file of at most 1 MiB`);
-    }
-    return await parseNarrowing(readFileSync(descriptor, "utf8"), path);
-  } catch (error) {
-    const isOwn = error instanceof KernelError && error.code === "CONFIG_INVALID";
-    throw isOwn ? new KernelError("WORKSPACE_INVALID", error.message, error) : error;
-  } finally {
-    closeSync(descriptor);
-  }
 }

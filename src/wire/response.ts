@@ -7,6 +7,7 @@
 import { create } from "@bufbuild/protobuf";
 import { utf8 } from "../base/bytes.ts";
 import { canonicalJson } from "../base/json.ts";
+import { INLINE_RESULT_BYTES_MAX } from "../base/limits.ts";
 import { type ToolResponse, ToolResponseSchema } from "../gen/handrail/tool/v1/tool_pb.ts";
 import type { CallResponse, Outcome } from "../model/call.ts";
 import type { Denial } from "../model/decision.ts";
@@ -50,14 +51,26 @@ export function deniedResponse(requestId: string, denial: Denial): ToolResponse 
   return create(ToolResponseSchema, { requestId, result: { case: "denied", value } });
 }
 
-function successOf(response: CallResponse, outcome: Extract<Outcome, { kind: "success" }>): SuccessFields {
+type Success = Extract<Outcome, { kind: "success" }>;
+
+function successOf(response: CallResponse, outcome: Success): SuccessFields {
   const { trustLevel, dataClass, source } = outcome.label;
   return {
-    inlineResult: outcome.bytes ?? utf8(canonicalJson(toToolResult(response))),
+    ...resultOf(response, outcome),
     durationMs: wholeMs(response.durationMs),
     label: { trustLevel, dataClass, origin: source.origin, timestamp: source.timestamp },
     truncated: outcome.truncated,
   };
+}
+
+/**
+ * The result itself: over 1 MiB by hash alone (CTR-0024), else inline (CTR-0025). A result that was cut for being shown
+ * has both, the beginning inline and the hash of all of it.
+ */
+function resultOf(response: CallResponse, { bytes, stored }: Success): Pick<SuccessFields, "inlineResult" | "resultHash"> {
+  const resultHash = stored && { resultHash: Buffer.from(stored.hash, "hex") };
+  if (stored && stored.sizeBytes > INLINE_RESULT_BYTES_MAX) return { ...resultHash };
+  return { ...resultHash, inlineResult: bytes ?? utf8(canonicalJson(toToolResult(response))) };
 }
 
 /** APM2's error has no field for what to do next, so the message says it. */

@@ -3,7 +3,6 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -112,9 +111,17 @@ describe("the official client", () => {
     ]);
   });
 
-  test("CTR-0003: a dedupe key is refused as long as nothing keeps results", async () => {
-    const params = { name: "list_files", arguments: { path: "." }, _meta: { "handrail/dedupe_key": "once" } };
-    expect(await client.callTool(params)).toMatchObject({ structuredContent: { error: { code: "DEDUPE_UNAVAILABLE" } } });
+  test("CTR-0003: a call with a dedupe key is executed once, and answered the same each time", async () => {
+    const args = { path: "once.txt", content: "x", append: true };
+    const params = { name: "write_file", arguments: args, _meta: { "handrail/dedupe_key": "once" } };
+    const first = await client.callTool(params);
+    expect(first).toMatchObject({ structuredContent: { status: "success" } });
+    expect(await client.callTool(params)).toEqual(first);
+    expect(await client.callTool({ name: "read_file", arguments: { path: "once.txt" } })).toMatchObject({
+      structuredContent: { data: { content: "x" } },
+    });
+    const other = { ...params, arguments: { ...args, content: "y" } };
+    expect(await client.callTool(other)).toMatchObject({ structuredContent: { error: { code: "DEDUPE_CONFLICT" } } });
   });
 
   test("64 calls at once are each answered", async () => {
@@ -336,43 +343,6 @@ describe("bare JSON-RPC", () => {
     expect(await client.ended).toBe("1");
     expect(client.answers()).toEqual([]);
     expect(client.stderr()).toContain("handrail.yaml");
-  });
-});
-
-describe("the Inspector's command line", () => {
-  const LAUNCHER = fileURLToPath(
-    new URL("../../node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js", import.meta.url),
-  );
-
-  async function inspect(place: Place, more: readonly string[]): Promise<unknown> {
-    const server = [process.execPath, "--disable-warning=ExperimentalWarning", MAIN, "mcp", "--workspace", place.workspace];
-    const child = spawn(process.execPath, [LAUNCHER, "--cli", ...server, ...more], {
-      env: environmentOf(place),
-      cwd: place.workspace,
-      stdio: ["ignore", "pipe", "pipe"],
-    });
-    let stdout = "";
-    let stderr = "";
-    child.stdout.setEncoding("utf8").on("data", (text: string) => {
-      stdout += text;
-    });
-    child.stderr.setEncoding("utf8").on("data", (text: string) => {
-      stderr += text;
-    });
-    const [code] = await once(child, "close");
-    if (code !== 0) throw new Error(`the Inspector ended with ${code}: ${stderr}${stdout}`);
-    return JSON.parse(stdout) as unknown;
-  }
-
-  test("lists the tools and calls them", async () => {
-    const place = freshPlace();
-    place.put("workspace/a.txt", "a\n");
-    const [listed, read] = await Promise.all([
-      inspect(place, ["--method", "tools/list"]),
-      inspect(place, ["--method", "tools/call", "--tool-name", "read_file", "--tool-arg", "path=a.txt"]),
-    ]);
-    expect(listed).toMatchObject({ tools: TOOLS.map((name) => ({ name })) });
-    expect(read).toMatchObject({ structuredContent: { status: "success", data: { content: "a\n" } } });
   });
 });
 

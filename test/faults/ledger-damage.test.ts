@@ -10,7 +10,7 @@ import { appendBatch } from "../../src/ledger/ledger.ts";
 import { openLedgerReader } from "../../src/server/ledger-reader.ts";
 import { startLedgerThread } from "../../src/server/ledger-thread.ts";
 import { openLedgerStore } from "../../src/stores/embedded/ledger-store.ts";
-import { openSessionStore } from "../../src/stores/embedded/session-store.ts";
+import { openStateStores } from "../../src/stores/embedded/state-stores.ts";
 import { checkStateDirectory } from "../../src/stores/embedded/state-directory.ts";
 import { sampleEvent } from "../stores/contract.ts";
 import { freshDirectory } from "../stores/place.ts";
@@ -55,7 +55,7 @@ test.each(["ledger.db", "state.db"])("a %s that is no database is refused with a
   const directory = await freshDirectory();
   const rubbish = Buffer.alloc(8192, "rubbish ");
   await writeFile(join(directory, name), rubbish, { mode: 0o600 });
-  const opened = name === "ledger.db" ? openLedgerStore(directory) : openSessionStore(directory);
+  const opened = name === "ledger.db" ? openLedgerStore(directory) : openStateStores(directory);
   await expect(opened).rejects.toMatchObject({
     code: "STORE_CORRUPT",
     message: expect.stringMatching(new RegExp(`\`${name}\`.*nothing was deleted.*restore a backup`)),

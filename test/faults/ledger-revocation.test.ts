@@ -1,13 +1,13 @@
 /** A revocation by another process. */
 import { expect, test } from "vitest";
-import { openSessionStore } from "../../src/stores/embedded/session-store.ts";
+import { openStateStores } from "../../src/stores/embedded/state-stores.ts";
 import { SAMPLE_LEASE, SAMPLE_SESSION } from "../stores/contract.ts";
 import { freshDirectory } from "../stores/place.ts";
 import { startChild } from "./children/run.ts";
 
 test("what another process revoked is revoked at the very next look", async () => {
   const directory = await freshDirectory();
-  const store = await openSessionStore(directory);
+  const { sessions: store } = await openStateStores(directory);
   await store.insertSession(SAMPLE_SESSION);
   await store.insertLease(SAMPLE_LEASE);
   expect(await Promise.all([store.findSession(SAMPLE_SESSION.id), store.findLease(SAMPLE_LEASE.id)])).toEqual([

@@ -12,6 +12,7 @@ const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
 const REASONS = [
   "budget_exceeded",
+  "flow_secret_content",
   "flow_sensitive_egress",
   "lease_expired",
   "lease_scope",
@@ -40,10 +41,14 @@ const REASONS = [
 ];
 
 const FAILURES = [
+  "ARTIFACT_EXISTS",
   "BINARY_FILE",
   "CANCELLED",
+  "CONTENT_CORRUPT",
+  "CONTENT_MISMATCH",
+  "CONTENT_NOT_FOUND",
+  "CONTENT_TOO_LARGE",
   "DEDUPE_CONFLICT",
-  "DEDUPE_UNAVAILABLE",
   "DISK_FULL",
   "EDIT_OVERLAP",
   "FILE_CHANGED",
@@ -63,6 +68,7 @@ const FAILURES = [
   "PERMISSION_DENIED",
   "RATE_LIMITED",
   "READ_ONLY_FILE_SYSTEM",
+  "REGEX_INVALID",
   "REGEX_TIMEOUT",
   "RESOURCE_BUSY",
   "SANDBOX_UNAVAILABLE",
@@ -75,6 +81,10 @@ const LAYERS = ["approval", "authenticate", "budget", "call", "flow", "gates", "
 
 const EVENTS = [
   "alert_mode",
+  "content_collected",
+  "content_quarantined",
+  "content_references_rebuilt",
+  "content_stored",
   "file_lock_broken",
   "kernel_started",
   "kernel_stopped",
@@ -83,17 +93,22 @@ const EVENTS = [
   "lease_released",
   "lease_renewed",
   "policy_loaded",
+  "policy_rejected",
   "requests_refused",
   "secret_redacted",
   "session_created",
   "session_revoked",
+  "settings_loaded",
   "spool_damaged",
   "tool_approval_required",
   "tool_audit",
   "tool_execution_denied",
   "tool_executed",
   "tool_outcome_unknown",
+  "tool_replayed",
   "tool_selected",
+  "workspace_trust_revoked",
+  "workspace_trusted",
   "workspace_violation",
 ].sort();
 

@@ -66,25 +66,3 @@ describe("labels", () => {
     });
   });
 });
-
-describe("CTR-0024: an inline result", () => {
-  const sized = (bytes: number) => testTool("sized", () => ({ kind: "data", data: { text: "x".repeat(bytes - "text".length) } }));
-
-  test("of the limit is answered", async () => {
-    const { call } = await memoryKernel({ tools: [sized(INLINE_RESULT_BYTES_MAX)] });
-    expect((await call("sized", { path: "a" })).outcome.kind).toBe("success");
-  });
-
-  test("beyond the limit is an error that says how to get a part, and closes the intent", async () => {
-    const { call, ledger } = await memoryKernel({ tools: [sized(INLINE_RESULT_BYTES_MAX + 1)] });
-    expect((await call("sized", { path: "a" })).outcome).toEqual({
-      kind: "error",
-      code: "OUTPUT_LIMIT",
-      message: `the result has ${INLINE_RESULT_BYTES_MAX + 1} bytes, more than the ${INLINE_RESULT_BYTES_MAX} that fit an answer`,
-      suggestion: "ask for a part of it, for instance with offset and limit",
-      retryable: false,
-      retryAfterMs: 0,
-    });
-    expect(ledger.events.at(-1)).toMatchObject({ closes: 1, payload: { errorCode: "OUTPUT_LIMIT" } });
-  });
-});

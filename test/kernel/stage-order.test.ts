@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { KernelError } from "../../src/base/errors.ts";
 import type { CallResponse } from "../../src/model/call.ts";
 import { ToolFailure } from "../../src/model/failure.ts";
-import { type MemoryKernelOptions, memoryKernel, START_MS, testTool } from "../support/memory-kernel.ts";
+import { type MemoryKernel, type MemoryKernelOptions, memoryKernel, START_MS, testTool } from "../support/memory-kernel.ts";
 
 /** What is wrong with a call, from the first stage to the last, and what answers it as long as nothing before is wrong. */
 const STAGES = [
@@ -25,7 +25,7 @@ const STAGES = [
   ["lease for other paths", "scope", "lease_scope", "LEASE:lea_test"],
   ["a forbidding policy", "policy", "probe_denied", "test.forbid"],
   ["data that would leave", "flow", "flow_sensitive_egress", "FC-2"],
-  ["a dedupe key", "error", "DEDUPE_UNAVAILABLE", "dev.write-own,test.permit"],
+  ["a dedupe key of another call", "error", "DEDUPE_CONFLICT", "dev.write-own,test.permit"],
   ["a tool that needs arming", "gates", "tool_requires_arming", "CAPABILITY:probe"],
   ["a tool that asks", "approval", "tool_approval_required", "CAPABILITY:probe"],
   ["a lease with a budget", "budget", "budget_exceeded", "LEASE:lea_test"],
@@ -51,13 +51,21 @@ async function callWith(wrong: ReadonlySet<Wrong>): Promise<CallResponse> {
     if (isWrong("a session revoked while the intent was recorded"))
       await kernel.sessions.updateSession(kernel.session.id, { revokedAtMs: START_MS });
   };
+  await keepAnother(kernel);
   const response = await kernel.call("probe", isWrong("arguments that do not fit") ? { path: 7 } : { path: pathFor(isWrong) }, {
     requestId: isWrong("an empty request id") ? "" : "one",
     token: isWrong("wrong token") ? `${kernel.session.id}.guess` : kernel.token,
-    ...(isWrong("a dedupe key") && { dedupeKey: "key" }),
+    ...(isWrong("a dedupe key of another call") && { dedupeKey: "key" }),
   });
   expect(ran.length).toBe(wrong.size === 0 || (wrong.size === 1 && isWrong("a tool that fails")) ? 1 : 0);
   return response;
+}
+
+/** Has the store hold the answer of another call under the key. */
+async function keepAnother({ kept, session }: MemoryKernel): Promise<void> {
+  const key = { sessionId: session.id, dedupeKey: "key" };
+  await kept.claim({ ...key, call: new Uint8Array(32), holder: "ins_other", nowMs: START_MS, forgetBeforeMs: 0 });
+  await kept.keep(key, "ins_other", { text: "{}", bytes: new Uint8Array() }, START_MS);
 }
 
 function pathFor(isWrong: (name: Wrong) => boolean): string {

@@ -40,7 +40,7 @@ const NOTHING = "- - - - -";
 /** A line per cell above; five zones in a line: own, protected, shared, managed, secret. */
 const CONTRIBUTORS: Readonly<Record<PresetName, readonly string[]>> = {
   reader: ["ok ok ok - -", "ok ok ok - -", NOTHING, NOTHING, NOTHING, NOTHING, NOTHING, NOTHING, NOTHING],
-  dev: ["ok ok ok - -", "ok ok ok - -", "ok ask - - -", "ask ask - - -", "ok - - - -", "stage stage - - -", NOTHING, NOTHING, NOTHING],
+  dev: ["ok ok ok - -", "ok ok ok - -", "ok ask - - -", "ok ask - - -", "ok - - - -", "stage stage - - -", NOTHING, NOTHING, NOTHING],
   autonomous: [
     "ok ok ok - -",
     "ok ok ok - -",

@@ -4,6 +4,8 @@
  */
 import { describe, expect, test } from "vitest";
 import { systemRandom } from "../../src/base/ids.ts";
+import type { DedupeStore } from "../../src/dedupe/dedupe-store.ts";
+import type { MarkStore } from "../../src/flow/mark-store.ts";
 import { GENESIS_HASH, type PendingEntry, pendingEntry } from "../../src/ledger/chain.ts";
 import type { InstanceStore } from "../../src/ledger/instance-store.ts";
 import { appendBatch, appendSpooled, ledgerRecord, readOpenIntents } from "../../src/ledger/ledger.ts";
@@ -14,13 +16,17 @@ import { type Lease, UNRESTRICTED_SCOPE } from "../../src/model/lease.ts";
 import type { Session } from "../../src/model/session.ts";
 import type { LockStore } from "../../src/sandbox/lock-store.ts";
 import type { SessionStore } from "../../src/session/session-store.ts";
+import { dedupeContract } from "./dedupe-contract.ts";
+import { markContract } from "./mark-contract.ts";
 
 /** One kernel's view of a place where state is kept. */
 export interface Stores {
   readonly ledger: LedgerStore;
   readonly instances: InstanceStore;
   readonly sessions: SessionStore;
+  readonly marks: MarkStore;
   readonly locks: LockStore;
+  readonly dedupe: DedupeStore;
 }
 
 /** A backend under test: `freshPlace` is empty, `open` opens it for one kernel and is closed by the backend. */
@@ -83,6 +89,14 @@ export function storeContract(backend: Backend): void {
   describe(`${backend.name}: instance store`, () => instanceContract(openTwice));
   describe(`${backend.name}: session store`, () => sessionContract(open, openTwice));
   describe(`${backend.name}: lock store`, () => lockContract(open, openTwice));
+  describe(`${backend.name}: mark store`, () => markContract(backend));
+  describe(`${backend.name}: dedupe store`, () => {
+    const bothOf = ([left, right]: readonly [Stores, Stores]) => [left.dedupe, right.dedupe] as const;
+    dedupeContract(
+      async () => (await open()).dedupe,
+      async () => bothOf(await openTwice()),
+    );
+  });
 }
 
 type Open = () => Promise<Stores>;

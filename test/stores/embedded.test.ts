@@ -1,27 +1,29 @@
 /** The embedded stores keep the contract; and what is particular to a state directory of files. */
 
 import { once } from "node:events";
-import { chmod, mkdir, readdir, stat, symlink, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readdir, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import Sqlite from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
 import { systemRandom } from "../../src/base/ids.ts";
+import { openDedupeStore } from "../../src/stores/embedded/dedupe-store.ts";
 import { openInstanceStore } from "../../src/stores/embedded/instance-store.ts";
 import { openLedgerStore } from "../../src/stores/embedded/ledger-store.ts";
 import { openLockStore } from "../../src/stores/embedded/lock-store.ts";
-import { openSessionStore } from "../../src/stores/embedded/session-store.ts";
+import { openStateStores } from "../../src/stores/embedded/state-stores.ts";
 import { SAMPLE_LEASE, SAMPLE_SESSION, type Stores, storeContract } from "./contract.ts";
 import { freshDirectory } from "./place.ts";
 
 async function open(directory: string): Promise<Stores> {
   const ledger = await openLedgerStore(directory);
-  const sessions = await openSessionStore(directory);
+  const { sessions, marks } = await openStateStores(directory);
   const locks = await openLockStore(directory);
+  const dedupe = openDedupeStore(directory);
   onTestFinished(async () => {
-    await Promise.all([ledger.close(), sessions.close(), locks.close()]);
+    await Promise.all([ledger.close(), sessions.close(), locks.close(), dedupe.close()]);
   });
-  return { ledger, sessions, locks, instances: await openInstanceStore(directory, systemRandom) };
+  return { ledger, sessions, marks, locks, dedupe, instances: await openInstanceStore(directory, systemRandom) };
 }
 
 storeContract({
@@ -50,7 +52,7 @@ test("a new state directory and its files are the owner's alone", async () => {
 test("an empty directory that others may look into is closed before it is used", async () => {
   const directory = await freshDirectory();
   await chmod(directory, 0o755);
-  await (await openSessionStore(directory)).close();
+  await (await openStateStores(directory)).sessions.close();
   expect((await stat(directory)).mode & 0o777).toBe(0o700);
 });
 
@@ -58,7 +60,7 @@ test.each([0o770, 0o707, 0o750, 0o701])("a state directory of mode %o that holds
   const directory = await freshDirectory();
   await writeFile(join(directory, "something"), "");
   await chmod(directory, mode);
-  await expect(openSessionStore(directory)).rejects.toMatchObject({
+  await expect(openStateStores(directory)).rejects.toMatchObject({
     code: "STORE_UNAVAILABLE",
     message: expect.stringContaining("chmod 700"),
   });
@@ -69,7 +71,7 @@ test.each([0o770, 0o707, 0o750, 0o701])("a state directory of mode %o that holds
 test("an empty directory that others can write is refused and left as it is", async () => {
   const directory = await freshDirectory();
   await chmod(directory, 0o777);
-  await expect(openSessionStore(directory)).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+  await expect(openStateStores(directory)).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
   expect((await stat(directory)).mode & 0o777).toBe(0o777);
 });
 
@@ -78,8 +80,8 @@ test("a state directory that is a link or a file is refused", async () => {
   await mkdir(join(directory, "real"), { mode: 0o700 });
   await symlink("real", join(directory, "link"));
   await writeFile(join(directory, "file"), "");
-  await expect(openSessionStore(join(directory, "link"))).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
-  await expect(openSessionStore(join(directory, "file"))).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+  await expect(openStateStores(join(directory, "link"))).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+  await expect(openStateStores(join(directory, "file"))).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
 });
 
 test.each(["ledger.db", "state.db", "locks.db"])("a newer %s is refused and stays as it is", async (name) => {
@@ -101,7 +103,7 @@ test("a database of another program is refused", async () => {
   database.exec("CREATE TABLE theirs (x)");
   database.pragma("user_version = 1");
   database.close();
-  await expect(openSessionStore(directory)).rejects.toThrow("not a database of handrail");
+  await expect(openStateStores(directory)).rejects.toThrow("not a database of handrail");
 });
 
 test("a lease whose scope lost a dimension is refused instead of widened", async () => {
@@ -145,4 +147,39 @@ test("a write waits for another process's write lock", async () => {
   await ledger.sync();
   await ended;
   expect([await sessions.findSession("ses_one"), await sessions.findLease("lea_one")]).toEqual([SAMPLE_SESSION, SAMPLE_LEASE]);
+});
+
+const CLAIM = { sessionId: "ses_one", dedupeKey: "once", call: new Uint8Array(32), holder: "ins_a", nowMs: 1, forgetBeforeMs: 0 };
+
+test("dedupe.db is made with the first call that has a key, for the owner alone", async () => {
+  const directory = await freshDirectory();
+  const store = openDedupeStore(directory);
+  onTestFinished(() => store.close());
+  expect(await readdir(directory)).toEqual([]);
+  await store.claim(CLAIM);
+  for (const name of ["dedupe.db", "dedupe.db-wal"]) expect((await stat(join(directory, name))).mode & 0o077).toBe(0);
+});
+
+test("a dedupe.db that cannot be opened is tried again", async () => {
+  const directory = join(await freshDirectory(), "state");
+  await writeFile(directory, "in the way");
+  const store = openDedupeStore(directory);
+  onTestFinished(() => store.close());
+  await expect(store.claim(CLAIM)).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+  await rm(directory);
+  expect(await store.claim(CLAIM)).toEqual({ kind: "claimed" });
+});
+
+test("a full dedupe.db takes no claim, still keeps the answers of those it took, and takes claims again after a purge", async () => {
+  const store = openDedupeStore(await freshDirectory(), 256 * 1024);
+  onTestFinished(() => store.close());
+  const claims = [1, 2, 3, 4].map((index) => ({ ...CLAIM, dedupeKey: `${index}` }));
+  for (const claim of claims) await store.claim(claim);
+  const record = { text: "{}", bytes: new Uint8Array(100_000) };
+  for (const claim of claims) expect(await store.keep(claim, "ins_a", record, 1)).toBe(true);
+  const full = { code: "STORE_UNAVAILABLE", message: expect.stringContaining("as many answers as it may") };
+  await expect(store.claim({ ...CLAIM, dedupeKey: "new" })).rejects.toMatchObject(full);
+  expect((await store.claim({ ...CLAIM, dedupeKey: "1" })).kind).toBe("kept");
+  expect(await store.purge(2, 10)).toBe(4);
+  expect((await store.claim({ ...CLAIM, dedupeKey: "new" })).kind).toBe("claimed");
 });

@@ -12,6 +12,8 @@ import { KernelError } from "../../src/base/errors.ts";
 import { systemRandom } from "../../src/base/ids.ts";
 import { canonicalJson, type JsonObject } from "../../src/base/json.ts";
 import { defaultSettings } from "../../src/config/config.ts";
+import { Dedupe } from "../../src/dedupe/dedupe.ts";
+import type { DedupeStore } from "../../src/dedupe/dedupe-store.ts";
 import { createKernelDoor, type KernelDoor, type KernelParts, type KernelSettings, ToolRegistry } from "../../src/kernel/index.ts";
 import type { CallResponse } from "../../src/model/call.ts";
 import type { Durability, EventSink, LedgerEvent } from "../../src/model/event.ts";
@@ -25,8 +27,12 @@ import type { LockStore } from "../../src/sandbox/lock-store.ts";
 import { policyActions, policySources } from "../../src/server/policies.ts";
 import { mintSession } from "../../src/session/session.ts";
 import type { SessionStore } from "../../src/session/session-store.ts";
+import { type EmbeddedContentStore, openContentStore } from "../../src/stores/embedded/content-store.ts";
+import { openDedupeStore } from "../../src/stores/embedded/dedupe-store.ts";
+import { artifactTools } from "../../src/tools/artifact/artifact-tools.ts";
 import { editTools } from "../../src/tools/edit/edit-tools.ts";
 import { fileTools } from "../../src/tools/file/file-tools.ts";
+import { searchTools } from "../../src/tools/search/search-tools.ts";
 import { memoryLocks } from "../attacks/files-fixture.ts";
 
 /** A recorded event with what the sink gave and promised for it. */
@@ -123,6 +129,13 @@ export interface MemoryKernel {
   readonly lease: Lease;
   readonly token: string;
   readonly root: string;
+  /** Claims and kept answers, in a database that is made when a call has a dedupe key; replace a method to break it. */
+  readonly kept: { -readonly [Name in keyof DedupeStore]: DedupeStore[Name] };
+  /** Stored content, in files and a database that are made with the first use. */
+  readonly content: EmbeddedContentStore;
+  /** Hashes of content that was found altered. */
+  readonly corrupt: readonly string[];
+  readonly state: string;
   readonly internalErrors: unknown[];
   readonly time: { nowMs: number };
   /** What the policy catalog answers; replace it to change the policy. */
@@ -155,7 +168,7 @@ export async function memoryKernel(options: MemoryKernelOptions = {}): Promise<M
   mkdirSync(root);
   const time = { nowMs: START_MS };
   const clock: Clock = { nowMs: () => time.nowMs, monotonicMs: () => performance.now() };
-  const tools = [...fileTools, ...editTools, ...(options.tools ?? [])];
+  const tools = [...fileTools, ...editTools, ...searchTools, ...artifactTools, ...(options.tools ?? [])];
   const preset = options.preset ?? "dev";
   const policy = { current: () => engineOf(preset, options.policies ?? "", tools) };
   const sessions = memorySessions();
@@ -163,14 +176,29 @@ export async function memoryKernel(options: MemoryKernelOptions = {}): Promise<M
   const ledger = new MemoryLedger();
   const internalErrors: unknown[] = [];
   const fixed = fixedParts(clock, root, tools, options);
+  const kept = { ...openDedupeStore(join(base, "state")) };
+  onTestFinished(() => kept.close());
+  const content = openContentStore({
+    stateDirectory: join(base, "state"),
+    instanceId: fixed.instanceId,
+    isInstanceAlive: async () => false,
+    nowMs: clock.nowMs,
+    random: systemRandom,
+    onCorrupt: (hash) => void corrupt.push(hash),
+  });
+  onTestFinished(() => content.close());
+  const corrupt: string[] = [];
+  const onInternalError = (error: unknown) => void internalErrors.push(error);
   let brokenBy: Error | undefined;
   const door = createKernelDoor({
     ...fixed,
     workspaces: { open: (opened) => (brokenBy ? Promise.reject(brokenBy) : fixed.workspaces.open(opened)) },
     policy: () => policy.current(),
     sessions,
+    content,
+    dedupe: new Dedupe({ store: kept, instanceId: fixed.instanceId, isAlive: async () => false, clock, onInternalError }),
     ledger,
-    onInternalError: (error) => void internalErrors.push(error),
+    onInternalError,
   });
   let calls = 0;
   const call: MemoryKernel["call"] = (tool, args, { signal, ...given } = {}) => {
@@ -186,6 +214,10 @@ export async function memoryKernel(options: MemoryKernelOptions = {}): Promise<M
   return {
     breakWorkspace,
     locks: fixed.locks,
+    kept,
+    content,
+    corrupt,
+    state: join(base, "state"),
     door,
     ledger,
     sessions,
@@ -201,7 +233,7 @@ export async function memoryKernel(options: MemoryKernelOptions = {}): Promise<M
   };
 }
 
-type FixedParts = Omit<KernelParts, "policy" | "sessions" | "ledger" | "onInternalError">;
+type FixedParts = Omit<KernelParts, "policy" | "sessions" | "content" | "dedupe" | "ledger" | "onInternalError">;
 
 function fixedParts(clock: Clock, root: string, tools: readonly Tool[], options: MemoryKernelOptions): FixedParts {
   const registry = new ToolRegistry();

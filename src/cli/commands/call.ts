@@ -33,7 +33,7 @@ export function addCallCommand(program: Command): void {
     .option("--preset <name>", "reader, dev, autonomous or open")
     .option("--agent <name>", "agent name for the evidence", "cli")
     .option("--session <token>", "act under an existing session instead of a new one")
-    .option("--dedupe-key <key>", "replay key of the call");
+    .option("--dedupe-key <key>", "execute the call at most once under this key; use it with --session");
   withKernelOptions(command)
     .addHelpText(
       "after",

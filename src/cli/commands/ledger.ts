@@ -6,6 +6,7 @@ import { KernelError } from "../../base/errors.ts";
 import type { LedgerReader, LedgerRecord } from "../../server/ledger-reader.ts";
 import { defaultStatePath } from "../../server/operator-directory.ts";
 import { EXIT_FAILURE, EXIT_OK } from "../exit-codes.ts";
+import { wholeNumber } from "../inputs.ts";
 import { print, printJson, say, visible } from "../output.ts";
 
 interface LedgerFlags {
@@ -42,11 +43,6 @@ async function withReader<T>(flags: LedgerFlags, work: (reader: LedgerReader) =>
   } finally {
     await reader.close();
   }
-}
-
-function wholeNumber(text: string, what: string): number {
-  if (/^[1-9]\d{0,15}$/.test(text)) return Number(text);
-  throw new KernelError("USAGE", `${what} must be a whole number from 1, not \`${text}\``);
 }
 
 function tail(flags: LedgerFlags): Promise<void> {

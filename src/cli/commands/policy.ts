@@ -1,10 +1,13 @@
-/** `handrail policy`: check policy files, and explain why a call would be decided as it would. */
+/** `handrail policy`: check policy files, run their examples, compare candidates, and explain how a call would be decided. */
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import { EXIT_DENIED, EXIT_FAILURE, EXIT_OK } from "../exit-codes.ts";
-import { currentUser, parseJsonObject } from "../inputs.ts";
-import { type KernelFlags, withKernel, withKernelOptions } from "../kernel-options.ts";
+import { KernelError } from "../../base/errors.ts";
+import { REPLAY_ENTRIES_DEFAULT } from "../../base/limits.ts";
+import { EXIT_FAILURE, EXIT_OK } from "../exit-codes.ts";
+import { parseDuration, wholeNumber } from "../inputs.ts";
+import { type KernelFlags, withKernelOptions } from "../kernel-options.ts";
 import { print, printJson, visible } from "../output.ts";
+import { addPolicyExplainCommand } from "./policy-explain.ts";
 
 interface CheckFlags {
   readonly config?: string;
@@ -12,17 +15,15 @@ interface CheckFlags {
   readonly json?: boolean;
 }
 
-interface ExplainFlags extends KernelFlags {
-  readonly arguments: string;
-  readonly workspace: string;
-  readonly role?: string;
-  readonly preset?: string;
+interface DiffFlags extends KernelFlags {
+  readonly since?: string;
+  readonly limit: string;
   readonly json?: boolean;
 }
 
 /** Adds `handrail policy`. */
 export function addPolicyCommand(program: Command): void {
-  const policy = program.command("policy").description("check and explain policy");
+  const policy = program.command("policy").description("check, test, compare and explain policy");
   policy
     .command("check")
     .description("validate the shipped and the operator's policies; exit 1 if a file is not valid")
@@ -32,22 +33,34 @@ export function addPolicyCommand(program: Command): void {
     .action(async (flags: CheckFlags) => {
       process.exitCode = await check(flags);
     });
-  const explain = policy
-    .command("explain <tool>")
-    .description("say which layer and rule decide a call, and the narrowest permit that would allow it; exit 2 if it would not run")
-    .option("--arguments <json>", "arguments of the call as a JSON object", "{}")
-    .option("--workspace <directory>", "workspace root", ".")
-    .option("--role <role>", "role to judge for (default: dev)")
-    .option("--preset <name>", "preset to judge by")
+  policy
+    .command("test [directory]")
+    .description("run the examples beside the policies, of the operator or of a candidate; exit 1 if one fails")
+    .option("--config <directory>", "operator directory")
+    .option("--json", "print JSON")
+    .action(async (directory: string | undefined, flags: CheckFlags) => {
+      process.exitCode = await test(directory, flags);
+    });
+  const diff = policy
+    .command("diff <candidate>")
+    .alias("replay")
+    .description("replay the ledger's calls against candidate policies and list what would change; exit 1 if anything would")
+    .option("--since <time>", "only calls since then: a duration such as 2d, or a date such as 2026-01-31")
+    .option("--limit <number>", "look at the last so many entries", String(REPLAY_ENTRIES_DEFAULT))
     .option("--json", "print JSON");
-  withKernelOptions(explain).action(async (tool: string, flags: ExplainFlags) => {
-    process.exitCode = await explainCall(tool, flags);
+  withKernelOptions(diff).action(async (candidate: string, flags: DiffFlags) => {
+    process.exitCode = await compare(candidate, flags);
   });
+  addPolicyExplainCommand(policy);
+}
+
+function configOf(flags: { readonly config?: string }): { readonly configDirectory?: string } {
+  return flags.config === undefined ? {} : { configDirectory: resolve(flags.config) };
 }
 
 async function check(flags: CheckFlags): Promise<number> {
   const { checkPresets } = await import("../../server/policy-check.ts");
-  const report = await checkPresets(process.env, flags.config === undefined ? undefined : resolve(flags.config), flags.preset);
+  const report = await checkPresets(process.env, configOf(flags).configDirectory, flags.preset);
   if (flags.json) printJson(report);
   for (const preset of flags.json ? [] : report.presets) {
     for (const problem of preset.problems) print(visible(problem));
@@ -56,37 +69,71 @@ async function check(flags: CheckFlags): Promise<number> {
   return report.ok ? EXIT_OK : EXIT_FAILURE;
 }
 
-function explainCall(tool: string, flags: ExplainFlags): Promise<number> {
-  const args = parseJsonObject(flags.arguments, "--arguments");
-  return withKernel(flags, async (kernel) => {
-    const who = await kernel.administration.imagineSession({
-      workspace: flags.workspace,
-      ...(flags.role !== undefined && { role: flags.role }),
-      ...(flags.preset !== undefined && { preset: flags.preset }),
-      userId: currentUser(),
-      agentId: "explain",
-      askedBy: "operator",
-    });
-    const explanation = await kernel.door.explain(who, tool, args);
-    const denied =
-      explanation.denial !== undefined ||
-      explanation.accesses.some(({ policy }) => policy.verdict.decision === "deny" || policy.verdict.obligations.length > 0);
-    if (flags.json) printJson(explanation);
-    else printExplanation(explanation);
-    return denied ? EXIT_DENIED : EXIT_OK;
-  });
+async function test(directory: string | undefined, flags: CheckFlags): Promise<number> {
+  const { testPolicies } = await import("../../server/policy-test.ts");
+  const { formatFailure } = await import("../../server/policy-examples.ts");
+  const place = { environment: process.env, ...configOf(flags), ...(directory !== undefined && { candidate: resolve(directory) }) };
+  const report = await testPolicies(place);
+  if (flags.json) {
+    printJson(report);
+    return report.ok ? EXIT_OK : EXIT_FAILURE;
+  }
+  for (const problem of [...report.own.problems, ...report.shipped.problems]) print(visible(problem));
+  for (const result of [...report.own.results, ...report.shipped.results.filter(({ ok }) => !ok)]) {
+    const { file, line, request, preset, found } = result;
+    print(visible(result.ok ? `ok    ${file}:${line}  ${request} under preset \`${preset}\`: ${found}` : `FAIL  ${formatFailure(result)}`));
+  }
+  const failed = (one: typeof report.own) => one.results.filter(({ ok }) => !ok).length;
+  print(`${report.own.results.length} examples of ${visible(report.directory)}, ${failed(report.own)} failed`);
+  print(`${report.shipped.results.length} examples of the shipped presets, ${failed(report.shipped)} failed`);
+  return report.ok ? EXIT_OK : EXIT_FAILURE;
 }
 
-type CallExplanation = Awaited<ReturnType<import("../../server/compose.ts").OpenKernel["door"]["explain"]>>;
+async function compare(candidate: string, flags: DiffFlags): Promise<number> {
+  const { replayLedger } = await import("../../server/policy-replay.ts");
+  const { defaultStatePath } = await import("../../server/operator-directory.ts");
+  const report = await replayLedger({
+    environment: process.env,
+    ...configOf(flags),
+    candidate: resolve(candidate),
+    stateDirectory: flags.state === undefined ? defaultStatePath(process.env) : resolve(flags.state),
+    entriesMax: wholeNumber(flags.limit, "--limit"),
+    ...(flags.since !== undefined && { sinceMs: timeOf(flags.since) }),
+  });
+  const changed = Object.values(report.changed).reduce((sum, count) => sum + count, 0);
+  if (flags.json) printJson(report);
+  else printReplay(report, changed);
+  return changed === 0 ? EXIT_OK : EXIT_FAILURE;
+}
 
-function printExplanation({ tool, denial, accesses }: CallExplanation): void {
-  if (denial) print(visible(`${tool}: denied by ${denial.ruleId} (${denial.layer}, ${denial.reason}): ${denial.message}`));
-  for (const { resource, effect, policy } of accesses) {
-    print(visible(`${tool} ${effect} ${resource}: ${policy.verdict.decision} by ${policy.decidedBy.join(", ")}`));
-    if (policy.verdict.decision === "allow") {
-      for (const due of policy.verdict.obligations) print(visible(`  needs ${due.obligation} by ${due.ruleId} ${due.reason}`));
-    } else if (policy.verdict.message !== undefined) print(visible(`  ${policy.verdict.message}`));
-    for (const rule of policy.matching) print(visible(`  ${rule.outcome} ${rule.effect} ${rule.id} (${rule.file}:${rule.line})`));
-    if (policy.narrowestPermit) print(`  the narrowest permit that would allow it:\n${policy.narrowestPermit.replace(/^/gm, "    ")}`);
+type ReplayReport = Awaited<ReturnType<typeof import("../../server/policy-replay.ts").replayLedger>>;
+
+function printReplay(report: ReplayReport, changed: number): void {
+  const decision = ({ decision: word, rules, obligations }: ReplayReport["changes"][number]["recorded"]) =>
+    `${word} by ${rules.join(", ")}${obligations.length === 0 ? "" : `, needing ${obligations.join(", ")}`}`;
+  for (const change of report.changes) {
+    const touched = change.accesses.length === 0 ? "" : ` ${change.accesses.join(", ")}`;
+    print(
+      visible(
+        `${change.kind}: entry ${change.sequence}, ${change.time}, ${change.tool}${touched} by role ${change.role} under preset ${change.preset}: ${decision(change.recorded)} -> ${decision(change.candidate)}`,
+      ),
+    );
   }
+  if (changed > report.changes.length) print(`and ${changed - report.changes.length} more changes`);
+  const counts = Object.entries(report.changed).filter(([, count]) => count > 0);
+  const detail = counts.length === 0 ? "" : ` (${counts.map(([kind, count]) => `${count} ${kind}`).join(", ")})`;
+  print(
+    `${report.replayed} calls of ${report.entries} entries replayed against ${visible(report.directory)}: ${changed} would change${detail}`,
+  );
+  for (const [reason, count] of Object.entries(report.notReplayed)) print(`not replayed, ${count}: ${reason}`);
+}
+
+/** Milliseconds since the Unix epoch of a duration before now or of a date. */
+function timeOf(text: string): number {
+  if (/^\d{4}-/.test(text)) {
+    const time = Date.parse(text);
+    if (!Number.isNaN(time)) return time;
+    throw new KernelError("USAGE", `\`${text}\` is not a date; write one such as 2026-01-31 or 2026-01-31T12:00:00Z`);
+  }
+  return Date.now() - parseDuration(text);
 }

@@ -1,32 +1,83 @@
-/** `handrail serve`: the kernel on a framed Unix socket, for clients that bring a session token. */
+/**
+ * `handrail serve`: the kernel on a framed Unix socket and, if asked for, over HTTP (Connect, gRPC, gRPC-Web), for clients
+ * that bring a session token.
+ */
 import { join, resolve } from "node:path";
 import type { Command } from "commander";
+import { KernelError } from "../../base/errors.ts";
+import type { OpenKernel } from "../../server/compose.ts";
 import { type KernelFlags, openFromFlags, withKernelOptions } from "../kernel-options.ts";
 import { say } from "../output.ts";
 
 interface ServeFlags extends KernelFlags {
   readonly socket?: string;
+  readonly http?: string | true;
+  readonly httpSocket?: string | true;
+  readonly httpAllowRemote?: string[] | true;
 }
+
+/** Where HTTP is served when `--http` names no address. */
+const DEFAULT_HTTP = "127.0.0.1:7465";
 
 /** Adds `handrail serve`. */
 export function addServeCommand(program: Command): void {
   const command = program
     .command("serve")
-    .description("serve the kernel on a framed Unix socket")
-    .option("--socket <path>", "socket path (default: handrail.sock in the state directory)");
+    .description("serve the kernel on a framed Unix socket and, if asked for, over HTTP (Connect, gRPC, gRPC-Web)")
+    .option("--socket <path>", "path of the framed socket (default: handrail.sock in the state directory)")
+    .option("--http [host:port]", `also serve HTTP on a loopback address (default: ${DEFAULT_HTTP}; port 0: any)`)
+    .option("--http-socket [path]", "also serve HTTP on a Unix socket (default: handrail-http.sock in the state directory)")
+    .option(
+      "--http-allow-remote [names...]",
+      "let --http listen where other machines reach it, without encryption, under these host names",
+    );
   withKernelOptions(command).action(async (flags: ServeFlags) => {
     const kernel = await openFromFlags(flags);
     try {
       const { serveSocket } = await import("../../server/serve-framed.ts");
       const path = flags.socket === undefined ? join(kernel.stateDirectory, "handrail.sock") : resolve(flags.socket);
       const server = await serveSocket(kernel, path);
+      // Whatever has been opened is closed, also when the next address cannot be listened on.
+      const http = await serveHttpIfAsked(kernel, flags).catch(async (error: unknown) => {
+        await server.close();
+        throw error;
+      });
       say(`handrail: listening on ${path}; make a session with \`handrail sessions create --workspace DIR\``);
       await untilStopped();
-      await server.close();
+      await Promise.all([server.close(), http?.close()]);
     } finally {
       await kernel.close();
     }
   });
+}
+
+/** Serves HTTP where the flags say so, and says how to connect. */
+async function serveHttpIfAsked(kernel: OpenKernel, flags: ServeFlags): Promise<{ readonly close: () => Promise<void> } | undefined> {
+  const { http, httpSocket, httpAllowRemote } = flags;
+  if (http === undefined && httpAllowRemote !== undefined) throw new KernelError("USAGE", "--http-allow-remote goes with --http HOST:PORT");
+  if (http === undefined && httpSocket === undefined) return undefined;
+  const { parseTcpAddress, tcpAddress, unixAddress } = await import("../../server/http-address.ts");
+  const { hasAdminCredential } = await import("../../server/admin-credential.ts");
+  const { serveHttp } = await import("../../server/serve-connect.ts");
+  const addresses: Parameters<typeof serveHttp>[1][number][] = [];
+  const places: string[] = [];
+  if (http !== undefined) {
+    const tcp = parseTcpAddress(http === true ? DEFAULT_HTTP : http);
+    const remote = httpAllowRemote === undefined ? undefined : { names: httpAllowRemote === true ? [] : httpAllowRemote };
+    const named = tcp.host.includes(":") ? `[${tcp.host}]` : tcp.host;
+    addresses.push(tcpAddress(tcp, remote, (port) => places.push(`http://${named}:${port}`)));
+  }
+  if (httpSocket !== undefined) {
+    const path = httpSocket === true ? join(kernel.stateDirectory, "handrail-http.sock") : resolve(httpSocket);
+    addresses.push(unixAddress(path));
+    places.push(`unix:${path}`);
+  }
+  const server = await serveHttp(kernel, addresses);
+  for (const place of places) say(`handrail: Connect, gRPC and gRPC-Web at ${place}`);
+  if (!(await hasAdminCredential(kernel.stateDirectory))) {
+    say("handrail: there is no admin credential, so nobody can use KernelAdmin; `handrail admin token` makes one");
+  }
+  return server;
 }
 
 /** Resolves at the first signal that asks the process to end. */

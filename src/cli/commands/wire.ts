@@ -1,6 +1,7 @@
-/** `handrail wire validate`: what the kernel's decoder and validator say of a request; nothing is executed. */
+/** `handrail wire`: what the kernel's decoder and validator say of a request, and the contract for clients of any language. */
 import type { Command } from "commander";
 import { textOf } from "../../base/bytes.ts";
+import { KernelError } from "../../base/errors.ts";
 import { LINE_BYTES_MAX } from "../../base/limits.ts";
 import { EXIT_FAILURE, EXIT_OK } from "../exit-codes.ts";
 import { readStandardInput } from "../inputs.ts";
@@ -22,6 +23,21 @@ export function addWireCommand(program: Command): void {
     .action(async (flags: WireFlags) => {
       process.exitCode = await validate(flags);
     });
+  wire
+    .command("descriptor")
+    .description("print the services and messages as a binary FileDescriptorSet, for `buf curl --schema` and code generators")
+    .action(async () => {
+      process.exitCode = await writeDescriptor();
+    });
+}
+
+async function writeDescriptor(): Promise<number> {
+  if (process.stdout.isTTY) {
+    throw new KernelError("USAGE", "the descriptor is binary; write it to a file: `handrail wire descriptor > handrail.binpb`");
+  }
+  const { descriptorSet } = await import("../../server/wire-descriptor.ts");
+  process.stdout.write(descriptorSet());
+  return EXIT_OK;
 }
 
 async function validate(flags: WireFlags): Promise<number> {

@@ -9,7 +9,8 @@ import type { FileAccess } from "../../model/files.ts";
 import { listContained, type Visible } from "./list.ts";
 import type { LockScope } from "./lock.ts";
 import type { FileScope } from "./open.ts";
-import { readContained } from "./read.ts";
+import { readContained, streamContained } from "./read.ts";
+import { removeContained } from "./remove.ts";
 import { transformContained, writeContained } from "./write.ts";
 
 export { isInPlaceThisTurn, openWorkspaceRoots, type WorkspaceRoots } from "./roots.ts";
@@ -23,8 +24,10 @@ export interface FileAccessParts extends FileScope, LockScope {
 export function createFileAccess(parts: FileAccessParts): FileAccess {
   return {
     read: (path, options) => readContained(parts, path, options, parts.signal),
+    stream: (path, options) => streamContained(parts, path, options, parts.signal),
     list: (path, options) => listContained(parts, parts.visible, path, options, parts.signal),
     write: (path, content, options) => writeContained(parts, path, content, options.mode),
+    remove: (path) => removeContained(parts, path),
     transform: (path, bytesMax, transform) => transformContained(parts, path, bytesMax, transform),
   };
 }

@@ -94,7 +94,8 @@ export function findExisting(scope: FileScope, path: string, effects: readonly F
   return found;
 }
 
-function requestedPlace(scope: FileScope, path: string): WorkspacePath {
+/** The place that `path` names, without a look at the file system. */
+export function requestedPlace(scope: FileScope, path: string): WorkspacePath {
   const resolved = resolveWorkspacePath(scope.workspace, path);
   if (!resolved.ok) throw new Refusal(resolved.denial);
   if (Buffer.byteLength(resolved.value.path) > SYSTEM_PATH_BYTES_MAX) throw failureOf("ENAMETOOLONG", path);

@@ -47,6 +47,16 @@ export function openDestination(roots: WorkspaceRoots, place: WorkspacePath, pat
   }
 }
 
+/** Opens the parent directory of a file that exists; nothing is made. */
+export function openExistingDestination(roots: WorkspaceRoots, place: WorkspacePath, path: string): Destination {
+  if (place.path === ".") throw notAFile(path, "directory");
+  const parents = place.path.split("/");
+  const name = parents.pop() ?? "";
+  const directory = openDirectory(handleOf(roots, place.root).descriptor, parents);
+  if (directory < 0) throw directory === -errno.ELOOP ? changed(path) : failureOf(errorName(directory), path);
+  return { directory, name, place, made: [] };
+}
+
 function openDirectory(root: number, components: readonly string[]): number {
   return openBeneath(root, components.length === 0 ? "." : components.join("/"), DIRECTORY_FLAGS, "plain");
 }

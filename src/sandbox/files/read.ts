@@ -8,7 +8,7 @@ import { closeSync, constants, openSync, readSync, read as readWithCallback, typ
 import { promisify } from "node:util";
 import { FILE_CHUNK_BYTES, SMALL_READ_BYTES_MAX } from "../../base/limits.ts";
 import { ToolFailure } from "../../model/failure.ts";
-import type { FileContent, ReadOptions } from "../../model/files.ts";
+import type { FileContent, FileStream, ReadOptions } from "../../model/files.ts";
 import { notAFile, quoted, throwIfCancelled, translated } from "./failures.ts";
 import { type FileScope, findExisting, findUnlinked, kindOf } from "./open.ts";
 
@@ -37,6 +37,53 @@ export function readContained(
   } finally {
     if (opened) closeSync(opened.descriptor);
   }
+}
+
+/** The same piece by piece. */
+export function streamContained(scope: FileScope, path: string, options: ReadOptions, signal: AbortSignal): FileStream {
+  throwIfCancelled(signal);
+  let opened: Opened | undefined;
+  try {
+    opened = openFound(findUnlinked(scope, path) ?? findFile(scope, path));
+    const sizeBytes = opened.stats.size;
+    const offset = options.offset ?? 0;
+    const length = lengthToRead(path, sizeBytes, offset, options);
+    const { descriptor } = opened;
+    opened = undefined; // from here on the stream closes it
+    return { offset, length, sizeBytes, chunks: piecesOf(descriptor, path, offset, length, signal) };
+  } catch (error) {
+    throw translated(error, path);
+  } finally {
+    if (opened) closeSync(opened.descriptor);
+  }
+}
+
+function piecesOf(descriptor: number, path: string, offset: number, length: number, signal: AbortSignal): AsyncIterable<Uint8Array> {
+  let isOpen = true;
+  const close = (): void => {
+    if (isOpen) closeSync(descriptor);
+    isOpen = false;
+  };
+  async function* chunks(): AsyncGenerator<Uint8Array> {
+    try {
+      for (let done = 0; done < length && isOpen; ) {
+        const piece = await readInSteps(descriptor, offset + done, Math.min(FILE_CHUNK_BYTES, length - done), signal);
+        if (piece.byteLength === 0) return;
+        done += piece.byteLength;
+        yield piece;
+      }
+    } catch (error) {
+      throw translated(error, path);
+    } finally {
+      close();
+    }
+  }
+  const pieces = chunks();
+  const end = async (): Promise<IteratorResult<Uint8Array>> => {
+    close();
+    return { done: true, value: undefined };
+  };
+  return { [Symbol.asyncIterator]: () => ({ next: () => pieces.next(), return: end }) };
 }
 
 /** A regular file: a descriptor of it, and what it is. */

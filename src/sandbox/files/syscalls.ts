@@ -5,6 +5,7 @@
  * Results are file descriptors or negative error numbers, as the kernel gives them; nothing throws for an ordinary error.
  * INVARIANT: no name with a null byte reaches C, where it would be cut short.
  */
+import { constants } from "node:fs";
 import { constants as machine } from "node:os";
 import koffi from "koffi";
 import { assert, KernelError } from "../../base/errors.ts";
@@ -44,6 +45,10 @@ interface Calls {
   readonly mkdirat: (directory: number, name: string, mode: number) => number;
   readonly unlinkat: (directory: number, name: string, flags: number) => number;
   readonly readlinkat: (directory: number, name: string, into: Buffer, size: number) => number;
+  readonly read: (descriptor: number, into: Uint8Array, size: number) => number;
+  readonly close: (descriptor: number) => number;
+  readonly statx: (directory: number, name: string, flags: number, mask: number, into: Uint8Array) => number;
+  readonly clockGetTime: (clock: number, into: BigInt64Array) => number;
 }
 
 let loaded: Calls | undefined;
@@ -65,6 +70,10 @@ function load(): Calls {
     mkdirat: libc.func("int mkdirat(int directory, const char *name, unsigned int mode)"),
     unlinkat: libc.func("int unlinkat(int directory, const char *name, int flags)"),
     readlinkat: libc.func("long readlinkat(int directory, const char *name, void *into, size_t size)"),
+    read: libc.func("long read(int descriptor, void *into, size_t size)"),
+    close: libc.func("int close(int descriptor)"),
+    statx: libc.func("int statx(int directory, const char *name, int flags, unsigned int mask, void *into)"),
+    clockGetTime: libc.func("int clock_gettime(int clock, void *into)"),
   };
 }
 
@@ -116,6 +125,40 @@ export function linkText(link: number): string | undefined {
   const into = Buffer.alloc(LINK_BYTES_MAX);
   const length = Number(calls().readlinkat(link, "", into, into.byteLength));
   return length < 0 ? undefined : into.toString("utf8", 0, length);
+}
+
+/** Reads the next bytes of `descriptor` into the whole of `into`; how many, 0 at the end. */
+export function readNext(descriptor: number, into: Uint8Array): number {
+  return result(Number(calls().read(descriptor, into, into.byteLength)));
+}
+
+/** Closes what `openBeneath` opened. Node's own `closeSync` warns of descriptors that it did not open itself, in threads. */
+export function closeDescriptor(descriptor: number): void {
+  calls().close(descriptor);
+}
+
+const AT_EMPTY_PATH = 0x1000;
+const STATX_TYPE_AND_SIZE = 0x201;
+const STATX_BYTES = 256;
+/** The layout of `statx` is the same on every architecture. */
+const STATX_MODE_OFFSET = 28;
+const STATX_SIZE_OFFSET = 40;
+const status = Buffer.alloc(STATX_BYTES); // calls are synchronous, so one is enough
+
+/** The size of the regular file that `descriptor` names; `undefined` when it names something else. */
+export function regularFileSize(descriptor: number): number | undefined {
+  if (calls().statx(descriptor, "", AT_EMPTY_PATH, STATX_TYPE_AND_SIZE, status) < 0) return undefined;
+  if ((status.readUInt16LE(STATX_MODE_OFFSET) & constants.S_IFMT) !== constants.S_IFREG) return undefined;
+  return Number(status.readBigUInt64LE(STATX_SIZE_OFFSET));
+}
+
+const CLOCK_THREAD_CPUTIME_ID = 3;
+const threadTime = new BigInt64Array(2);
+
+/** Milliseconds of processor time that this thread has used. */
+export function threadTimeMs(): number {
+  calls().clockGetTime(CLOCK_THREAD_CPUTIME_ID, threadTime);
+  return Number(threadTime[0]) * 1000 + Number(threadTime[1]) / 1e6;
 }
 
 function result(value: number): number {

@@ -66,10 +66,8 @@ async function change(scope: WriteScope, path: string, plan: Plan): Promise<Writ
   let done = false;
   try {
     destination = destinationOf(scope, path, plan);
-    const { directory, name } = destination;
-    const { dev, ino } = fstatSync(directory, { bigint: true });
     const target = destination;
-    const receipt = await withFileLock(scope, `file:${dev}:${ino}/${name}`, path, (lock) => changeLocked(scope, target, path, plan, lock));
+    const receipt = await withFileLock(scope, lockKeyOf(target), path, (lock) => changeLocked(scope, target, path, plan, lock));
     done = true;
     return receipt;
   } catch (error) {
@@ -80,6 +78,12 @@ async function change(scope: WriteScope, path: string, plan: Plan): Promise<Writ
       if (!done) removeMade(scope.roots, destination);
     }
   }
+}
+
+/** Names the lock of a file, whatever path leads to it. */
+export function lockKeyOf({ directory, name }: Destination): string {
+  const { dev, ino } = fstatSync(directory, { bigint: true });
+  return `file:${dev}:${ino}/${name}`;
 }
 
 /** Where the write goes: links followed, judged, parent directory opened. */
@@ -123,7 +127,7 @@ async function changeLocked(scope: WriteScope, destination: Destination, path: s
 }
 
 /** The file at the destination now; it must be one that may be replaced. The caller closes its descriptor. */
-function lookAt(destination: Destination, path: string): Original | undefined {
+export function lookAt(destination: Destination, path: string): Original | undefined {
   const descriptor = openBeneath(destination.directory, destination.name, O_PATH | constants.O_NOFOLLOW, "plain");
   if (descriptor === -errno.ENOENT) return undefined;
   if (descriptor < 0) throw failureOf(errorName(descriptor), path);
@@ -145,7 +149,7 @@ function hardLink(path: string): Refusal {
 }
 
 /** Replacing a file needs no permission on the file itself; a file closed to writing is respected all the same. */
-function requireWritable(original: Original, path: string): void {
+export function requireWritable(original: Original, path: string): void {
   try {
     accessSync(`/proc/self/fd/${original.descriptor}`, constants.W_OK);
   } catch (error) {
@@ -153,7 +157,8 @@ function requireWritable(original: Original, path: string): void {
   }
 }
 
-function requireUnchanged(destination: Destination, original: Original | undefined, path: string, taken: () => ToolFailure): void {
+/** Fails when the file at the destination is not the one that was looked at. */
+export function requireUnchanged(destination: Destination, original: Original | undefined, path: string, taken: () => ToolFailure): void {
   const now = lookAt(destination, path);
   try {
     if (now !== undefined && original === undefined) throw taken();
@@ -167,7 +172,8 @@ function isSame(now: Original, before: Original): boolean {
   return (["dev", "ino", "size", "mtimeNs", "ctimeNs"] as const).every((field) => now.stats[field] === before.stats[field]);
 }
 
-function tooSlow(path: string): ToolFailure {
+/** The failure of a change that held its lock for too long. */
+export function tooSlow(path: string): ToolFailure {
   const message = `${quoted(path)} took longer to write than its lock lasts; nothing was written`;
   return new ToolFailure("RESOURCE_BUSY", message, "try again, or write less at once", { afterMs: 0 });
 }
@@ -187,7 +193,8 @@ async function readWhole(original: Original, signal: AbortSignal): Promise<Uint8
   }
 }
 
-function pathOf(scope: FileScope, destination: Destination): string {
+/** The path by which other calls can name the destination. */
+export function pathOf(scope: FileScope, destination: Destination): string {
   const { root, path } = destination.place;
   return root === "service" ? path : `${scope.roots.project.path}/${path}`;
 }

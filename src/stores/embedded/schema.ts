@@ -1,5 +1,5 @@
 /**
- * The tables of the three databases of a state directory, version by version. A version that was released is never
+ * The tables of the databases of a state directory, version by version. A version that was released is never
  * edited: a change is a new text at the end of its list.
  */
 import type { Schema } from "./database.ts";
@@ -19,7 +19,7 @@ export const LEDGER_SCHEMA: Schema = {
   ],
 };
 
-/** `state.db`: sessions and leases. */
+/** `state.db`: sessions and leases, and the marks that follow principals. */
 export const STATE_SCHEMA: Schema = {
   applicationId: 0x48_53_54_41,
   migrations: [
@@ -33,6 +33,9 @@ export const STATE_SCHEMA: Schema = {
        id TEXT PRIMARY KEY, parent_id TEXT, scope TEXT NOT NULL, budget TEXT NOT NULL, created_at_ms INTEGER NOT NULL,
        expires_at_ms INTEGER NOT NULL, released_at_ms INTEGER) STRICT, WITHOUT ROWID;
      CREATE INDEX leases_by_age ON leases (created_at_ms);`,
+    `CREATE TABLE marks (
+       user_id TEXT NOT NULL, agent_id TEXT NOT NULL, service_root TEXT NOT NULL, trust_level TEXT NOT NULL, data_class TEXT NOT NULL,
+       changed_at_ms INTEGER NOT NULL, PRIMARY KEY (user_id, agent_id, service_root)) STRICT, WITHOUT ROWID;`,
   ],
 };
 
@@ -40,4 +43,43 @@ export const STATE_SCHEMA: Schema = {
 export const LOCKS_SCHEMA: Schema = {
   applicationId: 0x48_4c_4f_4b,
   migrations: ["CREATE TABLE locks (key TEXT PRIMARY KEY, owner TEXT NOT NULL, since_ms INTEGER NOT NULL) STRICT, WITHOUT ROWID;"],
+};
+
+/** `dedupe.db`: calls with a dedupe key: claimed by `holder`, or with a kept answer. The largest column stands last. */
+export const DEDUPE_SCHEMA: Schema = {
+  applicationId: 0x48_44_55_50,
+  migrations: [
+    `CREATE TABLE calls (
+       id INTEGER PRIMARY KEY, session_id TEXT NOT NULL, dedupe_key TEXT NOT NULL, call BLOB NOT NULL, holder TEXT, begun INTEGER NOT NULL,
+       at_ms INTEGER NOT NULL, answer TEXT, bytes BLOB, UNIQUE (session_id, dedupe_key)) STRICT;
+     CREATE INDEX calls_kept_by_age ON calls (at_ms) WHERE holder IS NULL;
+     CREATE INDEX calls_held_by_age ON calls (at_ms) WHERE holder IS NOT NULL;`,
+  ],
+};
+
+/** `content.db`: what is stored, for whom, and what refers to it. Apart from the rest, because uploads come in bursts. */
+export const CONTENT_SCHEMA: Schema = {
+  applicationId: 0x48_43_41_53,
+  migrations: [
+    `CREATE TABLE objects (
+       number INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE, size INTEGER NOT NULL, block_bytes INTEGER NOT NULL, blocks BLOB NOT NULL,
+       state TEXT NOT NULL CHECK (state IN ('stored', 'collecting', 'quarantined')),
+       created_at_ms INTEGER NOT NULL, touched_at_ms INTEGER NOT NULL) STRICT;
+     CREATE INDEX objects_by_age ON objects (touched_at_ms);
+     CREATE TABLE holdings (
+       hash TEXT NOT NULL, user_id TEXT NOT NULL, workspace TEXT NOT NULL, label TEXT NOT NULL, stored_at_ms INTEGER NOT NULL,
+       PRIMARY KEY (hash, user_id, workspace)) STRICT, WITHOUT ROWID;
+     CREATE TABLE artifacts (
+       workspace TEXT NOT NULL, id TEXT NOT NULL, hash TEXT NOT NULL, category TEXT NOT NULL, metadata TEXT NOT NULL, label TEXT NOT NULL,
+       user_id TEXT NOT NULL, agent_id TEXT NOT NULL, session_id TEXT NOT NULL, published_at_ms INTEGER NOT NULL,
+       PRIMARY KEY (workspace, id)) STRICT, WITHOUT ROWID;
+     CREATE INDEX artifacts_by_hash ON artifacts (hash, workspace, id);
+     CREATE TABLE ledger_references (
+       hash TEXT NOT NULL, session_id TEXT NOT NULL, request_id TEXT NOT NULL, added_at_ms INTEGER NOT NULL,
+       PRIMARY KEY (hash, session_id, request_id)) STRICT, WITHOUT ROWID;
+     CREATE TABLE totals (one INTEGER PRIMARY KEY CHECK (one = 1), bytes INTEGER NOT NULL) STRICT;
+     INSERT INTO totals VALUES (1, 0);
+     CREATE TRIGGER object_added AFTER INSERT ON objects BEGIN UPDATE totals SET bytes = bytes + NEW.size; END;
+     CREATE TRIGGER object_removed AFTER DELETE ON objects BEGIN UPDATE totals SET bytes = bytes - OLD.size; END;`,
+  ],
 };

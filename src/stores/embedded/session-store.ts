@@ -1,29 +1,18 @@
 /**
- * Sessions and leases in `state.db`.
- *
- * Found rows are kept in memory until the database changes. SQLite's `data_version` says whether another connection, of
- * this or any other process, committed since. INVARIANT: a cached row is used only after asking in the same turn of the
- * event loop, so that a revocation is seen by every call that was sent after it, in every process.
+ * Sessions and leases in `state.db`. Found rows are kept in memory until the database changes, so that a revocation is seen
+ * by every call that was sent after it, in every process.
  */
-import { join } from "node:path";
 import type { Database, Statement } from "better-sqlite3";
 import { KernelError } from "../../base/errors.ts";
-import { STORE_CACHE_ENTRIES_MAX, STORE_LIST_MAX } from "../../base/limits.ts";
-import { currentTurn, endTurn } from "../../base/turn.ts";
+import { STORE_LIST_MAX } from "../../base/limits.ts";
+import { endTurn } from "../../base/turn.ts";
 import type { Lease } from "../../model/lease.ts";
 import type { Session } from "../../model/session.ts";
 import type { LeasePatch, SessionPatch, SessionStore } from "../../session/session-store.ts";
-import { guarded, immediately, openDatabase } from "./database.ts";
-import { STATE_SCHEMA } from "./schema.ts";
+import { guarded, immediately } from "./database.ts";
 import { type LeaseRow, leaseOf, leaseRow, type SessionRow, sessionOf, sessionRow } from "./session-rows.ts";
-import { errorCode, prepareStateDirectory } from "./state-directory.ts";
-
-/** Opens the sessions and leases of a state directory. */
-export async function openSessionStore(stateDirectory: string): Promise<SessionStore> {
-  await prepareStateDirectory(stateDirectory);
-  const path = join(stateDirectory, "state.db");
-  return new EmbeddedSessionStore(await openDatabase(path, STATE_SCHEMA, "STORE_UNAVAILABLE"), path);
-}
+import { RowCache, type StateFreshness } from "./state-cache.ts";
+import { errorCode } from "./state-directory.ts";
 
 /** One table of records with an id: `Row` as stored, `Value` as used. */
 interface Table<Row, Value> {
@@ -32,22 +21,19 @@ interface Table<Row, Value> {
   readonly find: Statement<[string], Row>;
   readonly list: Statement<[], Row>;
   readonly decode: (row: Row) => Value;
-  readonly cache: Map<string, Value>;
+  readonly cache: RowCache<Value>;
 }
 
-class EmbeddedSessionStore implements SessionStore {
+/** The sessions and leases of an open `state.db`, which it closes. */
+export class EmbeddedSessionStore implements SessionStore {
   private readonly database: Database;
   private readonly path: string;
-  private readonly dataVersion: Statement<[], number>;
   private readonly sessions: Table<SessionRow, Session>;
   private readonly leases: Table<LeaseRow, Lease>;
-  private seenVersion: number | undefined;
-  private askedInTurn = -1;
 
-  constructor(database: Database, path: string) {
+  constructor(database: Database, path: string, freshness: StateFreshness) {
     this.database = database;
     this.path = path;
-    this.dataVersion = database.prepare<[], number>("PRAGMA data_version").pluck();
     this.sessions = {
       noun: "session",
       insert: database.prepare(
@@ -57,7 +43,7 @@ class EmbeddedSessionStore implements SessionStore {
       find: database.prepare("SELECT * FROM sessions WHERE id = ?"),
       list: database.prepare(`SELECT * FROM sessions ORDER BY created_at_ms DESC, id LIMIT ${STORE_LIST_MAX}`),
       decode: sessionOf,
-      cache: new Map(),
+      cache: new RowCache(freshness),
     };
     this.leases = {
       noun: "lease",
@@ -67,7 +53,7 @@ class EmbeddedSessionStore implements SessionStore {
       find: database.prepare("SELECT * FROM leases WHERE id = ?"),
       list: database.prepare(`SELECT * FROM leases ORDER BY created_at_ms DESC, id LIMIT ${STORE_LIST_MAX}`),
       decode: leaseOf,
-      cache: new Map(),
+      cache: new RowCache(freshness),
     };
   }
 
@@ -132,13 +118,12 @@ class EmbeddedSessionStore implements SessionStore {
 
   private find<Row, Value>(table: Table<Row, Value>, id: string): Value | undefined {
     return this.guarded(() => {
-      this.forgetIfChanged();
       const cached = table.cache.get(id);
       if (cached !== undefined) return cached;
       const row = table.find.get(id);
       if (row === undefined) return undefined;
       const value = table.decode(row);
-      keep(table.cache, id, value);
+      table.cache.set(id, value);
       return value;
     });
   }
@@ -161,25 +146,7 @@ class EmbeddedSessionStore implements SessionStore {
     this.database.prepare(sql).run(value, id);
   }
 
-  /** Asks once in a turn of the event loop, because asking takes a read lock: several microseconds. */
-  private forgetIfChanged(): void {
-    const turn = currentTurn();
-    if (turn === this.askedInTurn) return;
-    this.askedInTurn = turn;
-    const version = this.dataVersion.get();
-    if (version === this.seenVersion) return;
-    this.sessions.cache.clear();
-    this.leases.cache.clear();
-    this.seenVersion = version;
-  }
-
   private guarded<T>(work: () => T): T {
     return guarded(this.path, "STORE_UNAVAILABLE", work);
   }
-}
-
-function keep<Value>(cache: Map<string, Value>, id: string, value: Value): void {
-  const oldest = cache.size >= STORE_CACHE_ENTRIES_MAX ? cache.keys().next().value : undefined;
-  if (oldest !== undefined) cache.delete(oldest);
-  cache.set(id, value);
 }

@@ -4,6 +4,7 @@
  * Decides: what the caller is told. Trusts: `transform`, to change nothing when the edits do not fit.
  */
 import { z } from "zod";
+import { findMatches } from "../../base/byte-matches.ts";
 import { utf8 } from "../../base/bytes.ts";
 import { EDIT_FILE_BYTES_MAX, EDIT_MATCHES_MAX, EDITS_MAX, MAX_EDIT_SIZE, MAX_WRITE_SIZE } from "../../base/limits.ts";
 import { pathArgument, textArgument } from "../../model/argument.ts";
@@ -11,7 +12,6 @@ import { ToolFailure } from "../../model/failure.ts";
 import type { Tool } from "../../model/tool.ts";
 import { type Diff, unifiedDiff } from "./diff.ts";
 import { applyEdits, LOOM_OPERATIONS, type LoomEdit, type LoomResult } from "./loom.ts";
-import { findMatches } from "./match.ts";
 
 const edit = z
   .strictObject({

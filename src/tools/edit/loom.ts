@@ -7,8 +7,9 @@
  * line, so their order does not matter. `append_after` and `prepend_before` insert directly after or before the matched
  * text, also in the middle of a line.
  */
+
+import { findMatches } from "../../base/byte-matches.ts";
 import { EDIT_MATCHES_MAX, EDIT_NATIVE_STEPS_MAX, EDIT_SCAN_BYTES_MAX, MAX_WRITE_SIZE } from "../../base/limits.ts";
-import { findMatches } from "./match.ts";
 
 /** What an edit does with the text it matches. */
 export const LOOM_OPERATIONS = ["replace", "append_after", "prepend_before", "delete"] as const;

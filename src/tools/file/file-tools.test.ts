@@ -7,7 +7,7 @@ import { newPlace, type Place } from "../../../test/attacks/files-fixture.ts";
 import { INLINE_RESULT_BYTES_MAX, MAX_PATH_LEN, SHOWN_BYTES_MAX } from "../../base/limits.ts";
 import { ToolFailure } from "../../model/failure.ts";
 import type { ReplyForm, Tool, ToolContext } from "../../model/tool.ts";
-import { characterBoundary } from "./characters.ts";
+import { characterBoundary } from "../../base/characters.ts";
 import { listFiles, readFile, writeFile } from "./file-tools.ts";
 
 let place: Place;
@@ -76,7 +76,7 @@ describe("read_file", () => {
     expect(await read({ max_bytes: SHOWN_BYTES_MAX + 1 })).toMatchObject({ data: { bytes: SHOWN_BYTES_MAX + 1 } });
   });
 
-  test("raw bytes are given as they are, up to what one answer carries", async () => {
+  test("raw bytes are given as they are, and as a stream when they are more than one answer carries (CTR-0024)", async () => {
     const bytes = Buffer.from([0, 0xff, 0x80]);
     put("f.txt", bytes);
     expect(await read({ offset: 0, limit: 0 }, "bytes")).toEqual({ kind: "bytes", bytes });
@@ -84,7 +84,11 @@ describe("read_file", () => {
     truncateSync(join(place.root, "f.txt"), INLINE_RESULT_BYTES_MAX);
     expect(await read({}, "bytes")).toMatchObject({ kind: "bytes", bytes: { byteLength: INLINE_RESULT_BYTES_MAX } });
     truncateSync(join(place.root, "f.txt"), INLINE_RESULT_BYTES_MAX + 1);
-    expect(await read({}, "bytes")).toMatchObject({ code: "OUTPUT_LIMIT", suggestion: expect.stringContaining("ranges") });
+    const large = await read({}, "bytes");
+    if (!("kind" in large) || large.kind !== "stream") throw new Error("the bytes did not come as a stream");
+    let size = 0;
+    for await (const chunk of large.chunks) size += chunk.byteLength;
+    expect(size).toBe(INLINE_RESULT_BYTES_MAX + 1);
   });
 
   test("a boundary is never inside a character", () => {

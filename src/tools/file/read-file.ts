@@ -6,12 +6,12 @@
  */
 import { z } from "zod";
 import { textOf } from "../../base/bytes.ts";
+import { CHARACTER_BYTES_MAX, characterBoundary } from "../../base/characters.ts";
 import { INLINE_RESULT_BYTES_MAX, MAX_READ_LIMIT, SHOWN_BYTES_MAX } from "../../base/limits.ts";
 import { pathArgument } from "../../model/argument.ts";
 import { ToolFailure } from "../../model/failure.ts";
 import type { FileContent } from "../../model/files.ts";
 import type { Tool, ToolContext, ToolOutput } from "../../model/tool.ts";
-import { CHARACTER_BYTES_MAX, characterBoundary } from "./characters.ts";
 
 const parameters = z.strictObject({
   path: pathArgument("File to read, relative to the workspace root."),
@@ -65,6 +65,7 @@ export const readFile: Tool<Arguments> = {
   capability: {
     effect: "read",
     risk: "low",
+    sizedByCaller: true,
     approval: { level: "auto" },
     execution: { sandbox: "process", networkDefault: "none" },
     labels: { outputTrust: "verified", outputDataClass: "internal" },
@@ -137,20 +138,16 @@ function textOrFail(path: string, bytes: Uint8Array): string {
   return text;
 }
 
-/** The bytes as they are, for a caller that takes bytes. */
+/** The bytes as they are, for a caller that takes bytes; more than an answer carries come as a stream (CTR-0024). */
 async function rawBytes(args: Arguments, context: ToolContext): Promise<ToolOutput> {
   const limit = args.limit === 0 ? undefined : args.limit;
+  const options = { offset: args.offset ?? 0, ...(limit !== undefined && { limit }) };
   try {
-    const options = { offset: args.offset ?? 0, bytesMax: INLINE_RESULT_BYTES_MAX, ...(limit !== undefined && { limit }) };
-    const { bytes } = await context.files.read(args.path, options);
+    const { bytes } = await context.files.read(args.path, { ...options, bytesMax: INLINE_RESULT_BYTES_MAX });
     return { kind: "bytes", bytes };
   } catch (error) {
     if (!(error instanceof ToolFailure) || error.code !== "FILE_TOO_LARGE") throw error;
-    const message = `the result is larger than the ${INLINE_RESULT_BYTES_MAX} bytes that one answer carries`;
-    throw new ToolFailure(
-      "OUTPUT_LIMIT",
-      message,
-      `read the file in ranges of at most ${INLINE_RESULT_BYTES_MAX} bytes with \`offset\` and \`limit\``,
-    );
+    const { chunks } = context.files.stream(args.path, { ...options, bytesMax: MAX_READ_LIMIT });
+    return { kind: "stream", chunks };
   }
 }

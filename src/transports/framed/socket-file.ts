@@ -8,6 +8,7 @@ import { lstatSync, rmSync, type Stats, statSync } from "node:fs";
 import { connect, type Server } from "node:net";
 import { dirname, resolve } from "node:path";
 import { KernelError } from "../../base/errors.ts";
+import { FRAMED_CONNECTIONS_MAX } from "../../base/limits.ts";
 
 /** Bytes of a socket's path: what the address structure of Linux holds. */
 const SOCKET_PATH_BYTES_MAX = 107;
@@ -33,8 +34,11 @@ export async function clearSocketPath(path: string): Promise<void> {
   rmSync(path);
 }
 
-/** Listens at `path` with a socket that only this user can open, from its first moment. */
-export async function listenOwnerOnly(server: Server, path: string): Promise<void> {
+/**
+ * Listens at `path` with a socket that only this user can open, from its first moment.
+ * @param backlog connections that may wait to be accepted; a client beyond it fails at once
+ */
+export async function listenOwnerOnly(server: Server, path: string, backlog = 2 * FRAMED_CONNECTIONS_MAX): Promise<void> {
   const listening = new Promise<void>((done, failed) => {
     server.once("listening", done);
     server.once("error", (cause) => failed(new KernelError("CONFIG_INVALID", `cannot listen at \`${path}\``, cause)));
@@ -42,7 +46,7 @@ export async function listenOwnerOnly(server: Server, path: string): Promise<voi
   // The socket file is made within `listen`, before it returns, with the modes that the mask leaves.
   const before = process.umask(OWNER_ONLY_UMASK);
   try {
-    server.listen(path);
+    server.listen({ path, backlog });
   } finally {
     process.umask(before);
   }

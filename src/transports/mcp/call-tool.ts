@@ -1,6 +1,7 @@
 /** One `tools/call`: through the kernel's door under the client's session, and back as a result of MCP. */
 import { canonicalJson, isJsonObject } from "../../base/json.ts";
 import type { CallResponse } from "../../model/call.ts";
+import type { ProgressListener } from "../../model/progress.ts";
 import { toToolResult } from "../../wire/index.ts";
 import type { McpOptions } from "./options.ts";
 import type { CallResult } from "./print-result.ts";
@@ -14,7 +15,12 @@ export interface CallParameters {
 }
 
 /** Makes the call; a refused or failed one is a result too, marked `isError`. */
-export async function callTool(options: McpOptions, parameters: CallParameters, signal: AbortSignal): Promise<CallResult> {
+export async function callTool(
+  options: McpOptions,
+  parameters: CallParameters,
+  signal: AbortSignal,
+  listener?: ProgressListener,
+): Promise<CallResult> {
   const dedupeKey = isJsonObject(parameters._meta) ? parameters._meta["handrail/dedupe_key"] : undefined;
   const response = await options.door.execute(
     {
@@ -26,9 +32,15 @@ export async function callTool(options: McpOptions, parameters: CallParameters, 
       ...(dedupeKey !== undefined && { dedupeKey }),
     },
     signal,
+    listener,
   );
   const isError = response.outcome.kind !== "success";
-  return { text: textOf(response), structuredContent: toToolResult(response), isError };
+  return { text: textOf(response), structuredContent: toToolResult(response), isError, isMalformed: isMalformed(response) };
+}
+
+/** Whether the request was none for a tool: its envelope does not hold, or there is no such tool. */
+function isMalformed({ outcome }: CallResponse): boolean {
+  return outcome.kind === "denied" && (outcome.denial.layer === "validate" || outcome.denial.reason === "tool_spec_missing");
 }
 
 /** What a client without structured content shows its model. */

@@ -1,39 +1,59 @@
 /**
- * The short way of `tools/call`: between the transport and the protocol library, which validates every message several
- * times over. The kernel validates every call anyway and records what it refuses, so that all calls go to it directly,
- * malformed ones above all; everything else takes the library's way and gets its answers. What a call carries besides
- * its name, arguments and replay key (a progress token, a wish for a task) asks for services that are optional and not offered.
+ * Between the transport and the protocol library: tells the eras apart, and makes every call itself.
  *
- * INVARIANT: a request is answered once, a cancelled one not at all, and a client that is gone has its calls aborted.
+ * A request that claims the modern era is answered here, from itself alone. A legacy one goes to the library, except for
+ * `tools/call`: the library validates every message several times over, and the kernel validates every call anyway and
+ * records what it refuses, so that all calls go to it directly, malformed ones above all. What a legacy call asks for
+ * besides (a task) is optional and not offered.
+ *
+ * INVARIANTS: a request is answered once, a cancelled one not at all, and a client that is gone has its calls aborted; a
+ * legacy request before `initialize` is refused, `ping` alone is not.
  */
-import type { JSONRPCMessage, JSONRPCRequest, RequestId, Transport } from "@modelcontextprotocol/server";
+import type { JSONRPCMessage, JSONRPCNotification, JSONRPCRequest, RequestId, Transport } from "@modelcontextprotocol/server";
+import type { JsonObject } from "../../base/json.ts";
+import { isJsonObject } from "../../base/json.ts";
+import type { ProgressListener } from "../../model/progress.ts";
 import type { CallParameters } from "./call-tool.ts";
+import { envelopeError, isProgressToken } from "./envelope.ts";
 import { cancelledRequest } from "./json-rpc.ts";
+import type { ModernEra } from "./modern.ts";
 import { type CallResult, printAnswer } from "./print-result.ts";
+import { progressNotes } from "./progress-notes.ts";
+import { isModernOnly, META_CLIENT_CAPABILITIES, META_PROTOCOL_VERSION, MODERN_REVISION, modernMeta } from "./revisions.ts";
+import { INTERNAL_ERROR, INVALID_PARAMS, printError, type RpcError } from "./rpc-error.ts";
 
-/** A transport that also takes answers that are printed already. */
+/** A transport that also takes messages that are printed already, without the line's end. */
 export interface PrintingTransport extends Transport {
-  /** Sends the answer to the request `id`, printed as one line without its end. */
-  readonly sendPrinted: (id: RequestId, answer: string) => void;
+  /** Sends the answer to the request `id`, printed as the pieces of one line. */
+  readonly sendPrinted: (id: RequestId, answer: readonly string[]) => void;
+  /** Sends a notification. */
+  readonly sendNote: (line: string) => void;
+  /** Whether the client reads more slowly than is written to it. */
+  readonly isBehind: () => boolean;
 }
 
 /** Makes one call. */
-export type CallHandler = (parameters: CallParameters, signal: AbortSignal) => Promise<CallResult>;
+export type CallHandler = (parameters: CallParameters, signal: AbortSignal, listener?: ProgressListener) => Promise<CallResult>;
 
-/** A transport that answers plain calls itself. */
+/** How the answer to a call is printed in the era it was made in. */
+type Printer = (id: RequestId, result: CallResult) => readonly string[];
+
+/** A transport for the library that answers calls and modern requests itself. */
 export class DirectCalls implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
   onmessage?: (message: JSONRPCMessage) => void;
   readonly #inner: PrintingTransport;
   readonly #call: CallHandler;
+  readonly #modern: ModernEra;
   readonly #running = new Map<RequestId, AbortController>();
-  /** Calls before the handshake are the library's to refuse. */
+  /** Whether the client asked for a legacy session; what it may ask before is little. */
   #initialized = false;
 
-  constructor(inner: PrintingTransport, call: CallHandler) {
+  constructor(inner: PrintingTransport, call: CallHandler, modern: ModernEra) {
     this.#inner = inner;
     this.#call = call;
+    this.#modern = modern;
   }
 
   /** Starts the transport below. */
@@ -57,40 +77,97 @@ export class DirectCalls implements Transport {
     return this.#inner.close();
   }
 
-  #take(message: JSONRPCMessage): void {
-    if (!("method" in message)) {
-      this.onmessage?.(message);
-      return;
-    }
-    if (message.method === "notifications/initialized") this.#initialized = true;
-    if (this.#cancel(cancelledRequest(message))) return;
-    if (message.method !== "tools/call" || !this.#initialized || !("id" in message) || this.#running.has(message.id)) {
-      this.onmessage?.(message);
-      return;
-    }
-    this.#run(message.id, callParameters(message.params));
+  /** Tells the transport below which legacy revision was agreed on. */
+  setProtocolVersion(version: string): void {
+    this.#inner.setProtocolVersion?.(version);
   }
 
-  #run(id: RequestId, parameters: CallParameters): void {
+  #take(message: JSONRPCMessage): void {
+    if (!("method" in message)) this.onmessage?.(message);
+    else if (!("id" in message)) this.#notice(message);
+    else {
+      const meta = modernMeta(message.params);
+      if (meta !== undefined && !asksForLegacy(message.method, meta)) this.#takeModern(message, meta);
+      else this.#takeLegacy(message);
+    }
+  }
+
+  #notice(message: JSONRPCNotification): void {
+    const cancelled = cancelledRequest(message);
+    if (cancelled !== undefined) this.#running.get(cancelled)?.abort();
+    // The library has not heard of what is answered here, and would call a modern notification unknown.
+    if (modernMeta(message.params) === undefined && !(cancelled !== undefined && this.#running.has(cancelled))) this.onmessage?.(message);
+  }
+
+  #takeModern(request: JSONRPCRequest, meta: JsonObject): void {
+    const answer = this.#modern.answer(request, meta);
+    switch (answer.kind) {
+      case "call":
+        this.#run(request, this.#printModern);
+        return;
+      case "refused":
+        this.#refuse(request.id, answer.error);
+        return;
+      case "lines":
+        for (const note of answer.notes) this.#inner.sendNote(note);
+        this.#inner.sendPrinted(request.id, [answer.answer]);
+    }
+  }
+
+  #takeLegacy(request: JSONRPCRequest): void {
+    const { method } = request;
+    if (method === "initialize") this.#initialized = true;
+    if (isModernOnly(method) || (!this.#initialized && method !== "ping")) this.#refuse(request.id, noEra(method));
+    else if (method === "tools/call") this.#run(request, printLegacy);
+    else this.onmessage?.(request);
+  }
+
+  #run({ id, params }: JSONRPCRequest, print: Printer): void {
     const call = new AbortController();
     this.#running.set(id, call);
-    this.#call(parameters, call.signal)
-      .then((result) => printAnswer(id, result))
+    const parameters = callParameters(params);
+    const notes = this.#notes(parameters._meta, call.signal);
+    this.#call(parameters, call.signal, notes?.listener)
+      .then((result) => print(id, result))
       .catch((error: unknown) => {
         this.onerror?.(error instanceof Error ? error : new Error(String(error)));
-        return JSON.stringify({ jsonrpc: "2.0", id, error: { code: -32603, message: "internal error" } });
+        return [printError(id, { code: INTERNAL_ERROR, message: "internal error" })];
       })
       .then((answer) => {
-        this.#running.delete(id);
+        notes?.end();
+        // A client may use the id of a call that it cancelled again, before that one has ended.
+        if (this.#running.get(id) === call) this.#running.delete(id);
         if (!call.signal.aborted) this.#inner.sendPrinted(id, answer);
       });
   }
 
-  #cancel(id: RequestId | undefined): boolean {
-    const call = id === undefined ? undefined : this.#running.get(id);
-    call?.abort();
-    return call !== undefined;
+  #notes(meta: unknown, signal: AbortSignal): ReturnType<typeof progressNotes> | undefined {
+    const token = isJsonObject(meta) ? meta["progressToken"] : undefined;
+    if (!isProgressToken(token)) return undefined;
+    return progressNotes(token, signal, (line) => (this.#inner.isBehind() ? undefined : this.#inner.sendNote(line)));
   }
+
+  readonly #printModern: Printer = (id, result) => {
+    if (!result.isMalformed) return printAnswer(id, result, this.#modern.resultHead);
+    return [printError(id, { code: INVALID_PARAMS, message: result.text, data: result.structuredContent })];
+  };
+
+  #refuse(id: RequestId, error: RpcError): void {
+    this.#inner.sendPrinted(id, [printError(id, error)]);
+  }
+}
+
+const printLegacy: Printer = (id, result) => printAnswer(id, result);
+
+/** Whether an `initialize` is a legacy one after all: it is, unless its `_meta` asks for the modern era without a fault. */
+function asksForLegacy(method: string, meta: JsonObject): boolean {
+  return method === "initialize" && envelopeError(meta) !== undefined;
+}
+
+function noEra(method: string): RpcError {
+  const modern = `carry \`${META_PROTOCOL_VERSION}\` (\`${MODERN_REVISION}\`) and \`${META_CLIENT_CAPABILITIES}\` in \`_meta\``;
+  const message = isModernOnly(method) ? `\`${method}\` must ${modern}` : `begin with \`initialize\`, or let every request ${modern}`;
+  return { code: INVALID_PARAMS, message };
 }
 
 /** The parameters as the kernel takes them, whatever they are. */

@@ -10,28 +10,30 @@ export interface CallResult {
   readonly text: string;
   readonly structuredContent: JsonObject;
   readonly isError: boolean;
+  /** Whether there was no call to make: the modern era answers that as an error of the protocol. */
+  readonly isMalformed: boolean;
 }
 
-/** The result as MCP's object, for the library's way. */
-export function resultObject({ text, structuredContent, isError }: CallResult): JsonObject {
-  return { content: [{ type: "text", text }], structuredContent, isError };
-}
-
-/** The whole JSON-RPC answer as text; equal to printing `resultObject` in an answer. */
-export function printAnswer(id: RequestId, { text, structuredContent, isError }: CallResult): string {
+/**
+ * The whole JSON-RPC answer, as the pieces of one line without its end.
+ * @param first members that the result begins with, as JSON with a comma at its end
+ */
+export function printAnswer(id: RequestId, { text, structuredContent, isError }: CallResult, first = ""): readonly string[] {
   const escaped = JSON.stringify(text);
+  const head = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{${first}"content":[{"type":"text","text":`;
   const { data } = structuredContent;
-  const structured =
-    isPlain(data) && data["content"] === text
-      ? members({ ...structuredContent, data: undefined }, `"data":${members({ ...data, content: undefined }, `"content":${escaped}`)}`)
-      : JSON.stringify(structuredContent);
-  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{"content":[{"type":"text","text":${escaped}}],"structuredContent":${structured},"isError":${isError}}}`;
+  if (!isPlain(data) || data["content"] !== text) {
+    return [head, escaped, `}],"structuredContent":${JSON.stringify(structuredContent)},"isError":${isError}}}`];
+  }
+  const dataRest = following({ ...data, content: undefined });
+  const rest = following({ ...structuredContent, data: undefined });
+  return [head, escaped, '}],"structuredContent":{"data":{"content":', escaped, `${dataRest}${rest},"isError":${isError}}}`];
 }
 
-/** An object's JSON with one printed member added in front. */
-function members(object: JsonObject, printed: string): string {
-  const rest = JSON.stringify(object);
-  return rest === "{}" ? `{${printed}}` : `{${printed},${rest.slice(1)}`;
+/** The members of `object` as they follow another one, with the closing brace. */
+function following(object: JsonObject): string {
+  const printed = JSON.stringify(object);
+  return printed === "{}" ? "}" : `,${printed.slice(1)}`;
 }
 
 function isPlain(value: unknown): value is JsonObject {

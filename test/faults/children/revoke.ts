@@ -1,8 +1,8 @@
 /** Another kernel that revokes a session and releases its lease. */
-import { openSessionStore } from "../../../src/stores/embedded/session-store.ts";
+import { openStateStores } from "../../../src/stores/embedded/state-stores.ts";
 
 const [stateDirectory = "", session = "", lease = ""] = process.argv.slice(2);
-const store = await openSessionStore(stateDirectory);
+const { sessions: store } = await openStateStores(stateDirectory);
 await store.updateSession(session, { revokedAtMs: 3000 });
 await store.updateLease(lease, { releasedAtMs: 3000 });
 process.stdout.write("revoked\n");

@@ -1,5 +1,6 @@
 /**
- * Finding every match of a text, byte by byte and without overlap, left to right.
+ * Finding every match of a text, byte by byte and without overlap, left to right. Edits and searches share it, so that
+ * what a search counts is what an edit finds.
  *
  * INVARIANT: the time is bounded by the sizes alone. The engine's own search is fast, yet for hostile input its time is
  * the product of both sizes, so it serves only while that product is small; beyond it, Knuth, Morris and Pratt's
@@ -19,22 +20,27 @@ export interface Matches {
 export function findMatches(text: Uint8Array, spec: Uint8Array, keep: number, nativeStepsMax: number): Matches {
   const starts: number[] = [];
   let count = 0;
-  const onMatch = (start: number) => {
+  eachMatch(text, spec, nativeStepsMax, (start) => {
     count += 1;
     if (starts.length < keep) starts.push(start);
-  };
-  if (text.byteLength * spec.byteLength <= nativeStepsMax) searchNatively(text, spec, onMatch);
-  else searchLinearly(text, spec, onMatch);
+    return true;
+  });
   return { count, starts };
 }
 
-function searchNatively(text: Uint8Array, spec: Uint8Array, onMatch: (start: number) => void): void {
+/** Tells `onMatch` where each match begins, until it answers `false`. */
+export function eachMatch(text: Uint8Array, spec: Uint8Array, nativeStepsMax: number, onMatch: (start: number) => boolean): void {
+  if (text.byteLength * spec.byteLength <= nativeStepsMax) searchNatively(text, spec, onMatch);
+  else searchLinearly(text, spec, onMatch);
+}
+
+function searchNatively(text: Uint8Array, spec: Uint8Array, onMatch: (start: number) => boolean): void {
   const bytes = Buffer.from(text.buffer, text.byteOffset, text.byteLength);
-  for (let start = bytes.indexOf(spec); start !== -1; start = bytes.indexOf(spec, start + spec.byteLength)) onMatch(start);
+  for (let start = bytes.indexOf(spec); start !== -1; start = bytes.indexOf(spec, start + spec.byteLength)) if (!onMatch(start)) return;
 }
 
 /** The same in linear time. */
-function searchLinearly(text: Uint8Array, spec: Uint8Array, onMatch: (start: number) => void): void {
+function searchLinearly(text: Uint8Array, spec: Uint8Array, onMatch: (start: number) => boolean): void {
   const borders = bordersOf(spec);
   const length = spec.byteLength;
   let matched = 0;
@@ -43,7 +49,7 @@ function searchLinearly(text: Uint8Array, spec: Uint8Array, onMatch: (start: num
     while (matched > 0 && byte !== spec[matched]) matched = borders[matched - 1] ?? 0;
     if (byte === spec[matched]) matched += 1;
     if (matched === length) {
-      onMatch(index - length + 1);
+      if (!onMatch(index - length + 1)) return;
       matched = 0; // matches do not overlap
     }
   }

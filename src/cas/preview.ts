@@ -1,0 +1,18 @@
+/** The beginning of a text that is too long to be shown. Pure. */
+
+/**
+ * As much of the beginning of `text` as fits `bytesMax` bytes, also when it is printed as a JSON string; whole characters
+ * only. What is cut is printed JSON, in which no byte takes more than two when it is printed again.
+ */
+export function preview(text: string, bytesMax: number): string {
+  const whole = cut(text, bytesMax);
+  return Buffer.byteLength(JSON.stringify(whole)) <= bytesMax ? whole : cut(text, Math.floor((bytesMax - 2) / 2));
+}
+
+function cut(text: string, bytesMax: number): string {
+  const bytes = Buffer.from(text.slice(0, bytesMax));
+  if (bytes.byteLength <= bytesMax) return bytes.toString();
+  let end = bytesMax;
+  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
+  return bytes.subarray(0, end).toString();
+}

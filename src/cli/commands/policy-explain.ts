@@ -1,0 +1,81 @@
+/** `handrail policy explain`: which layer and rule decide a call, and the narrowest change that would let it run. */
+import type { Command } from "commander";
+import { KernelError } from "../../base/errors.ts";
+import { EXIT_DENIED, EXIT_OK } from "../exit-codes.ts";
+import { currentUser, parseJsonObject } from "../inputs.ts";
+import { type KernelFlags, withKernel, withKernelOptions } from "../kernel-options.ts";
+import { print, printJson, visible } from "../output.ts";
+
+interface ExplainFlags extends KernelFlags {
+  readonly arguments: string;
+  readonly workspace: string;
+  readonly project?: string;
+  readonly role?: string;
+  readonly preset?: string;
+  readonly lease?: string;
+  readonly json?: boolean;
+}
+
+type AdvisedExplanation = Awaited<ReturnType<import("../../server/compose.ts").OpenKernel["explain"]>>;
+
+/** Adds `handrail policy explain`. */
+export function addPolicyExplainCommand(policy: Command): void {
+  const explain = policy
+    .command("explain <tool>")
+    .description("say which layer and rule decide a call, and the narrowest change that would let it run; exit 2 if it would not run")
+    .option("--arguments <json>", "arguments of the call as a JSON object", "{}")
+    .option("--workspace <directory>", "workspace root", ".")
+    .option("--project <directory>", "project root that holds the workspace (default: the workspace)")
+    .option("--role <role>", "role to judge for (default: dev)")
+    .option("--preset <name>", "preset to judge by")
+    .option("--lease <id>", "lease to judge under (default: one that covers everything)")
+    .option("--json", "print JSON");
+  withKernelOptions(explain).action(async (tool: string, flags: ExplainFlags) => {
+    process.exitCode = await explainCall(tool, flags);
+  });
+}
+
+function explainCall(tool: string, flags: ExplainFlags): Promise<number> {
+  const args = parseJsonObject(flags.arguments, "--arguments");
+  return withKernel(flags, async (kernel) => {
+    const imagined = await kernel.administration.imagineSession({
+      workspace: flags.workspace,
+      ...(flags.project !== undefined && { projectRoot: flags.project }),
+      ...(flags.role !== undefined && { role: flags.role }),
+      ...(flags.preset !== undefined && { preset: flags.preset }),
+      userId: currentUser(),
+      agentId: "explain",
+      askedBy: "operator",
+    });
+    const lease = flags.lease === undefined ? imagined.lease : await leaseOf(kernel, flags.lease);
+    const explanation = await kernel.explain({ ...imagined, lease }, { tool, args });
+    if (flags.json) printJson(explanation);
+    else printExplanation(explanation);
+    return explanation.runs ? EXIT_OK : EXIT_DENIED;
+  });
+}
+
+async function leaseOf(kernel: import("../../server/compose.ts").OpenKernel, id: string) {
+  const found = (await kernel.administration.listLeases()).find((lease) => lease.id === id);
+  if (found) return found;
+  throw new KernelError("USAGE", `there is no lease \`${id}\`; \`handrail leases list\` shows them`);
+}
+
+function printExplanation({ tool, denial, accesses, advice, stuck, notes }: AdvisedExplanation): void {
+  if (denial) print(visible(`${tool}: denied by ${denial.ruleId} (${denial.layer}, ${denial.reason}): ${denial.message}`));
+  for (const { resource, effect, zone, policy } of accesses) {
+    const where = zone === undefined || zone === "own" ? "" : ` (zone ${zone})`;
+    print(visible(`${tool} ${effect} ${resource}${where}: ${policy.verdict.decision} by ${policy.decidedBy.join(", ")}`));
+    if (policy.verdict.decision === "allow") {
+      for (const due of policy.verdict.obligations) print(visible(`  needs ${due.obligation} by ${due.ruleId} ${due.reason}`));
+    } else if (policy.verdict.message !== undefined) print(visible(`  ${policy.verdict.message}`));
+    for (const rule of policy.matching) print(visible(`  ${rule.outcome} ${rule.effect} ${rule.id} (${rule.file}:${rule.line})`));
+  }
+  if (advice.length > 0) print(`the narrowest change that would let it run${advice.length > 1 ? ", all of it together" : ""}:`);
+  for (const { change, text } of advice) {
+    print(visible(`  ${change}`));
+    if (text !== undefined) print(text.trimEnd().replace(/^/gm, "    "));
+  }
+  if (stuck !== undefined) print(visible(`no change would let it run: ${stuck}`));
+  for (const note of notes) print(visible(`note: ${note}`));
+}

@@ -1,0 +1,77 @@
+/**
+ * Trust: the operator's word that the configuration files of one workspace, byte for byte as they were, may do what an
+ * untrusted one may not. Pure: text and digests in, answers out.
+ *
+ * INVARIANT: a workspace is trusted only if every file that is read from it has exactly the digest that was pinned, and
+ * every file that was absent still is.
+ */
+import * as z from "zod";
+import { KernelError } from "../base/errors.ts";
+import { blake3Hex } from "../base/hash.ts";
+import { MAX_PATH_LEN } from "../base/limits.ts";
+
+/** The configuration files that are read from a workspace. A pin names each of them, so that a new one asks for new trust. */
+export const WORKSPACE_FILES = ["handrail.yaml"] as const;
+/** One of them. */
+export type WorkspaceFile = (typeof WORKSPACE_FILES)[number];
+/** BLAKE3-256 of each file, hexadecimal; `null` where there is none. */
+export type FileDigests = Readonly<Record<WorkspaceFile, string | null>>;
+
+const digest = z.union([z.string().regex(/^[0-9a-f]{64}$/), z.null()]);
+const pin = z.strictObject({
+  version: z.literal(1),
+  /** Real path of the workspace. */
+  workspace: z.string().startsWith("/").max(MAX_PATH_LEN),
+  files: z.record(z.string().min(1).max(256), digest),
+  trustedAt: z.iso.datetime(),
+  trustedBy: z.string().max(256),
+});
+
+/** What the operator trusts: one workspace and the digests of its files. */
+export type WorkspacePin = z.infer<typeof pin>;
+
+/** Name of the file that holds the pin of a workspace. */
+export function pinFileName(workspace: string): string {
+  return `${blake3Hex(workspace)}.json`;
+}
+
+/** The text of the file that holds `value`. */
+export function printPin(value: WorkspacePin): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
+}
+
+/**
+ * Parses a pin.
+ * @param name path of the file, for messages
+ * @throws KernelError CONFIG_INVALID when it is none, or lies under another workspace's name
+ */
+export function parsePin(text: string, name: string): WorkspacePin {
+  const refuse = (why: string) => new KernelError("CONFIG_INVALID", `\`${name}\` ${why}; remove it and run \`handrail trust\` again`);
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    // The parser quotes the text; that it is none is all that needs saying.
+    throw refuse("is not valid JSON");
+  }
+  const parsed = pin.safeParse(value);
+  if (!parsed.success) throw refuse("is no record of trust");
+  if (!name.endsWith(pinFileName(parsed.data.workspace))) throw refuse(`does not belong to the workspace \`${parsed.data.workspace}\``);
+  return parsed.data;
+}
+
+/** How the files of a workspace stand to what the operator trusts. */
+export type TrustState = "trusted" | "changed" | "untrusted";
+
+/** Whether `workspace`, whose files have `digests`, is trusted; `changed` when it was, with other files. */
+export function trustStateOf(pins: readonly WorkspacePin[], workspace: string, digests: FileDigests): TrustState {
+  const known = pins.find((candidate) => candidate.workspace === workspace);
+  if (known === undefined) return "untrusted";
+  const names = new Set<string>([...WORKSPACE_FILES, ...Object.keys(known.files)]);
+  const now = new Map<string, string | null>(Object.entries(digests));
+  for (const name of names) {
+    const pinned = known.files[name];
+    if (pinned === undefined || pinned !== now.get(name)) return "changed";
+  }
+  return "trusted";
+}

@@ -1,0 +1,13 @@
+/**
+ * What makes two calls the same call: tool, arguments and the form of the reply. Digested with a secret, because the
+ * arguments may hold short secrets of their own, which could be guessed from a plain digest.
+ */
+import { utf8 } from "../base/bytes.ts";
+import { blake3Salted } from "../base/hash.ts";
+import { canonicalJson, type JsonObject } from "../base/json.ts";
+import type { ReplyForm } from "../model/tool.ts";
+
+/** The digest of a call: 32 bytes. `secret` has 32 bytes and never leaves the kernel; `args` are canonicalised here. */
+export function callDigest(secret: Uint8Array, tool: string, args: JsonObject, reply: ReplyForm): Uint8Array {
+  return blake3Salted(secret, utf8(canonicalJson(["handrail.dedupe.v1", tool, reply, args])));
+}

@@ -1,0 +1,87 @@
+/**
+ * Which answers are kept, and how they are written down.
+ *
+ * Trusts the store's bytes no further than their shape. INVARIANT: an answer that was kept and read back prints the same
+ * bytes in every form of the wire.
+ */
+import { KernelError } from "../base/errors.ts";
+import { isJsonObject } from "../base/json.ts";
+import type { CallResponse, Outcome } from "../model/call.ts";
+import type { EffectClass } from "../model/effect.ts";
+import type { KeptRecord } from "./dedupe-store.ts";
+
+/** How far a call came. */
+export interface Execution {
+  readonly effect: EffectClass;
+  /** The tool was started. */
+  readonly ran: boolean;
+  /** The tool returned, so that its effect stands. */
+  readonly done: boolean;
+}
+
+/**
+ * Whether the outcome is the call's answer for good. Denials and passing errors are not, so that an approval or a later
+ * try is not shut out; nor is a read that was cancelled, because it can be made again. What is unknown stays unknown, and
+ * an effect that stands is not repeated because its result could not be handed over.
+ */
+export function isKept(outcome: Outcome, { effect, ran, done }: Execution): boolean {
+  switch (outcome.kind) {
+    case "success":
+      return true;
+    case "denied":
+      return false;
+    case "error":
+      if (outcome.code === "OUTCOME_UNKNOWN") return true;
+      if (done && effect !== "read") return true;
+      if (outcome.code === "CANCELLED" && effect === "read") return false;
+      return ran && !outcome.retryable;
+  }
+}
+
+/** The record of an answer: bytes that an outcome holds stand apart, in the order that `parts` names. */
+export function encodeAnswer(answer: CallResponse): KeptRecord {
+  const parts: [string, number][] = [];
+  const blobs: Uint8Array[] = [];
+  const outcome: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(answer.outcome)) {
+    if (value instanceof Uint8Array) {
+      parts.push([name, value.byteLength]);
+      blobs.push(value);
+    } else outcome[name] = value;
+  }
+  const [only, ...more] = blobs;
+  const bytes = only !== undefined && more.length === 0 ? only : Buffer.concat(blobs);
+  return { text: JSON.stringify({ ...answer, outcome, parts }), bytes };
+}
+
+/**
+ * The answer of a record.
+ * @throws KernelError STORE_CORRUPT for a record that no answer has
+ */
+export function decodeAnswer(record: KeptRecord): CallResponse {
+  const kept = parsed(record.text);
+  const { parts, outcome, ...rest } = kept;
+  if (!Array.isArray(parts) || !isJsonObject(outcome)) throw corrupt();
+  const whole: Record<string, unknown> = { ...outcome };
+  let at = 0;
+  for (const [name, length] of parts as readonly (readonly [string, number])[]) {
+    if (at + length > record.bytes.byteLength) throw corrupt();
+    whole[name] = record.bytes.subarray(at, at + length);
+    at += length;
+  }
+  return { ...rest, outcome: whole } as unknown as CallResponse;
+}
+
+function parsed(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (isJsonObject(value)) return value;
+  } catch (error) {
+    throw corrupt(error);
+  }
+  throw corrupt();
+}
+
+function corrupt(cause?: unknown): KernelError {
+  return new KernelError("STORE_CORRUPT", "an answer that was kept for replay cannot be read", cause);
+}

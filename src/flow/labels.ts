@@ -1,0 +1,49 @@
+/**
+ * The label of a result: what its tool declares, the labels of what it was made from, and what was found in it.
+ *
+ * INVARIANT: a finding raises the class and nothing lowers it. What a finding hid was not seen, so that the mark of the
+ * principal rises only by what was shown.
+ */
+import type { ToolCapability } from "../model/capability.ts";
+import { combineMarks, type DataClass, higherClass, type Label, lowerTrust, type Mark } from "../model/label.ts";
+
+/** How many secrets were found in a result, all of them hidden. */
+export interface FoundSecrets {
+  readonly definite: number;
+  readonly probable: number;
+}
+
+/** A result's label, and what the principal has seen by it. */
+export interface LabelledResult {
+  readonly label: Label;
+  readonly seen: Mark;
+}
+
+/**
+ * Labels a result of `tool`.
+ * @param mark of the principal before the call: what a command prints is trusted no further than what went into it
+ * @param sources labels of stored content that the result was made from
+ */
+export function labelResult(
+  tool: { readonly name: string; readonly capability: Pick<ToolCapability, "effect" | "labels"> },
+  mark: Mark,
+  sources: readonly Mark[],
+  found: FoundSecrets,
+  nowMs: number,
+): LabelledResult {
+  const { effect, labels } = tool.capability;
+  const declared: Mark = { trustLevel: labels?.outputTrust ?? "untrusted", dataClass: labels?.outputDataClass ?? "internal" };
+  const trusted = effect === "exec" ? { ...declared, trustLevel: lowerTrust(declared.trustLevel, mark.trustLevel) } : declared;
+  const seen = sources.reduce(combineMarks, trusted);
+  const label: Label = {
+    trustLevel: seen.trustLevel,
+    dataClass: higherClass(seen.dataClass, classOf(found)),
+    source: { origin: `tool:${tool.name}`, timestamp: new Date(nowMs).toISOString() },
+  };
+  return { label, seen };
+}
+
+function classOf({ definite, probable }: FoundSecrets): DataClass {
+  if (definite > 0) return "secret";
+  return probable > 0 ? "sensitive" : "public";
+}

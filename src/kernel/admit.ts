@@ -1,0 +1,49 @@
+/**
+ * Admits a caller to what is no tool call, such as the list of tools: the same authentication as in the pipeline, with
+ * the same record of a refusal.
+ */
+
+import { MAX_ID_LEN } from "../base/limits.ts";
+import type { CallResponse } from "../model/call.ts";
+import type { Denial } from "../model/decision.ts";
+import type { Session } from "../model/session.ts";
+import { authenticate } from "../session/session.ts";
+import { Answer } from "./answer.ts";
+import type { Evidence } from "./evidence.ts";
+import type { KernelParts } from "./parts.ts";
+import { beginTrail } from "./trail.ts";
+
+/** Who asks: the request's name for evidence, and the session's token. */
+export interface Asker {
+  readonly requestId: string;
+  readonly sessionToken: string;
+}
+
+/** Whose token it was, or the refusal as every other refused request is answered. */
+export type Admission =
+  | { readonly kind: "admitted"; readonly session: Session }
+  | { readonly kind: "refused"; readonly response: CallResponse };
+
+/** Admits `asker` if its session may act now. Never rejects. */
+export async function admit(parts: KernelParts, evidence: Evidence, asker: Asker): Promise<Admission> {
+  const trail = beginTrail(parts.clock);
+  trail.requestId = asker.requestId.slice(0, MAX_ID_LEN).toWellFormed();
+  const answer = new Answer(parts, evidence, trail);
+  try {
+    const authenticated = await authenticate(parts.sessions, asker.sessionToken, trail.receivedAtMs);
+    if (authenticated.ok) return { kind: "admitted", session: authenticated.value.session };
+    if (authenticated.session !== undefined) trail.session = authenticated.session;
+    return { kind: "refused", response: await answer.denied(authenticated.denial) };
+  } catch (thrown) {
+    return { kind: "refused", response: await answer.thrown(thrown) };
+  }
+}
+
+/** Records a request that something other than the pipeline refused; beyond a rate only counted. Never rejects. */
+export async function recordRefusal(parts: KernelParts, evidence: Evidence, denial: Denial): Promise<void> {
+  try {
+    await evidence.denied(beginTrail(parts.clock), denial);
+  } catch (error) {
+    parts.onInternalError(error);
+  }
+}

@@ -1,0 +1,168 @@
+/**
+ * The content handle of one call: what the caller stored, and the artifacts of its workspace, as far as its analysis, its
+ * lease and policy go.
+ *
+ * INVARIANT: what the caller may not read is answered exactly as what does not exist. INVARIANT: nothing is stored that
+ * holds a secret of the kernel; it is never stored altered.
+ */
+import { blake3Hex } from "../base/hash.ts";
+import type { StagedContent } from "../cas/content-store.ts";
+import { labelResult } from "../flow/flow.ts";
+import {
+  type Artifact,
+  type ArtifactWish,
+  type ContentAccess,
+  type ContentName,
+  contentResourceId,
+  type FoundContent,
+  type StoredContent,
+} from "../model/content.ts";
+import { contentNotFound } from "../model/content-failures.ts";
+import type { Denial } from "../model/decision.ts";
+import { Refusal, ToolFailure } from "../model/failure.ts";
+import type { Label } from "../model/label.ts";
+import type { KnownSecret } from "../redact/redact.ts";
+import { SecretScan } from "../redact/secret-scan.ts";
+import type { KernelParts } from "./parts.ts";
+import { secretsOf } from "./result.ts";
+import type { Caller, Trail } from "./trail.ts";
+import { type Transfer, uploadFailure } from "./transfer.ts";
+
+/** Whether the call may read an artifact that it did not name: content was asked for by its hash. */
+export type ArtifactJudge = (id: string) => boolean;
+
+/** What a content handle is made of. */
+export interface ContentHandleParts {
+  readonly parts: Pick<KernelParts, "content" | "clock">;
+  readonly trail: Trail;
+  readonly caller: Caller;
+  readonly judge: ArtifactJudge;
+  readonly transfer: Transfer | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** The content handle of a call. */
+export function createContentAccess(handle: ContentHandleParts): ContentAccess {
+  const { parts, transfer } = handle;
+  const { content } = parts;
+  return {
+    find: async (name) => {
+      requireNamed(handle.trail, name, "read");
+      return readable(handle, name);
+    },
+    read: async (found, { offset, length }) => {
+      const pieces: Uint8Array[] = [];
+      for await (const piece of content.read(found.hash, offset, length)) pieces.push(piece);
+      return Buffer.concat(pieces);
+    },
+    stream: async (found, { offset, length }) => {
+      if (transfer) transfer.opened = { sizeBytes: found.sizeBytes, chunks: content.read(found.hash, offset, length) };
+    },
+    put: (bytes) => put(handle, bytes),
+    commitUpload: () => commitUpload(handle),
+    publish: (wish) => publish(handle, wish),
+  };
+}
+
+async function readable({ parts, caller, judge }: ContentHandleParts, name: ContentName): Promise<FoundContent> {
+  const { userId, serviceRoot: workspace } = caller.session;
+  if (name.kind === "artifact") {
+    const artifact = await parts.content.findArtifact(workspace, name.id);
+    if (artifact === undefined) throw contentNotFound(name);
+    return throughArtifact(artifact);
+  }
+  const own = await parts.content.find(name.hash, { userId, workspace });
+  if (own !== undefined) return own;
+  const artifact = (await parts.content.artifactsOf(workspace, name.hash)).find(({ id }) => judge(id));
+  if (artifact === undefined) throw contentNotFound(name);
+  return throughArtifact(artifact);
+}
+
+function throughArtifact(artifact: Artifact): FoundContent {
+  return { hash: artifact.contentHash, sizeBytes: artifact.sizeBytes, label: artifact.label, artifact };
+}
+
+async function put(handle: ContentHandleParts, bytes: Uint8Array): Promise<StoredContent> {
+  requireNamed(handle.trail, { kind: "content", hash: blake3Hex(bytes) }, "write");
+  const staged = await handle.parts.content.stage(
+    withoutSecrets(once(bytes), handle.trail.call ? secretsOf(handle.trail.call) : []),
+    {},
+    handle.signal,
+  );
+  return commit(handle, staged);
+}
+
+async function commitUpload(handle: ContentHandleParts): Promise<StoredContent | undefined> {
+  const upload = handle.transfer?.upload;
+  if (upload === undefined) return undefined;
+  if (upload instanceof Error) throw uploadFailure(upload);
+  requireNamed(handle.trail, { kind: "content", hash: upload.hash }, "write");
+  return commit(handle, upload);
+}
+
+async function commit(handle: ContentHandleParts, staged: StagedContent): Promise<StoredContent> {
+  try {
+    return await staged.commit({ owner: ownerOf(handle), label: labelOf(handle), nowMs: handle.parts.clock.nowMs() });
+  } finally {
+    await staged.discard();
+  }
+}
+
+async function publish(handle: ContentHandleParts, wish: ArtifactWish): Promise<Artifact> {
+  requireNamed(handle.trail, { kind: "artifact", id: wish.id }, "write");
+  const name: ContentName = { kind: "content", hash: wish.contentHash };
+  const { label } = await readable(handle, name); // CTR-0020
+  const { agentId, id: sessionId } = handle.caller.session;
+  const publisher = { ...ownerOf(handle), agentId, sessionId, label, nowMs: handle.parts.clock.nowMs() };
+  const published = await handle.parts.content.publish(wish, publisher);
+  if (published.kind === "published") return published.artifact;
+  if (published.kind === "missing") throw contentNotFound(name);
+  throw new ToolFailure(
+    "ARTIFACT_EXISTS",
+    `the artifact \`${wish.id}\` was published already with other content, and artifacts never change`,
+    "publish under a new id",
+  );
+}
+
+function ownerOf({ caller }: ContentHandleParts) {
+  return { userId: caller.session.userId, workspace: caller.session.serviceRoot };
+}
+
+/** Content that an agent sends has the label that the tool declares for it. */
+function labelOf({ trail, parts }: ContentHandleParts): Label {
+  return labelResult(trail.tool?.capability.labels, trail.tool?.name ?? "", 0, parts.clock.nowMs());
+}
+
+/** A tool may touch only what its analysis named: what was not analysed was never judged. */
+function requireNamed(trail: Trail, name: ContentName, effect: "read" | "write"): void {
+  const id = contentResourceId(name);
+  if (trail.accesses.some((access) => access.resource.kind === "artifact" && access.resource.id === id && access.effect === effect)) return;
+  throw new Refusal({
+    layer: "scope",
+    reason: "permission_denied",
+    ruleId: `ANALYSE:${trail.call?.tool ?? ""}`,
+    message: `\`${trail.call?.tool ?? ""}\` tried ${effect} access to content that its analysis did not name; tell the tool's author`,
+  });
+}
+
+const SECRET_IN_CONTENT: Denial = {
+  layer: "flow",
+  reason: "flow_secret_content",
+  ruleId: "FC:secret-content",
+  message:
+    "the content holds a secret of this session, and content is stored as it is or not at all; take the secret out and send it again",
+  fix: "send the content without the session's token",
+};
+
+/** `chunks` as they are; throws as soon as a known secret stands in them, wherever they are cut. */
+export async function* withoutSecrets(chunks: AsyncIterable<Uint8Array>, secrets: readonly KnownSecret[]): AsyncGenerator<Uint8Array> {
+  const scan = new SecretScan(secrets);
+  for await (const chunk of chunks) {
+    if (scan.finds(chunk)) throw new Refusal(SECRET_IN_CONTENT);
+    yield chunk;
+  }
+}
+
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}

@@ -1,0 +1,145 @@
+/**
+ * Content that streams in or out. The call that it belongs to takes the one way of every call, through the pipeline; here is
+ * only what streams beside it: an upload is received before the call, content is read after it was answered.
+ *
+ * INVARIANT: no byte is received for a caller who could not store it. INVARIANT: whatever comes of the call, an upload
+ * that it did not store is removed.
+ */
+import { hex } from "../base/bytes.ts";
+import { KernelError } from "../base/errors.ts";
+import type { JsonObject } from "../base/json.ts";
+import { boundedChunks, unread } from "../cas/bounded-chunks.ts";
+import type { AnnouncedContent, StagedContent } from "../cas/content-store.ts";
+import { checkFlow } from "../flow/flow.ts";
+import type { CallResponse, ToolCall } from "../model/call.ts";
+import { Refusal, ToolFailure } from "../model/failure.ts";
+import { authenticate } from "../session/session.ts";
+import { analyse } from "./analyse.ts";
+import { withoutSecrets } from "./content-access.ts";
+import { evaluateAccesses } from "./decide.ts";
+import type { KernelParts } from "./parts.ts";
+import { secretsOf } from "./result.ts";
+import { checkMasterGate, checkScope } from "./scope.ts";
+import type { Submission, Waiter } from "./submission.ts";
+import type { Transfer, UploadFailure } from "./transfer.ts";
+
+/** Who uploads or fetches. */
+export interface TransferCaller {
+  readonly requestId: string;
+  readonly sessionToken: string;
+}
+
+/** What a sender says of its upload beforehand. */
+export interface UploadAnnouncement {
+  /** BLAKE3-256. */
+  readonly hash?: Uint8Array;
+  readonly size?: number;
+}
+
+/** What to fetch: `limit` absent or 0 reads to the end. */
+export interface FetchRequest extends TransferCaller {
+  readonly hash: Uint8Array;
+  readonly offset?: number;
+  readonly limit?: number;
+}
+
+/** What came of fetching: verified bytes, or the response of a call that was refused or failed. */
+export type Fetched =
+  | {
+      readonly kind: "content";
+      /** Bytes of the whole content, whatever part of it streams. */
+      readonly size: number;
+      /** Throws `ToolFailure` CONTENT_CORRUPT instead of ending when the stored bytes were altered. */
+      readonly chunks: AsyncIterable<Uint8Array>;
+    }
+  | { readonly kind: "refused"; readonly response: CallResponse };
+
+type Submit = (submission: Submission, waiter: Waiter) => Promise<CallResponse>;
+
+/** Stores an upload: the call `put_content` with bytes that come beside it. Never rejects. */
+export async function putContent(
+  parts: KernelParts,
+  submit: Submit,
+  who: TransferCaller,
+  announced: UploadAnnouncement,
+  chunks: AsyncIterable<Uint8Array>,
+  signal: AbortSignal,
+): Promise<CallResponse> {
+  const said: JsonObject = {
+    ...(announced.hash !== undefined && { content_hash: hex(announced.hash) }),
+    ...(announced.size !== undefined && { size_bytes: announced.size }),
+  };
+  const call = (args: JsonObject, transfer: Transfer) =>
+    submit({ kind: "call", ...who, tool: "put_content", arguments: args }, { signal, transfer });
+  if (!(await mayStore(parts, who, said))) {
+    await unread(chunks);
+    return call(said, {});
+  }
+  const received = await receive(parts, who, announcedContent(announced), boundedChunks(chunks, signal), signal);
+  if (received instanceof Error) return call(said, { upload: received });
+  try {
+    return await call({ content_hash: received.hash, size_bytes: received.sizeBytes }, { upload: received });
+  } finally {
+    await received.discard().catch(parts.onInternalError);
+  }
+}
+
+/** Fetches content: the call `artifact_fetch` whose bytes stream after it was answered. Never rejects. */
+export async function getContent(submit: Submit, request: FetchRequest, signal: AbortSignal): Promise<Fetched> {
+  const { requestId, sessionToken, hash, offset, limit } = request;
+  const args = { content_hash: hex(hash), ...(offset !== undefined && { offset }), ...(limit !== undefined && { limit }) };
+  const transfer: Transfer = {};
+  const submission = { kind: "call", requestId, sessionToken, tool: "artifact_fetch", arguments: args, reply: "stream" } as const;
+  const response = await submit(submission, { signal, transfer });
+  if (response.outcome.kind !== "success" || transfer.opened === undefined) return { kind: "refused", response };
+  return { kind: "content", size: transfer.opened.sizeBytes, chunks: transfer.opened.chunks };
+}
+
+/**
+ * Whether the caller could store something, by the same checks that the call meets later. Nothing is recorded here: who may
+ * not is refused, and recorded, by the pipeline.
+ */
+async function mayStore(parts: KernelParts, who: TransferCaller, args: JsonObject): Promise<boolean> {
+  try {
+    const call: ToolCall = { ...who, dedupeKey: "", tool: "put_content", arguments: args, variant: "call", reply: "result" };
+    const nowMs = parts.clock.nowMs();
+    if (!checkMasterGate(parts.settings, call.tool).ok) return false;
+    const authenticated = await authenticate(parts.sessions, who.sessionToken, nowMs);
+    if (!authenticated.ok) return false;
+    const analysed = analyse(parts.registry, call, {});
+    if (!analysed.ok) return false;
+    const { session } = authenticated.value;
+    const caller = { ...authenticated.value, place: await parts.workspaces.open(session) };
+    const { tool, accesses } = analysed.value;
+    const scoped = checkScope(caller, tool, accesses, nowMs);
+    if (!scoped.ok || !checkFlow(scoped.value).ok) return false;
+    const decided = evaluateAccesses(await parts.policy(session.preset), caller, tool, scoped.value, nowMs);
+    return decided.ok && decided.value.obligations.length === 0;
+  } catch (error) {
+    // The pipeline meets it too, answers and reports it.
+    if (error instanceof KernelError) return false;
+    parts.onInternalError(error);
+    return false;
+  }
+}
+
+async function receive(
+  parts: KernelParts,
+  who: TransferCaller,
+  announced: AnnouncedContent,
+  chunks: AsyncIterable<Uint8Array>,
+  signal: AbortSignal,
+): Promise<StagedContent | UploadFailure> {
+  try {
+    return await parts.content.stage(withoutSecrets(chunks, secretsOf(who)), announced, signal);
+  } catch (error) {
+    if (error instanceof ToolFailure || error instanceof Refusal || error instanceof KernelError) return error;
+    // The sender's stream broke: it was cut, or its transport failed.
+    parts.onInternalError(error);
+    return new ToolFailure("CANCELLED", "the upload broke off, and nothing was stored", "send it again");
+  }
+}
+
+function announcedContent({ hash, size }: UploadAnnouncement): AnnouncedContent {
+  return { ...(hash !== undefined && { hash: hex(hash) }), ...(size !== undefined && { sizeBytes: size }) };
+}

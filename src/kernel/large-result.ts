@@ -1,0 +1,142 @@
+/**
+ * Results that are larger than an answer: stored under their hash, redacted, and named in the answer (CTR-0024).
+ *
+ * INVARIANT: the reference of the ledger's entry is stored with the content, before the entry is written, so that no entry
+ * ever names content that a collection may take. INVARIANT: memory is bounded whatever the size of a stream is.
+ */
+
+import { KernelError } from "../base/errors.ts";
+import type { JsonObject } from "../base/json.ts";
+import { SHOWN_BYTES_MAX } from "../base/limits.ts";
+import { unread } from "../cas/bounded-chunks.ts";
+import type { StagedContent } from "../cas/content-store.ts";
+import { preview } from "../cas/preview.ts";
+import { labelResult } from "../flow/flow.ts";
+import type { Outcome } from "../model/call.ts";
+import { storeFailure, ToolFailure } from "../model/failure.ts";
+import type { Label } from "../model/label.ts";
+import type { KnownSecret } from "../redact/redact.ts";
+import { RedactingStream } from "../redact/stream.ts";
+import type { KernelParts } from "./parts.ts";
+import type { Trail } from "./trail.ts";
+
+/** A result that may leave, and the facts about it that evidence keeps. */
+export interface CleanResult {
+  readonly outcome: Extract<Outcome, { kind: "success" }>;
+  readonly secretsFound: number;
+  readonly outputBytes: number;
+}
+
+/** A result that may leave, or why it could not be kept. */
+export type Finished = CleanResult | ToolFailure;
+
+/** What storing results needs. */
+export type ResultParts = Pick<KernelParts, "content" | "clock" | "onInternalError">;
+
+/** Stores bytes that a caller takes raw. */
+export async function keepBytes(
+  parts: ResultParts,
+  trail: Trail,
+  bytes: Uint8Array,
+  label: Label,
+  secretsFound: number,
+): Promise<Finished> {
+  const stored = await keep(parts, trail, once(bytes), () => label, NEVER);
+  if (stored instanceof ToolFailure) return stored;
+  return {
+    outcome: { kind: "success", data: named(stored), stored, label, truncated: false },
+    secretsFound,
+    outputBytes: bytes.byteLength,
+  };
+}
+
+/** Stores the printed data of a result, and shows its beginning. */
+export async function keepText(parts: ResultParts, trail: Trail, text: string, label: Label, secretsFound: number): Promise<Finished> {
+  const stored = await keep(parts, trail, once(Buffer.from(text)), () => label, NEVER);
+  if (stored instanceof ToolFailure) return stored;
+  const shown = preview(text, SHOWN_BYTES_MAX);
+  const data = { ...named(stored), preview: shown, rest: wayToTheRest(stored.hash, Buffer.byteLength(shown)) };
+  return { outcome: { kind: "success", data, stored, label, truncated: true }, secretsFound, outputBytes: stored.sizeBytes };
+}
+
+/** Stores a result that never stands in memory as a whole. */
+export async function keepStream(
+  parts: ResultParts,
+  trail: Trail,
+  chunks: AsyncIterable<Uint8Array>,
+  secrets: readonly KnownSecret[],
+  signal: AbortSignal,
+): Promise<Finished> {
+  const redacting = new RedactingStream(secrets);
+  const label = (): Label => labelResult(trail.tool?.capability.labels, trail.tool?.name ?? "", redacting.findings, parts.clock.nowMs());
+  const stored = await keep(parts, trail, redacted(chunks, redacting), label, signal).finally(() => unread(chunks));
+  if (stored instanceof ToolFailure) return stored;
+  return {
+    outcome: { kind: "success", data: named(stored), stored, label: label(), truncated: false },
+    secretsFound: redacting.findings,
+    outputBytes: stored.sizeBytes,
+  };
+}
+
+/** What is already there when a call has done its work is stored even if nobody waits any more. */
+const NEVER = new AbortController().signal;
+
+type Stored = NonNullable<CleanResult["outcome"]["stored"]>;
+
+async function keep(
+  parts: ResultParts,
+  trail: Trail,
+  chunks: AsyncIterable<Uint8Array>,
+  label: () => Label,
+  signal: AbortSignal,
+): Promise<Stored | ToolFailure> {
+  let staged: StagedContent | undefined;
+  try {
+    staged = await parts.content.stage(chunks, {}, signal);
+    const { hash, sizeBytes } = await staged.commit({ ...holdingOf(trail), label: label(), nowMs: parts.clock.nowMs() });
+    return { hash, sizeBytes };
+  } catch (error) {
+    return notKept(parts, trail, error);
+  } finally {
+    await staged?.discard();
+  }
+}
+
+function holdingOf({ caller, requestId }: Trail): Pick<Parameters<StagedContent["commit"]>[0], "owner" | "reference"> {
+  const session = caller?.session;
+  return {
+    owner: { userId: session?.userId ?? "", workspace: session?.serviceRoot ?? "" },
+    reference: { sessionId: session?.id ?? "", requestId },
+  };
+}
+
+/** A large result that cannot be stored cannot be answered. What the call did stands all the same, and the answer says so. */
+function notKept(parts: ResultParts, trail: Trail, error: unknown): ToolFailure {
+  if (error instanceof ToolFailure && error.code === "CANCELLED") return error;
+  const known = error instanceof ToolFailure || (error instanceof KernelError && storeFailure(error) !== undefined);
+  if (!known) throw error;
+  parts.onInternalError(error);
+  const did = trail.intent === undefined ? "" : "the call took effect, but ";
+  return new ToolFailure(
+    "OUTPUT_LIMIT",
+    `${did}its result is too large for an answer and could not be stored`,
+    "ask for a part of it, for instance with offset and limit; tell the operator if it goes on",
+  );
+}
+
+function named({ hash, sizeBytes }: Stored): JsonObject {
+  return { content_hash: hash, size: sizeBytes };
+}
+
+function wayToTheRest(hash: string, offset: number): JsonObject {
+  return { tool: "artifact_fetch", arguments: { content_hash: hash, offset, limit: SHOWN_BYTES_MAX } };
+}
+
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}
+
+async function* redacted(chunks: AsyncIterable<Uint8Array>, redacting: RedactingStream): AsyncGenerator<Uint8Array> {
+  for await (const chunk of chunks) yield redacting.push(chunk);
+  yield redacting.end();
+}

@@ -1,0 +1,58 @@
+/**
+ * The search handle of a call: what the call may read decides file by file what is searched.
+ *
+ * The searching code is loaded with the first search. INVARIANT: a file is searched only if zone, lease and policy let
+ * this call read it outright.
+ */
+import type { WorkspacePath } from "../model/access.ts";
+import { Refusal } from "../model/failure.ts";
+import type { SearchAccess } from "../model/search.ts";
+import { admits } from "../policy/lease-scope.ts";
+import type { SearchScope } from "../sandbox/search/search.ts";
+import type { TreeJudge } from "./decide.ts";
+import type { KernelParts } from "./parts.ts";
+import type { PolicyJudge } from "./run.ts";
+import { judgePlace, leasePathOf, unanalysed } from "./scope.ts";
+import type { Trail } from "./trail.ts";
+
+/** What the handle is made of. */
+export interface SearchParts {
+  readonly parts: Pick<KernelParts, "clock">;
+  readonly trail: Trail;
+  readonly caller: NonNullable<Trail["caller"]>;
+  readonly judge: PolicyJudge;
+  readonly judgeTree: TreeJudge;
+  readonly signal: AbortSignal;
+}
+
+/** Search for one call. */
+export function createSearch({ parts, trail, caller, judge, judgeTree, signal }: SearchParts): SearchAccess {
+  const { tool } = trail;
+  const { workspace, roots } = caller.place;
+  const { scope: lease } = caller.lease;
+  const mayRead = (place: WorkspacePath) => {
+    const zone = workspace.zones.classify(place);
+    return zone !== "secret" && zone !== "managed" && admits(lease, "readPaths", leasePathOf(place)) && judgeTree(place, zone);
+  };
+  const access = async (path: string): Promise<SearchAccess> => {
+    const named = trail.accesses.some(({ resource, effect }) => resource.kind === "file" && resource.path === path && effect === "read");
+    if (!named || tool === undefined) throw new Refusal(unanalysed(trail.call?.tool ?? "", "read"));
+    const { createSearchAccess } = await import("../sandbox/search/search.ts");
+    const { searchThreads } = await import("../sandbox/search/threads.ts");
+    const scope: SearchScope = {
+      workspace,
+      roots,
+      judge: (target, effect) => judgePlace(caller, tool, target, workspace.zones.classify(target), effect) ?? judge(target, effect),
+      isolationLevel: caller.session.isolationLevel,
+      mayRead,
+      threads: searchThreads(),
+      clock: parts.clock,
+      signal,
+    };
+    return createSearchAccess(scope);
+  };
+  return {
+    find: async (path, options) => (await access(path)).find(path, options),
+    count: async (path, query) => (await access(path)).count(path, query),
+  };
+}

@@ -1,0 +1,45 @@
+/**
+ * Resources as data from outside: examples and recorded accesses name them alike. Strict: unknown members are refused.
+ */
+import * as z from "zod";
+import { MAX_COMMAND_LEN, MAX_PATH_LEN } from "../base/limits.ts";
+import { EFFECT_CLASSES } from "../model/effect.ts";
+
+const text = z.string().min(1).max(MAX_PATH_LEN);
+/** A zone's name. */
+export const zoneSchema = z.enum(["own", "protected", "shared", "managed", "secret"]);
+
+const others = [
+  z.strictObject({ kind: z.literal("tool"), name: text }),
+  z.strictObject({ kind: z.literal("host"), host: text, port: z.int().min(0).max(65_535) }),
+  z.strictObject({ kind: z.literal("command"), binary: text, line: z.string().min(1).max(MAX_COMMAND_LEN) }),
+  z.strictObject({ kind: z.literal("git_ref"), remote: text.exactOptional(), ref: text }),
+  z.strictObject({ kind: z.literal("model"), provider: text, model: text }),
+  z.strictObject({ kind: z.literal("package"), manager: text, name: text, version: z.string().max(MAX_PATH_LEN).default("") }),
+  z.strictObject({ kind: z.literal("artifact"), id: text }),
+] as const;
+const root = z.enum(["service", "project"]).default("service");
+
+/** A resource as a person writes it: a file lies in the zone `own` unless something else is said. */
+export const resourceSchema = z.discriminatedUnion("kind", [
+  z.strictObject({ kind: z.literal("file"), path: text, root, zone: zoneSchema.default("own") }),
+  ...others,
+]);
+
+/** A resource as it was recorded: the zone of a file was looked at then, and is not guessed now. */
+const recordedResource = z.discriminatedUnion("kind", [
+  z.strictObject({ kind: z.literal("file"), path: text, root, zone: zoneSchema }),
+  ...others,
+]);
+
+/** An access as it was recorded. */
+export type RecordedAccess = { readonly resource: z.infer<typeof recordedResource>; readonly effect: (typeof EFFECT_CLASSES)[number] };
+
+/** The access that a recorded fact names; `undefined` when it does not say enough. */
+export function parseRecordedAccess(fact: unknown): RecordedAccess | undefined {
+  if (typeof fact !== "object" || fact === null || !("effect" in fact)) return undefined;
+  const { effect, ...rest } = fact;
+  const parsed = recordedResource.safeParse(rest);
+  const known = EFFECT_CLASSES.find((one) => one === effect);
+  return parsed.success && known !== undefined ? { resource: parsed.data, effect: known } : undefined;
+}

@@ -1,0 +1,87 @@
+/**
+ * What the redactor finds, and how findings become markers.
+ *
+ * Offsets are UTF-16 code units of the text that was searched (byte offsets when bytes were searched). INVARIANT: the
+ * findings of one text are sorted and do not overlap, so that replacing them needs no further decision.
+ */
+import { markerOf } from "./marker.ts";
+
+/** How sure a finding is: `definite` has the form of a secret or is a known one, `probable` stands where secrets stand and looks like one. */
+export type FindingKind = "definite" | "probable";
+
+/** A secret in a text: from `start` up to, not including, `end`. */
+export interface Finding {
+  readonly rule: string;
+  readonly kind: FindingKind;
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * Joins findings that overlap: the range is their union, the rule that of the better one (definite before probable, then
+ * the longer one, then the earlier one).
+ */
+export function mergeFindings(found: readonly Finding[]): readonly Finding[] {
+  if (found.length < 2) return found;
+  const sorted = [...found].sort((left, right) => left.start - right.start || right.end - left.end);
+  const merged: Finding[] = [];
+  let chain: Chain | undefined;
+  for (const finding of sorted) {
+    if (chain && finding.start < chain.end) {
+      addToChain(chain, finding);
+      continue;
+    }
+    if (chain) merged.push(closeChain(chain));
+    chain = startChain(finding);
+  }
+  if (chain) merged.push(closeChain(chain));
+  return merged;
+}
+
+/** Findings that overlap, joined so far. */
+export interface Chain {
+  best: Finding;
+  start: number;
+  end: number;
+}
+
+/** A chain of one finding. */
+export function startChain(finding: Finding): Chain {
+  return { best: finding, start: finding.start, end: finding.end };
+}
+
+/** Joins `finding`, which begins no earlier than the chain, to it. */
+export function addToChain(chain: Chain, finding: Finding): void {
+  chain.start = Math.min(chain.start, finding.start);
+  chain.end = Math.max(chain.end, finding.end);
+  if (isBetter(finding, chain.best)) chain.best = finding;
+}
+
+/** The one finding that a chain is. */
+export function closeChain({ best, start, end }: Chain): Finding {
+  return best.start === start && best.end === end ? best : { rule: best.rule, kind: best.kind, start, end };
+}
+
+function isBetter(finding: Finding, best: Finding): boolean {
+  if (finding.kind !== best.kind) return finding.kind === "definite";
+  const difference = finding.end - finding.start - (best.end - best.start);
+  return difference !== 0 ? difference > 0 : finding.start < best.start;
+}
+
+/** `text` with every finding replaced by its marker. */
+export function applyMarkers(text: string, findings: readonly Finding[]): string {
+  let result = "";
+  let at = 0;
+  for (const { rule, start, end } of findings) {
+    result += text.slice(at, start) + markerFor(text, rule, start, end);
+    at = end;
+  }
+  return result + text.slice(at);
+}
+
+/** The marker in the encoding that the secret has: one whose characters alternate with null characters is UTF-16 seen as bytes. */
+export function markerFor(text: string, rule: string, start: number, end: number): string {
+  const marker = markerOf(rule);
+  if (end - start < 3 || text.charCodeAt(start + 1) !== 0 || text.charCodeAt(start) === 0) return marker;
+  return [...marker].join("\0");
+}

@@ -1,0 +1,25 @@
+/**
+ * What the engine runs: matchers, each with the keywords that make it look.
+ *
+ * INVARIANT: whether and what a matcher finds at a keyword depends on nothing but the text from `MATCHER_BEHIND_MAX`
+ * characters before the keyword to `reach` characters from its start. That is why a text in pieces, or a part of a text
+ * with enough around it, gives the same findings as the whole.
+ */
+import type { Finding } from "./finding.ts";
+
+/** Characters before a keyword that a matcher may look at, and a finding may begin. */
+export const MATCHER_BEHIND_MAX = 128;
+
+/** Verifies candidates. */
+export interface Matcher {
+  /** Characters from the start of a keyword that it may look at. */
+  readonly reach: number;
+  /** The secret at the keyword that stands from `start` up to `end` of `text`, if there is one. */
+  readonly match: (text: string, start: number, end: number) => Finding | undefined;
+}
+
+/** A keyword and who looks when it is met. */
+export interface Trigger {
+  readonly keyword: string;
+  readonly matcher: Matcher;
+}

@@ -1,0 +1,80 @@
+/**
+ * Deleting one regular file: its name is taken out of the directory in which it was judged.
+ *
+ * Decides: what may be deleted. Never a directory, never a symbolic link (neither the link nor, through it, another
+ * file: an agent that names a link has one of both in mind), never a file with a second name, as for writing, never
+ * one that is closed to writing. INVARIANTS: under the file's lock, and the file is still the one that was looked at right
+ * before its name goes; no link is followed once the place was judged; the directory is brought to disk.
+ */
+import { closeSync, constants, fstatSync, fsync as fsyncWithCallback } from "node:fs";
+import { promisify } from "node:util";
+import { ToolFailure } from "../../model/failure.ts";
+import type { RemoveReceipt } from "../../model/files.ts";
+import { changed, failureOf, notAFile, quoted, throwIfCancelled, translated } from "./failures.ts";
+import { type HeldLock, withFileLock } from "./lock.ts";
+import { findExisting, kindOf, requestedPlace } from "./open.ts";
+import { type Destination, openExistingDestination, requireInPlace } from "./parent.ts";
+import { handleOf } from "./roots.ts";
+import { errorName, O_PATH, openBeneath, removeName } from "./syscalls.ts";
+import { lockKeyOf, lookAt, pathOf, requireUnchanged, requireWritable, tooSlow, type WriteScope } from "./write.ts";
+
+const fsyncAsync = promisify(fsyncWithCallback);
+
+/** Deletes the regular file that `path` names. */
+export async function removeContained(scope: WriteScope, path: string): Promise<RemoveReceipt> {
+  throwIfCancelled(scope.signal);
+  let destination: Destination | undefined;
+  try {
+    const found = findExisting(scope, path, ["write"]);
+    closeSync(found.descriptor);
+    refuseLink(scope, path);
+    if (!found.stats.isFile()) throw notAFile(path, kindOf(found.stats));
+    destination = openExistingDestination(scope.roots, found.place, path);
+    const target = destination;
+    return await withFileLock(scope, lockKeyOf(target), path, (lock) => removeLocked(scope, target, path, lock));
+  } catch (error) {
+    throw translated(error, path);
+  } finally {
+    if (destination) closeSync(destination.directory);
+  }
+}
+
+/** A link is refused where the path ends; links on the way were followed and judged. */
+function refuseLink(scope: WriteScope, path: string): void {
+  const { root, path: inside } = requestedPlace(scope, path);
+  const descriptor = openBeneath(handleOf(scope.roots, root).descriptor, inside, O_PATH | constants.O_NOFOLLOW, "contained");
+  if (descriptor < 0) return; // whatever it is, its end was found, and that is what would be deleted
+  try {
+    if (fstatSync(descriptor).isSymbolicLink()) throw notAFile(path, "symbolic link");
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+async function removeLocked(scope: WriteScope, destination: Destination, path: string, lock: HeldLock): Promise<RemoveReceipt> {
+  const original = lookAt(destination, path);
+  if (original === undefined) throw failureOf("ENOENT", path);
+  try {
+    requireWritable(original, path);
+    throwIfCancelled(scope.signal);
+    if (!lock.isFresh()) throw tooSlow(path);
+    requireInPlace(scope.roots, destination, path);
+    requireUnchanged(destination, original, path, () => changed(path));
+    const result = removeName(destination.directory, destination.name, "file");
+    if (result < 0) throw failureOf(errorName(result), path);
+  } finally {
+    closeSync(original.descriptor);
+  }
+  await toDisk(destination, path);
+  return { path: pathOf(scope, destination), sizeBytes: Number(original.stats.size) };
+}
+
+async function toDisk(destination: Destination, path: string): Promise<void> {
+  try {
+    await fsyncAsync(destination.directory);
+  } catch {
+    // The name is gone, only whether it stays so after a power failure is uncertain; saying "failed" would be a lie.
+    const next = "list the directory to see whether it is gone, and have the disk checked";
+    throw new ToolFailure("OUTCOME_UNKNOWN", `${quoted(path)} was deleted, but the disk did not confirm it`, next);
+  }
+}

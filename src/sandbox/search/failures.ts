@@ -1,0 +1,41 @@
+/** What goes wrong in a search, in words for the agent. */
+import { REGEX_BUDGET_MS } from "../../base/limits.ts";
+import { ToolFailure } from "../../model/failure.ts";
+import type { SearchPattern } from "../../model/search.ts";
+import { quoted } from "../files/failures.ts";
+import type { WorkResult } from "./messages.ts";
+
+/** The failure of work that a search thread did not do; `path` is the file it was at. */
+export function failureOfWork(
+  result: Exclude<WorkResult, { kind: "done" }>,
+  pattern: SearchPattern,
+  path: string | undefined,
+): ToolFailure {
+  switch (result.kind) {
+    case "invalid": {
+      const message = `${quoted(pattern.text)} is not a regular expression: ${result.problem}`;
+      return new ToolFailure("REGEX_INVALID", message, "correct it (RE2 syntax), or set `literal` to search for the text as it is");
+    }
+    case "too_big": {
+      const message = `${quoted(pattern.text)} needs more memory than a regular expression may`;
+      return new ToolFailure("REGEX_TIMEOUT", message, "repeat fewer times, or use ASCII classes such as `[0-9A-Za-z_]`");
+    }
+    case "over_budget": {
+      const where = path === undefined ? "" : ` in ${quoted(path)}`;
+      const message = `matching ${quoted(pattern.text)}${where} took more than the ${REGEX_BUDGET_MS} ms that a file may take`;
+      return new ToolFailure("REGEX_TIMEOUT", message, "use a simpler expression, or leave large files out with `glob`");
+    }
+    case "stalled": {
+      const message = path === undefined ? "the search did not get on" : `${quoted(path)} could not be read in time`;
+      return new ToolFailure("RESOURCE_BUSY", message, "try again in a moment", { afterMs: 1000 });
+    }
+    case "broken":
+      return new ToolFailure("INTERNAL", "the search failed", "report this to the operator", undefined, new Error(result.message));
+  }
+}
+
+/** The failure of a glob that cannot be used. */
+export function badGlob(glob: string): ToolFailure {
+  const message = `the glob ${quoted(glob)} cannot be used`;
+  return new ToolFailure("NOT_SUPPORTED", message, "use fewer wildcards and balanced brackets, such as `*.ts` or `src/**/*.{ts,tsx}`");
+}

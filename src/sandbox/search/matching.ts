@@ -1,0 +1,94 @@
+/**
+ * All matches of a pattern in the bytes of one file, left to right and without overlap.
+ *
+ * INVARIANTS: matches are those of the whole text, however it is cut up for speed; a regular expression gets no more
+ * than REGEX_BUDGET_MS of processor time per file, as far as can be seen between two steps (a step that never ends is
+ * the business of whoever runs the thread).
+ */
+import { eachMatch } from "../../base/byte-matches.ts";
+import { EDIT_NATIVE_STEPS_MAX, REGEX_BUDGET_MS } from "../../base/limits.ts";
+import { threadTimeMs } from "../files/syscalls.ts";
+import type { ReadyPattern } from "./pattern.ts";
+import { engineText } from "./text.ts";
+
+/** Told of a match; answers whether it wants more. */
+export type OnMatch = (start: number, end: number) => boolean;
+
+/** Thrown when a file takes longer than its budget. */
+export class OverBudget extends Error {}
+
+type RegexPattern = Extract<ReadyPattern, { kind: "regex" }>;
+
+/** Bytes that the engine gets at once where matches stay within their lines. */
+const WINDOW_BYTES = 64 * 1024;
+const NEWLINE = 10;
+/** UTF-8 byte order mark; it is no part of the first line. */
+const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
+
+/**
+ * Calls `onMatch` for each match of `pattern` in `bytes`, until it wants no more.
+ * @param windowBytes how much the engine gets at once, where it need not get everything
+ * @throws OverBudget
+ */
+export function matchAll(bytes: Buffer, pattern: ReadyPattern, onMatch: OnMatch, windowBytes = WINDOW_BYTES): void {
+  if (pattern.kind === "bytes") {
+    const length = pattern.bytes.byteLength;
+    eachMatch(bytes, pattern.bytes, EDIT_NATIVE_STEPS_MAX, (start) => onMatch(start, start + length));
+    return;
+  }
+  const first = textStart(bytes);
+  const hit = pattern.required === undefined ? first : bytes.indexOf(pattern.required, first);
+  if (hit === -1) return;
+  const scan: Scan = { bytes, pattern, onMatch, windowBytes, startedMs: threadTimeMs() };
+  if (pattern.withinLine) matchByLines(scan, first, hit);
+  else matchWindow(scan, first, bytes.length);
+}
+
+/** Where the text begins: after a byte order mark. */
+export function textStart(bytes: Buffer): number {
+  return bytes.length >= 3 && bytes.subarray(0, 3).equals(BYTE_ORDER_MARK) ? 3 : 0;
+}
+
+interface Scan {
+  readonly bytes: Buffer;
+  readonly pattern: RegexPattern;
+  readonly onMatch: OnMatch;
+  readonly windowBytes: number;
+  readonly startedMs: number;
+}
+
+/** Window by window of whole lines; lines before the next text that every match contains are passed over. */
+function matchByLines(scan: Scan, first: number, firstHit: number): void {
+  const { bytes, windowBytes } = scan;
+  const { required } = scan.pattern;
+  let hit = firstHit;
+  let done = first;
+  while (hit !== -1) {
+    const lineStart = hit === 0 ? 0 : bytes.lastIndexOf(NEWLINE, hit - 1) + 1;
+    const from = Math.max(done, lineStart);
+    const lineEnd = bytes.indexOf(NEWLINE, Math.max(hit, from + windowBytes - 1));
+    const to = lineEnd === -1 ? bytes.length : lineEnd + 1;
+    if (!matchWindow(scan, from, to)) return;
+    if (to === bytes.length) {
+      // An empty match may stand behind the last line feed.
+      if (bytes[to - 1] === NEWLINE && required === undefined) matchWindow(scan, to, to);
+      return;
+    }
+    done = to;
+    hit = required === undefined ? to : bytes.indexOf(required, to);
+  }
+}
+
+/** The matches in a window; one that begins behind the window's last line feed belongs to the next. Whether more are wanted. */
+function matchWindow({ bytes, pattern, onMatch, startedMs }: Scan, from: number, to: number): boolean {
+  const { text, toByte } = engineText(bytes.subarray(from, to));
+  const matches = pattern.regex.findAll(text);
+  if (threadTimeMs() - startedMs > REGEX_BUDGET_MS) throw new OverBudget();
+  const endsInLineFeed = pattern.withinLine && to > from && bytes[to - 1] === NEWLINE;
+  for (const { start, end } of matches) {
+    const at = from + toByte(start);
+    if (endsInLineFeed && at === to) continue;
+    if (!onMatch(at, from + toByte(end))) return false;
+  }
+  return true;
+}

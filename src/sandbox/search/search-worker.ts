@@ -1,0 +1,70 @@
+/**
+ * A search thread: takes batches of files, reads each and finds what is wanted of it. It keeps nothing of a call but
+ * compiled patterns, and shows in shared memory what it is doing, so that whoever runs it can see when it is stuck.
+ */
+import { parentPort, workerData } from "node:worker_threads";
+import { assert } from "../../base/errors.ts";
+import { contentsOf } from "./contents.ts";
+import { findLines } from "./lines.ts";
+import { matchAll, OverBudget } from "./matching.ts";
+import { PULSE, type SearchWork, type ThreadMatch, type ThreadReply, type ThreadRequest, type WorkResult } from "./messages.ts";
+import { type ReadyPattern, readyPattern } from "./pattern.ts";
+
+const port = parentPort;
+assert(port, "the search thread runs as a worker");
+const pulse = new Int32Array((workerData as { readonly pulse: SharedArrayBuffer }).pulse);
+
+// One after the other: the memory that shows what is done has room for one.
+let last: Promise<unknown> = Promise.resolve();
+
+port.on("message", ({ id, work }: ThreadRequest) => {
+  last = last
+    .then(() => search(work))
+    .catch((error: unknown): WorkResult => ({ kind: "broken", message: error instanceof Error ? error.message : String(error) }))
+    .then((result) => port.postMessage({ id, result } satisfies ThreadReply));
+});
+
+function show(index: number, matching: boolean): void {
+  Atomics.store(pulse, PULSE.index, index);
+  Atomics.store(pulse, PULSE.matching, matching ? 1 : 0);
+  Atomics.add(pulse, PULSE.step, 1);
+}
+
+async function search(work: SearchWork): Promise<WorkResult> {
+  show(-1, true);
+  const pattern = await readyPattern(work.pattern);
+  return pattern.kind === "invalid" || pattern.kind === "too_big" ? pattern : searchFiles(work, pattern);
+}
+
+function searchFiles({ files, wanted }: SearchWork, pattern: ReadyPattern): WorkResult {
+  const skipped = { binary: 0, tooLarge: 0, unreadable: 0, vanished: 0 };
+  const matches: ThreadMatch[] = [];
+  let filesSearched = 0;
+  for (const [index, name] of files.names.entries()) {
+    show(index, false);
+    const contents = contentsOf(files.directories[index] ?? -1, name);
+    if (typeof contents === "string") {
+      skipped[contents] += 1;
+      continue;
+    }
+    show(index, true);
+    filesSearched += 1;
+    try {
+      const found = wanted.kind === "count" ? { count: countIn(contents, pattern), lines: [] } : findLines(contents, pattern, wanted);
+      if (found.count > 0) matches.push({ index, ...found });
+    } catch (error) {
+      if (error instanceof OverBudget) return { kind: "over_budget", index };
+      throw error;
+    }
+  }
+  return { kind: "done", filesSearched, skipped, matches };
+}
+
+function countIn(contents: Buffer, pattern: ReadyPattern): number {
+  let count = 0;
+  matchAll(contents, pattern, () => {
+    count += 1;
+    return true;
+  });
+  return count;
+}

@@ -1,0 +1,228 @@
+/**
+ * The search handle of one call: walks, hands batches of files to the search threads, and puts their answers together.
+ *
+ * Decides: what is reported, and where an answer ends. Trusts: that the requested path was judged before the call.
+ * INVARIANTS: the answer is in the order of paths and lines, and does not depend on which thread was quicker; what lies
+ * behind the place where it was cut does not show in its numbers; all descriptors are closed once no thread uses them.
+ */
+import { constants } from "node:fs";
+import type { Clock } from "../../base/clock.ts";
+import { SEARCH_BATCHES_PENDING_MAX, SEARCH_CALL_MS_MAX } from "../../base/limits.ts";
+import type { WorkspacePath } from "../../model/access.ts";
+import { compileGlob, type GlobTest } from "../../model/glob.ts";
+import type { SearchAccess, SearchQuery } from "../../model/search.ts";
+import type { IsolationLevel } from "../../model/workspace.ts";
+import { failureOf, notAFile, throwIfCancelled, translated } from "../files/failures.ts";
+import { type FileScope, type Found, findExisting, kindOf } from "../files/open.ts";
+import { errorName, openBeneath } from "../files/syscalls.ts";
+import { type Answer, CountAnswer, FindAnswer } from "./answers.ts";
+import { exclusionsOf, type SearchExclusions } from "./exclusions.ts";
+import { badGlob, failureOfWork } from "./failures.ts";
+import { ignoreRulesAbove } from "./ignore-rules-above.ts";
+import type { Wanted, WorkResult } from "./messages.ts";
+import type { SearchThreads } from "./threads.ts";
+import { type Candidate, SharedDirectory, type WalkReport, walkTree } from "./walk.ts";
+
+/** What searching needs of the call. */
+export interface SearchScope extends FileScope {
+  readonly isolationLevel: IsolationLevel;
+  /** Whether zone, lease and policy let the call read the file at a place. */
+  readonly mayRead: (place: WorkspacePath) => boolean;
+  readonly threads: SearchThreads;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+/** Search for one call. */
+export function createSearchAccess(scope: SearchScope): SearchAccess {
+  const shownPath = ({ root, path }: WorkspacePath) => (root === "service" ? path : `${scope.roots.project.path}/${path}`);
+  return {
+    async find(path, options) {
+      const { context, linesMax } = options;
+      const answer = new FindAnswer(shownPath, linesMax);
+      // One more than is shown, to know that there are more.
+      await run(scope, path, options, { kind: "lines", context, linesMax: linesMax + 1 }, answer);
+      return answer.result();
+    },
+    async count(path, query) {
+      const answer = new CountAnswer(shownPath);
+      await run(scope, path, query, { kind: "count" }, answer);
+      return answer.result();
+    },
+  };
+}
+
+async function run(scope: SearchScope, path: string, query: SearchQuery, wanted: Wanted, answer: Answer): Promise<void> {
+  throwIfCancelled(scope.signal);
+  const glob = globOf(query.glob);
+  const found = findExisting(scope, path, ["read"]);
+  const start = new SharedDirectory(found.descriptor);
+  try {
+    const batches = new Batches(scope, query, wanted, answer);
+    await batches.tryPattern();
+    if (found.stats.isFile()) await searchOne(batches, start, found, path, answer);
+    else if (found.stats.isDirectory()) await searchTree(scope, batches, found, path, query, glob, answer);
+    else throw notAFile(path, kindOf(found.stats));
+  } catch (error) {
+    throw translated(error, path);
+  } finally {
+    start.release();
+  }
+}
+
+function globOf(glob: string | undefined): GlobTest | undefined {
+  if (glob === undefined) return undefined;
+  const test = compileGlob(glob);
+  if (test === undefined) throw badGlob(glob);
+  return glob.includes("/") ? test : (path) => test(path.slice(path.lastIndexOf("/") + 1));
+}
+
+/** A file that the call names is searched whatever rules say of it; that it cannot be is an error. */
+async function searchOne(batches: Batches, directory: SharedDirectory, found: Found, path: string, answer: Answer): Promise<void> {
+  await batches.take([{ directory: directory.take(), name: "", place: found.place }]);
+  await batches.finish();
+  answer.requireSearched(path);
+}
+
+async function searchTree(
+  scope: SearchScope,
+  batches: Batches,
+  found: Found,
+  path: string,
+  query: SearchQuery,
+  glob: GlobTest | undefined,
+  answer: Answer,
+): Promise<void> {
+  const report: WalkReport = { unreadable: 0, truncated: false };
+  const endMs = scope.clock.monotonicMs() + SEARCH_CALL_MS_MAX;
+  const isTimeUp = () => {
+    throwIfCancelled(scope.signal);
+    if (scope.clock.monotonicMs() < endMs) return false;
+    report.truncated = true;
+    return true;
+  };
+  try {
+    for (const start of startsOf(scope, found)) {
+      const descriptor = openStart(scope, found, start, path);
+      if (descriptor === undefined) continue;
+      const exclusions: SearchExclusions = exclusionsOf(scope, start);
+      const ignoreRules = ignoreRulesAbove(scope.roots, exclusions, start);
+      const options = { exclusions, recursive: query.recursive, glob, ignoreRules, isTimeUp };
+      await walkTree({ descriptor, place: start }, options, report, async (batch) => (await batches.take(batch)) && !isTimeUp());
+    }
+    await batches.finish();
+  } finally {
+    batches.abandon();
+  }
+  answer.addWalk(report);
+}
+
+/** Under SHARED a search of the whole service takes in the project's shared directories that lie outside of it. */
+function startsOf(scope: SearchScope, found: Found): readonly WorkspacePath[] {
+  const { workspace, roots, isolationLevel } = scope;
+  const isWhole = found.place.root === "service" && found.place.path === ".";
+  if (isolationLevel !== "SHARED" || !isWhole || workspace.serviceRoot === workspace.projectRoot) return [found.place];
+  const within = `${workspace.serviceRoot.slice(roots.project.path.length + 1)}/`;
+  const shared = roots.sharedPaths.filter((path) => !path.startsWith(within)).map((path) => ({ root: "project" as const, path }));
+  return [found.place, ...shared.sort((left, right) => (left.path < right.path ? -1 : 1))];
+}
+
+const DIRECTORY_FLAGS = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
+
+/** Opens a directory in which a walk begins; a shared one may be missing. */
+function openStart(scope: SearchScope, found: Found, start: WorkspacePath, path: string): number | undefined {
+  const own = start === found.place;
+  const descriptor = own
+    ? openBeneath(found.descriptor, ".", DIRECTORY_FLAGS, "plain")
+    : openBeneath(scope.roots.project.descriptor, start.path, DIRECTORY_FLAGS, "plain");
+  if (descriptor >= 0) return descriptor;
+  if (own) throw failureOf(errorName(descriptor), path);
+  return undefined;
+}
+
+interface Pending {
+  readonly files: readonly Candidate[];
+  readonly result: Promise<WorkResult>;
+}
+
+/** The batches of one search: bounded in number, answered in order. */
+class Batches {
+  readonly #scope: SearchScope;
+  readonly #query: SearchQuery;
+  readonly #wanted: Wanted;
+  readonly #answer: Answer;
+  readonly #pending: Pending[] = [];
+  readonly #stop = new AbortController();
+  readonly #signal: AbortSignal;
+
+  constructor(scope: SearchScope, query: SearchQuery, wanted: Wanted, answer: Answer) {
+    this.#scope = scope;
+    this.#query = query;
+    this.#wanted = wanted;
+    this.#answer = answer;
+    this.#signal = AbortSignal.any([scope.signal, this.#stop.signal]);
+  }
+
+  /** A pattern that cannot be searched for is said to be so even where there is nothing to search. */
+  async tryPattern(): Promise<void> {
+    if (this.#query.pattern.kind === "literal") return;
+    const result = await this.#untilCancelled(this.#run({ directories: [], names: [] }));
+    if (result.kind !== "done") throw failureOfWork(result, this.#query.pattern, undefined);
+  }
+
+  /** Hands a batch over, and waits when there are many; `false` when the answer is complete. */
+  async take(files: readonly Candidate[]): Promise<boolean> {
+    const result = this.#run({ directories: files.map(({ directory }) => directory.descriptor), names: files.map(({ name }) => name) });
+    void result.then(() => {
+      for (const { directory } of files) directory.release();
+    });
+    this.#pending.push({ files, result });
+    while (this.#pending.length >= SEARCH_BATCHES_PENDING_MAX) await this.#settleOldest();
+    return !this.#answer.isFull;
+  }
+
+  /** Waits for everything that was handed over. */
+  async finish(): Promise<void> {
+    while (this.#pending.length > 0 && !this.#answer.isFull) await this.#settleOldest();
+  }
+
+  /** Gives up what was not begun; nobody wants it any more. */
+  abandon(): void {
+    this.#stop.abort();
+  }
+
+  async #settleOldest(): Promise<void> {
+    const oldest = this.#pending.shift();
+    if (oldest === undefined) return;
+    const result = await this.#untilCancelled(oldest.result);
+    if (this.#answer.isFull) return;
+    if (result.kind !== "done") throw this.#failure(result, oldest.files);
+    this.#answer.add(oldest.files, result);
+  }
+
+  #run(files: { readonly directories: readonly number[]; readonly names: readonly string[] }): Promise<WorkResult> {
+    return this.#scope.threads.run({ pattern: this.#query.pattern, wanted: this.#wanted, files }, this.#signal);
+  }
+
+  #failure(result: Exclude<WorkResult, { kind: "done" }>, files: readonly Candidate[]): Error {
+    const index = result.kind === "over_budget" || result.kind === "stalled" ? result.index : -1;
+    return failureOfWork(result, this.#query.pattern, files[index]?.place.path);
+  }
+
+  async #untilCancelled(result: Promise<WorkResult>): Promise<WorkResult> {
+    const { signal } = this.#scope;
+    throwIfCancelled(signal);
+    let onAbort: (() => void) | undefined;
+    const aborted = new Promise<void>((resolve) => {
+      onAbort = resolve;
+      signal.addEventListener("abort", onAbort, { once: true });
+    });
+    try {
+      const settled = await Promise.race([result, aborted]);
+      throwIfCancelled(signal);
+      return settled ?? result;
+    } finally {
+      if (onAbort) signal.removeEventListener("abort", onAbort);
+    }
+  }
+}

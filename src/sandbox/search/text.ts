@@ -1,0 +1,71 @@
+/**
+ * Bytes as the text that the regular expression engine takes, and the way back from its offsets to the bytes.
+ *
+ * The engine knows UTF-8 alone. INVARIANT: bytes that are not valid UTF-8 each become one U+FFFD, so that nothing is
+ * lost, no match begins or ends inside them, and every offset leads back to a byte of the file.
+ */
+import { isAscii, isUtf8 } from "node:buffer";
+
+/** A text for the engine. */
+export interface EngineText {
+  readonly text: string;
+  /** The position in the bytes of a position in the text's UTF-8. */
+  readonly toByte: (offset: number) => number;
+}
+
+const same = (offset: number) => offset;
+/** U+FFFD takes three bytes where one stood. */
+const EXTRA_BYTES = 2;
+
+/** `bytes` as text. */
+export function engineText(bytes: Buffer): EngineText {
+  if (isAscii(bytes)) return { text: bytes.toString("latin1", 0, bytes.length), toByte: same };
+  if (isUtf8(bytes)) return { text: bytes.toString("utf8", 0, bytes.length), toByte: same };
+  return repaired(bytes);
+}
+
+function repaired(bytes: Buffer): EngineText {
+  const odd: number[] = [];
+  const parts: string[] = [];
+  let from = 0;
+  for (let at = 0; at < bytes.length; ) {
+    const length = characterLength(bytes, at);
+    if (length > 0) {
+      at += length;
+      continue;
+    }
+    parts.push(bytes.toString("utf8", from, at), "\ufffd");
+    odd.push(at);
+    at += 1;
+    from = at;
+  }
+  parts.push(bytes.toString("utf8", from, bytes.length));
+  return { text: parts.join(""), toByte: (offset) => offset - EXTRA_BYTES * oddBefore(odd, offset) };
+}
+
+/** How many of the odd bytes stand before `offset` of the text. */
+function oddBefore(odd: readonly number[], offset: number): number {
+  let low = 0;
+  let high = odd.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((odd[middle] ?? 0) + EXTRA_BYTES * middle < offset) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Bytes of the character that begins at `at`, 0 when none does. */
+function characterLength(bytes: Buffer, at: number): number {
+  const first = bytes[at] ?? 0;
+  if (first < 0x80) return 1;
+  const length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc2 ? 2 : 0;
+  if (length === 0 || first > 0xf4 || at + length > bytes.length) return 0;
+  const second = bytes[at + 1] ?? 0;
+  // No overlong forms, no surrogates, nothing beyond U+10FFFF.
+  const low = first === 0xe0 ? 0xa0 : first === 0xf0 ? 0x90 : 0x80;
+  const high = first === 0xed ? 0x9f : first === 0xf4 ? 0x8f : 0xbf;
+  if (second < low || second > high) return 0;
+  for (let next = at + 2; next < at + length; next += 1) if (((bytes[next] ?? 0) & 0xc0) !== 0x80) return 0;
+  return length;
+}

@@ -1,0 +1,201 @@
+/**
+ * The threads that search: started when they are first needed, shared by all calls of the process, ended when they have
+ * been idle for a while. They keep no process alive while they wait.
+ *
+ * Decides: which thread gets which work, and when one is stuck. INVARIANTS: all work is answered once, whatever happens
+ * to its thread; a thread that does not get on with a file for SEARCH_STUCK_MS is ended and its other work goes
+ * to the next one; the number of threads is bounded.
+ */
+import { availableParallelism } from "node:os";
+import { Worker } from "node:worker_threads";
+import { SEARCH_STUCK_MS, SEARCH_THREAD_HEAP_MIB, SEARCH_THREADS_IDLE_MS, SEARCH_THREADS_MAX } from "../../base/limits.ts";
+import { PULSE, PULSE_BYTES, type SearchWork, type ThreadReply, type ThreadRequest, type WorkResult } from "./messages.ts";
+
+/** Runs work on search threads. */
+export interface SearchThreads {
+  /** What became of `work`; never rejects. Work that waits when `signal` says so is given up as `broken`. */
+  readonly run: (work: SearchWork, signal: AbortSignal) => Promise<WorkResult>;
+}
+
+/** How long a step may take, and how many threads there are. */
+export interface SearchThreadsOptions {
+  readonly stuckMs?: number;
+  readonly threadsMax?: number;
+  readonly idleMs?: number;
+}
+
+/** Work that a thread has at once, so that it never waits for the next. */
+const WORK_PER_THREAD = 2;
+/** Looks at a thread until it counts as stuck. */
+const LOOKS = 4;
+/** The same while it starts: a busy machine may take long to load it. */
+const STARTING_LOOKS = 60;
+
+interface Job {
+  readonly work: SearchWork;
+  readonly signal: AbortSignal;
+  readonly resolve: (result: WorkResult) => void;
+}
+
+interface Thread {
+  readonly worker: Worker;
+  readonly pulse: Int32Array;
+  /** Given to it and not answered yet, oldest first. */
+  readonly running: Map<number, Job>;
+  step: number;
+  quietLooks: number;
+}
+
+let shared: SearchThreads | undefined;
+
+/** The threads of this process. */
+export function searchThreads(): SearchThreads {
+  shared ??= createSearchThreads();
+  return shared;
+}
+
+/** Threads of their own, for tests. */
+export function createSearchThreads(options: SearchThreadsOptions = {}): SearchThreads {
+  const threads = new Threads(options);
+  return { run: (work, signal) => threads.run(work, signal) };
+}
+
+class Threads {
+  readonly #stuckMs: number;
+  readonly #threadsMax: number;
+  readonly #idleMs: number;
+  readonly #threads = new Set<Thread>();
+  readonly #queue: Job[] = [];
+  #nextId = 1;
+  #watch: NodeJS.Timeout | undefined;
+  #idle: NodeJS.Timeout | undefined;
+
+  constructor(options: SearchThreadsOptions) {
+    this.#stuckMs = options.stuckMs ?? SEARCH_STUCK_MS;
+    this.#threadsMax = options.threadsMax ?? Math.min(availableParallelism(), SEARCH_THREADS_MAX);
+    this.#idleMs = options.idleMs ?? SEARCH_THREADS_IDLE_MS;
+  }
+
+  run(work: SearchWork, signal: AbortSignal): Promise<WorkResult> {
+    return new Promise((resolve) => {
+      this.#queue.push({ work, signal, resolve });
+      this.#dispatch();
+    });
+  }
+
+  #dispatch(): void {
+    while (this.#queue.length > 0) {
+      const thread = this.#threadWithRoom();
+      if (thread === undefined) return;
+      const job = this.#queue.shift();
+      if (job === undefined) return;
+      if (job.signal.aborted) {
+        job.resolve({ kind: "broken", message: "cancelled" });
+        continue;
+      }
+      this.#give(thread, job);
+    }
+  }
+
+  /** The thread with the least to do; a new one rather than one that is busy, as long as there may be more. */
+  #threadWithRoom(): Thread | undefined {
+    let best: Thread | undefined;
+    for (const thread of this.#threads) {
+      if (best === undefined || thread.running.size < best.running.size) best = thread;
+    }
+    if ((best === undefined || best.running.size > 0) && this.#threads.size < this.#threadsMax) return this.#start();
+    return best !== undefined && best.running.size < WORK_PER_THREAD ? best : undefined;
+  }
+
+  #give(thread: Thread, job: Job): void {
+    const id = this.#nextId++;
+    thread.running.set(id, job);
+    thread.worker.ref();
+    clearTimeout(this.#idle);
+    this.#idle = undefined;
+    this.#watch ??= setInterval(() => this.#lookAtAll(), this.#stuckMs / LOOKS).unref();
+    thread.worker.postMessage({ id, work: job.work } satisfies ThreadRequest);
+  }
+
+  #start(): Thread {
+    const memory = new SharedArrayBuffer(PULSE_BYTES);
+    const worker = new Worker(new URL("./search-worker.ts", import.meta.url), {
+      workerData: { pulse: memory },
+      trackUnmanagedFds: false,
+      resourceLimits: { maxOldGenerationSizeMb: SEARCH_THREAD_HEAP_MIB },
+    });
+    const thread: Thread = { worker, pulse: new Int32Array(memory), running: new Map(), step: 0, quietLooks: 0 };
+    this.#threads.add(thread);
+    worker.unref();
+    worker.on("message", ({ id, result }: ThreadReply) => this.#answered(thread, id, result));
+    // Out of memory is an error of the thread; whatever it is, `exit` follows.
+    worker.on("error", (error) => this.#lost(thread, lossOf(error)));
+    worker.on("exit", () => this.#lost(thread, { kind: "broken", message: "the search thread ended" }));
+    return thread;
+  }
+
+  #answered(thread: Thread, id: number, result: WorkResult): void {
+    const job = thread.running.get(id);
+    if (job === undefined) return;
+    thread.running.delete(id);
+    thread.quietLooks = 0;
+    job.resolve(result);
+    if (thread.running.size === 0) thread.worker.unref();
+    this.#dispatch();
+    if (this.#isIdle()) this.#rest();
+  }
+
+  /** A thread is gone: what it was doing failed with `loss`, what it had not begun is done by another. */
+  #lost(thread: Thread, loss: WorkResult): void {
+    if (!this.#threads.delete(thread)) return;
+    const [current, ...others] = thread.running.values();
+    thread.running.clear();
+    this.#queue.unshift(...others);
+    void thread.worker.terminate();
+    current?.resolve(loss);
+    this.#dispatch();
+    if (this.#isIdle()) this.#rest();
+  }
+
+  #lookAtAll(): void {
+    for (const thread of [...this.#threads]) {
+      const step = Atomics.load(thread.pulse, PULSE.step);
+      thread.quietLooks = thread.running.size > 0 && step === thread.step ? thread.quietLooks + 1 : 0;
+      thread.step = step;
+      if (thread.quietLooks >= (step === 0 ? STARTING_LOOKS : LOOKS)) void this.#end(thread);
+    }
+  }
+
+  /** Ends a stuck thread, and only then says so: the caller may close descriptors that it used. */
+  async #end(thread: Thread): Promise<void> {
+    thread.quietLooks = Number.NEGATIVE_INFINITY; // once
+    const index = Atomics.load(thread.pulse, PULSE.index);
+    const loss: WorkResult = { kind: Atomics.load(thread.pulse, PULSE.matching) === 1 ? "over_budget" : "stalled", index };
+    thread.worker.removeAllListeners("exit");
+    await thread.worker.terminate();
+    this.#lost(thread, loss);
+  }
+
+  #isIdle(): boolean {
+    return this.#queue.length === 0 && [...this.#threads].every(({ running }) => running.size === 0);
+  }
+
+  #rest(): void {
+    clearInterval(this.#watch);
+    this.#watch = undefined;
+    clearTimeout(this.#idle);
+    this.#idle = setTimeout(() => this.#endAll(), this.#idleMs).unref();
+  }
+
+  #endAll(): void {
+    for (const thread of this.#threads) {
+      this.#threads.delete(thread);
+      void thread.worker.terminate();
+    }
+  }
+}
+
+function lossOf(error: unknown): WorkResult {
+  const isFull = error instanceof Error && "code" in error && error.code === "ERR_WORKER_OUT_OF_MEMORY";
+  return isFull ? { kind: "over_budget", index: -1 } : { kind: "broken", message: error instanceof Error ? error.message : String(error) };
+}

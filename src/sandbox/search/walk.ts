@@ -1,0 +1,271 @@
+/**
+ * Going through a tree for files to search: from directory handle to directory handle, in the order of the bytes of their
+ * paths.
+ *
+ * Decides: which files are searched. Left out are secret and managed places, what the lease or policy does not let the
+ * call read, shared places under STRICT unless the search begins in one, files in the making, and what `.gitignore`
+ * names. Dot files are searched as any other. Symbolic links are not followed, neither to directories, so that there are no
+ * loops, nor to files, which are searched where they really lie. INVARIANTS: each directory is opened from its
+ * parent's handle without following links or crossing mounts; no handle is closed while a thread may use it.
+ */
+import { closeSync, constants, fstatSync, opendirSync, readSync } from "node:fs";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { textOf } from "../../base/bytes.ts";
+import {
+  IGNORE_FILE_BYTES_MAX,
+  SEARCH_BATCH_FILES,
+  SEARCH_DEPTH_MAX,
+  SEARCH_ENTRIES_SCANNED_MAX,
+  SEARCH_FILES_MAX,
+} from "../../base/limits.ts";
+import type { WorkspacePath } from "../../model/access.ts";
+import type { GlobTest } from "../../model/glob.ts";
+import { errno, openBeneath } from "../files/syscalls.ts";
+import { isTemporaryName } from "../files/temporary.ts";
+import type { SearchExclusions } from "./exclusions.ts";
+import type { IgnoreRules } from "./ignore-rules.ts";
+
+const DIRECTORY_FLAGS = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
+const IGNORE_FILE_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
+const IGNORE_FILE = ".gitignore";
+/** Names read after which other calls get their turn. */
+const NAMES_PER_TURN = 1024;
+/** Names that one system call brings. */
+const NAMES_PER_CALL = 512;
+
+/** An open directory that closes when its last user lets it go. */
+export class SharedDirectory {
+  readonly descriptor: number;
+  #users = 1;
+  constructor(descriptor: number) {
+    this.descriptor = descriptor;
+  }
+  /** One more user. */
+  take(): this {
+    this.#users += 1;
+    return this;
+  }
+  /** One user less. */
+  release(): void {
+    this.#users -= 1;
+    if (this.#users === 0) closeSync(this.descriptor);
+  }
+}
+
+/** A file to search: a name in an open directory, and where it lies. */
+export interface Candidate {
+  readonly directory: SharedDirectory;
+  readonly name: string;
+  readonly place: WorkspacePath;
+}
+
+/** Where a walk begins, and what bounds it. */
+export interface WalkOptions {
+  readonly exclusions: SearchExclusions;
+  readonly recursive: boolean;
+  /** Tests the path from the place where the walk begins. */
+  readonly glob: GlobTest | undefined;
+  readonly ignoreRules: IgnoreRules;
+  /** Throws when the call was cancelled; answers whether the time is up. */
+  readonly isTimeUp: () => boolean;
+}
+
+/** What a walk found out besides files. */
+export interface WalkReport {
+  /** Files or directories that could not be opened or named. */
+  unreadable: number;
+  truncated: boolean;
+}
+
+interface Entry {
+  readonly name: string;
+  readonly isDirectory: boolean;
+  readonly place: WorkspacePath;
+}
+
+interface Level {
+  readonly directory: SharedDirectory;
+  readonly place: WorkspacePath;
+  readonly ignoreRules: IgnoreRules;
+  readonly entries: readonly Entry[];
+  next: number;
+}
+
+/**
+ * Walks from the open directory `start` and hands over batches of candidates; each candidate's directory is held for
+ * the receiver, who releases it. Closes `start`. Ends early when `emit` answers `false`.
+ */
+export async function walkTree(
+  start: { readonly descriptor: number; readonly place: WorkspacePath },
+  options: WalkOptions,
+  report: WalkReport,
+  emit: (batch: readonly Candidate[]) => Promise<boolean>,
+): Promise<void> {
+  const walk = new Walk(start.place, options, report);
+  let batch: Candidate[] = [];
+  let files = 0;
+  try {
+    await walk.enter(new SharedDirectory(start.descriptor), start.place, options.ignoreRules);
+    for (let candidate = await walk.next(); candidate !== undefined; candidate = await walk.next()) {
+      files += 1;
+      if (files > SEARCH_FILES_MAX) {
+        report.truncated = true;
+        break;
+      }
+      batch.push({ ...candidate, directory: candidate.directory.take() });
+      if (batch.length < SEARCH_BATCH_FILES) continue;
+      const full = batch;
+      batch = [];
+      if (!(await emit(full))) return;
+    }
+    const rest = batch;
+    batch = [];
+    if (rest.length > 0) await emit(rest);
+  } finally {
+    for (const { directory } of batch) directory.release();
+    walk.close();
+  }
+}
+
+class Walk {
+  readonly #base: WorkspacePath;
+  readonly #options: WalkOptions;
+  readonly #report: WalkReport;
+  readonly #levels: Level[] = [];
+  #scanned = 0;
+
+  constructor(base: WorkspacePath, options: WalkOptions, report: WalkReport) {
+    this.#base = base;
+    this.#options = options;
+    this.#report = report;
+  }
+
+  /** Goes into an open directory, which it closes in the end. */
+  async enter(directory: SharedDirectory, place: WorkspacePath, outer: IgnoreRules): Promise<void> {
+    try {
+      const { entries, hasIgnoreFile } = await this.#read(directory.descriptor, place);
+      const { exclusions } = this.#options;
+      const own = hasIgnoreFile ? readIgnoreFile(directory.descriptor) : undefined;
+      const ignoreRules = own === undefined ? outer : outer.with(exclusions.fromProject(place), own);
+      this.#levels.push({ directory, place, ignoreRules, entries, next: 0 });
+    } catch (error) {
+      directory.release();
+      throw error;
+    }
+  }
+
+  /** The next file; going into directories on the way. */
+  async next(): Promise<Candidate | undefined> {
+    for (let level = this.#levels.at(-1); level !== undefined; level = this.#levels.at(-1)) {
+      const entry = level.entries[level.next];
+      level.next += 1;
+      if (entry === undefined) {
+        this.#levels.pop();
+        level.directory.release();
+      } else if (entry.isDirectory) {
+        if (this.#options.isTimeUp()) this.#cutShort();
+        else await this.#descend(level, entry);
+      } else if (this.#mayBeSearched(level, entry)) {
+        return { directory: level.directory, name: entry.name, place: entry.place };
+      }
+    }
+    return undefined;
+  }
+
+  close(): void {
+    for (const { directory } of this.#levels.splice(0)) directory.release();
+  }
+
+  #cutShort(): void {
+    this.#report.truncated = true;
+    this.close();
+  }
+
+  #mayBeSearched(level: Level, { place }: Entry): boolean {
+    const { glob, exclusions } = this.#options;
+    if (glob !== undefined && !glob(below(this.#base, place))) return false;
+    if (!exclusions.mayRead(place)) return false;
+    return !level.ignoreRules.leaveOut(exclusions.fromProject(place), false);
+  }
+
+  async #descend(level: Level, { name, place }: Entry): Promise<void> {
+    const { exclusions } = this.#options;
+    const path = exclusions.fromProject(place);
+    if (!exclusions.mayEnter(place) || level.ignoreRules.leaveOut(path, true)) return;
+    if (this.#levels.length >= SEARCH_DEPTH_MAX) {
+      this.#report.truncated = true;
+      return;
+    }
+    const inner = openBeneath(level.directory.descriptor, name, DIRECTORY_FLAGS, "plain");
+    // Gone, replaced by a link, or another mount: not part of the tree any more.
+    if ([-errno.ENOENT, -errno.ENOTDIR, -errno.ELOOP, -errno.EXDEV].includes(inner)) return;
+    if (inner < 0) this.#report.unreadable += 1;
+    else await this.enter(new SharedDirectory(inner), place, level.ignoreRules.inside(path));
+  }
+
+  /** The entries of a directory that may matter, in the order of the bytes of the paths below it. */
+  async #read(descriptor: number, place: WorkspacePath): Promise<{ readonly entries: readonly Entry[]; readonly hasIgnoreFile: boolean }> {
+    const found: { readonly raw: string; readonly isDirectory: boolean }[] = [];
+    // Latin-1 keeps every byte as it is, and orders like the bytes.
+    const handle = opendirSync(`/proc/self/fd/${descriptor}`, { encoding: "latin1", bufferSize: NAMES_PER_CALL });
+    try {
+      for (let entry = handle.readSync(); entry !== null; entry = handle.readSync()) {
+        this.#scanned += 1;
+        if (this.#scanned > SEARCH_ENTRIES_SCANNED_MAX) {
+          this.#report.truncated = true;
+          break;
+        }
+        if (this.#scanned % NAMES_PER_TURN === 0) {
+          await nextTurn();
+          if (this.#options.isTimeUp()) break;
+        }
+        // What comes after a directory's name in its files' paths is a slash, and that decides its place in the order.
+        if (entry.isFile()) found.push({ raw: entry.name, isDirectory: false });
+        else if (this.#options.recursive && entry.isDirectory()) found.push({ raw: `${entry.name}/`, isDirectory: true });
+      }
+    } finally {
+      handle.closeSync();
+    }
+    found.sort((left, right) => (left.raw < right.raw ? -1 : 1));
+    const hasIgnoreFile = found.some(({ raw }) => raw === IGNORE_FILE);
+    const entries = found.flatMap(({ raw, isDirectory }) => this.#entryOf(isDirectory ? raw.slice(0, -1) : raw, isDirectory, place) ?? []);
+    return { entries, hasIgnoreFile };
+  }
+
+  #entryOf(raw: string, isDirectory: boolean, directory: WorkspacePath): Entry | undefined {
+    const name = isPlain(raw) ? raw : textOf(Buffer.from(raw, "latin1"));
+    if (name === undefined) {
+      this.#report.unreadable += 1; // such a name cannot be judged, and no call can name it
+      return undefined;
+    }
+    if (isTemporaryName(name)) return undefined;
+    const path = directory.path === "." ? name : `${directory.path}/${name}`;
+    return { name, isDirectory, place: { root: directory.root, path } };
+  }
+}
+
+/** Whether `raw` is the same text in Latin-1 and UTF-8. */
+function isPlain(raw: string): boolean {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: names may hold any byte
+  return /^[\x00-\x7f]*$/.test(raw);
+}
+
+/** The path of `place` from `base`, which lies above it. */
+function below(base: WorkspacePath, place: WorkspacePath): string {
+  return base.path === "." ? place.path : place.path.slice(base.path.length + 1);
+}
+
+/** The text of the `.gitignore` in an open directory, if there is a readable one. Git does not follow links here either. */
+export function readIgnoreFile(directory: number, folder = ""): string | undefined {
+  const descriptor = openBeneath(directory, folder === "" ? IGNORE_FILE : `${folder}/${IGNORE_FILE}`, IGNORE_FILE_FLAGS, "plain");
+  if (descriptor < 0) return undefined;
+  try {
+    if (!fstatSync(descriptor).isFile()) return undefined;
+    const bytes = Buffer.alloc(IGNORE_FILE_BYTES_MAX);
+    return bytes.toString("utf8", 0, readSync(descriptor, bytes, 0, bytes.length, 0));
+  } catch {
+    return undefined; // rules that cannot be read leave nothing out
+  } finally {
+    closeSync(descriptor);
+  }
+}

@@ -1,0 +1,90 @@
+/** What the administration service does to an open kernel: the operator's acts, the ledger, the policies, its health. */
+import { Worker } from "node:worker_threads";
+import { KernelError } from "../base/errors.ts";
+import { encodeEntry } from "../ledger/entry.ts";
+import type { VerifyReport } from "../ledger/verify.ts";
+import type { Denial } from "../model/decision.ts";
+import type { AdminPort } from "../transports/connect/index.ts";
+import { isAdminCredential } from "./admin-credential.ts";
+import type { OpenKernel } from "./compose.ts";
+import { type LedgerReader, openLedgerReader } from "./ledger-reader.ts";
+import { checkPresets } from "./policy-check.ts";
+import type { VerifyWorkerData, VerifyWorkerReply } from "./verify-worker.ts";
+import { handrailVersion } from "./version.ts";
+
+const WRONG_CREDENTIAL: Denial = {
+  layer: "authenticate",
+  reason: "session_invalid",
+  ruleId: "ADMIN:credential",
+  message: "this is not the admin credential; make one with `handrail admin token`",
+};
+
+/** The port, and how to let go of what it opened. */
+export interface OpenAdminPort extends AdminPort {
+  readonly close: () => Promise<void>;
+}
+
+/** The administration of `kernel`. */
+export function adminPort(kernel: OpenKernel): OpenAdminPort {
+  const { administration, stateDirectory } = kernel;
+  let reader: Promise<LedgerReader> | undefined;
+  const opened = () => {
+    reader ??= openLedgerReader(stateDirectory).catch((error: unknown) => {
+      reader = undefined; // the next request tries again
+      throw error;
+    });
+    return reader;
+  };
+  return {
+    authenticate: async (token) => {
+      const right = await isAdminCredential(stateDirectory, token);
+      if (!right) await kernel.door.recordRefusal(WRONG_CREDENTIAL);
+      return right;
+    },
+    createSession: (wish) => administration.createSession({ ...wish, askedBy: "operator" }),
+    listSessions: () => administration.listSessions(),
+    revokeSession: (id) => administration.revokeSession(id),
+    createLease: (scope, lifetimeMs) => administration.createLease(scope, lifetimeMs),
+    deriveLease: (parentId, scope, lifetimeMs) => administration.deriveLease(parentId, scope, lifetimeMs),
+    listLeases: () => administration.listLeases(),
+    renewLease: (id, lifetimeMs) => administration.renewLease(id, lifetimeMs),
+    releaseLease: (id) => administration.releaseLease(id),
+    entries: async (from, count) => {
+      const ledger = await opened();
+      const records = from === 0 ? await ledger.tail(count) : await ledger.range(from, count);
+      const plain = records.map(({ entry, hash, payload }) => ({
+        entry: encodeEntry(entry),
+        hash,
+        ...(payload !== undefined && { payload }),
+      }));
+      return { records: plain, head: (await ledger.head()).sequence };
+    },
+    verifyLedger: (signal) => verifyApart(stateDirectory, signal),
+    checkPolicy: (preset) => checkPresets(process.env, kernel.operator.path, preset),
+    health: () => ({
+      version: handrailVersion(),
+      instanceId: kernel.instanceId,
+      ledger: kernel.health(),
+      tools: kernel.door.tools().length,
+    }),
+    close: async () => {
+      await (await reader)?.close();
+    },
+  };
+}
+
+/** Verifies in a thread of its own, because hashing a whole ledger takes long; ends when nobody waits any more. */
+function verifyApart(stateDirectory: string, signal: AbortSignal): Promise<VerifyReport> {
+  const worker = new Worker(new URL("./verify-worker.ts", import.meta.url), { workerData: { stateDirectory } satisfies VerifyWorkerData });
+  const stop = () => void worker.terminate();
+  signal.addEventListener("abort", stop, { once: true });
+  if (signal.aborted) stop();
+  return new Promise<VerifyReport>((done, failed) => {
+    worker.once("message", (reply: VerifyWorkerReply) => {
+      if (reply.kind === "report") done(reply.report);
+      else failed(new KernelError(reply.code, reply.message));
+    });
+    worker.once("error", failed);
+    worker.once("exit", () => failed(new KernelError("LEDGER_UNAVAILABLE", "the verification was broken off; ask again")));
+  }).finally(() => signal.removeEventListener("abort", stop));
+}

@@ -1,0 +1,105 @@
+/**
+ * Changes of the operator's policies that would let a call run: permits, waivers and exceptions for exactly what was asked.
+ * They are tried on copies of the texts; the operator's files are never written.
+ */
+import type { CallExplanation } from "../kernel/index.ts";
+import { exceptionFor, narrowestPermit } from "../policy/explain.ts";
+import type { PolicyEngine } from "../policy/policy.ts";
+import type { PolicyRequest } from "../policy/request.ts";
+import type { Advice, AdviceParts, Assumed, NextStep } from "./advice.ts";
+import type { OperatorDirectory } from "./operator-directory.ts";
+import { buildEngine } from "./policies.ts";
+
+/** Changes of the operator's policies that are tried together. */
+export class PolicyEdits {
+  readonly #parts: AdviceParts;
+  readonly #permits = new Map<string, { readonly request: PolicyRequest; readonly waives: Set<string>; readonly isNeeded: boolean }>();
+  readonly #exceptions = new Map<string, { readonly place: string; readonly clauses: Set<string> }>();
+  readonly #engines: PolicyEngine[] = [];
+
+  constructor(parts: AdviceParts) {
+    this.#parts = parts;
+  }
+
+  /** What to assume about what policy says of `explanation`. */
+  async meet(state: Assumed, { accesses }: CallExplanation): Promise<NextStep> {
+    for (const { request, policy } of accesses) {
+      const { verdict, matching } = policy;
+      if (verdict.decision === "allow") {
+        for (const { ruleId } of verdict.obligations) this.#waive(request, ruleId);
+      } else if (verdict.cause === "error") {
+        return `the rule ${verdict.ruleId} cannot be evaluated, and that denies: ${verdict.message ?? "correct it"}`;
+      } else if (verdict.cause === "default") {
+        this.#permits.set(keyOf(request), { request, waives: new Set(), isNeeded: true });
+      } else {
+        for (const { id, file, line } of matching.filter(({ effect, outcome }) => effect === "forbid" && outcome === "matched")) {
+          if (!file.startsWith("policy/")) return `the rule ${id} (${file}:${line}) ships with Handrail, and nothing lifts it`;
+          const known = this.#exceptions.get(id) ?? { place: `${file}:${line}`, clauses: new Set<string>() };
+          known.clauses.add(exceptionFor(request));
+          this.#exceptions.set(id, known);
+        }
+      }
+    }
+    const { session } = state.who;
+    const engine = await buildEngine(session.preset, {
+      tools: this.#parts.tools,
+      operator: this.#edited(await this.#policyTexts(session.preset)),
+      roles: this.#parts.operator.settings.roles,
+    });
+    this.#engines.push(engine);
+    return { ...state, assuming: { ...state.assuming, policy: engine } };
+  }
+
+  /** What was tried, for people. */
+  advice(): readonly Advice[] {
+    const file = `${this.#parts.operator.path}/policy/`;
+    const exceptions = [...this.#exceptions].map(([id, { place, clauses }]): Advice => {
+      const change = `add to the rule \`${id}\` (${place}), before its closing \`;\``;
+      return { kind: "exception", change, text: [...clauses].join("\n") };
+    });
+    const permits = [...this.#permits.values()].map(({ request, waives, isNeeded }): Advice => {
+      const lifted = `lifts what ${[...waives].join(", ")} asks for, for exactly this`;
+      const change = isNeeded ? `add a permit for exactly this to a file in ${file}` : `add a permit to a file in ${file} that ${lifted}`;
+      return { kind: isNeeded ? "permit" : "waiver", change, text: narrowestPermit(request, [...waives].sort()) };
+    });
+    return [...exceptions, ...permits];
+  }
+
+  /** Frees the engines that were tried. */
+  dispose(): void {
+    for (const engine of this.#engines) engine.dispose();
+  }
+
+  #waive(request: PolicyRequest, ruleId: string): void {
+    const known = this.#permits.get(keyOf(request)) ?? { request, waives: new Set<string>(), isNeeded: false };
+    known.waives.add(ruleId);
+    this.#permits.set(keyOf(request), known);
+  }
+
+  /** The texts of the operator's rules as the engine names them, by id. */
+  async #policyTexts(preset: string): Promise<ReadonlyMap<string, { readonly file: string; readonly text: string }>> {
+    const { tools, operator } = this.#parts;
+    const engine = await buildEngine(preset, { tools, operator, roles: operator.settings.roles });
+    this.#engines.push(engine);
+    return new Map(engine.policies.map(({ id, file, text }) => [id, { file, text }]));
+  }
+
+  #edited(texts: ReadonlyMap<string, { readonly file: string; readonly text: string }>): OperatorDirectory {
+    const { operator } = this.#parts;
+    const policies = operator.policies.map(({ name, text }) => {
+      let edited = text;
+      for (const [id, { clauses }] of this.#exceptions) {
+        const rule = texts.get(id);
+        if (rule?.file !== `policy/${name}`) continue;
+        edited = edited.replace(rule.text, () => `${rule.text.replace(/\s*;\s*$/, "")}\n${[...clauses].join("\n")};`);
+      }
+      return { name, text: edited };
+    });
+    const added = [...this.#permits.values()].map(({ request, waives }) => narrowestPermit(request, [...waives].sort())).join("\n");
+    return { ...operator, policies: added === "" ? policies : [...policies, { name: "suggested by explain.cedar", text: added }] };
+  }
+}
+
+function keyOf(request: PolicyRequest): string {
+  return narrowestPermit(request);
+}

@@ -1,0 +1,51 @@
+/**
+ * Verified reading: block by block, each compared with its hash before it is handed out.
+ *
+ * INVARIANT: no byte that does not fit leaves, and nobody is told that an altered object ended well.
+ */
+import { closeSync, read as readWithCallback, type Stats } from "node:fs";
+import { promisify } from "node:util";
+import { isBlock } from "../../base/block-hashes.ts";
+import { HASH_SIZE } from "../../base/limits.ts";
+
+const readAsync = promisify(readWithCallback);
+
+/** An object that is open, and what its bytes must be. */
+export interface OpenObject {
+  readonly descriptor: number;
+  readonly stats: Stats;
+  readonly sizeBytes: number;
+  readonly blockBytes: number;
+  readonly blocks: Uint8Array;
+}
+
+/** Yields the bytes of a range, verified; returns early, having yielded no wrong byte, when the object was altered. */
+export async function* verifiedBytes(object: OpenObject, offset: number, length: number): AsyncGenerator<Uint8Array, "intact" | "altered"> {
+  const { descriptor, stats, sizeBytes, blockBytes, blocks } = object;
+  try {
+    const end = Math.min(sizeBytes, offset + length);
+    if (stats.size !== sizeBytes || blocks.byteLength !== Math.ceil(sizeBytes / blockBytes) * HASH_SIZE) return "altered";
+    for (let index = Math.floor(offset / blockBytes); index * blockBytes < end; index += 1) {
+      const start = index * blockBytes;
+      // Memory of its own: whoever takes the block may keep it.
+      const block = await readFully(descriptor, start, Math.min(blockBytes, sizeBytes - start));
+      if (!isBlock(blocks, index, block)) return "altered";
+      yield block.subarray(Math.max(0, offset - start), end - start);
+    }
+    return "intact";
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Up to `length` bytes from `position`; fewer at the end of the file. */
+async function readFully(descriptor: number, position: number, length: number): Promise<Uint8Array> {
+  const bytes = Buffer.allocUnsafeSlow(length);
+  let done = 0;
+  while (done < length) {
+    const { bytesRead } = await readAsync(descriptor, bytes, done, length - done, position + done);
+    if (bytesRead === 0) break;
+    done += bytesRead;
+  }
+  return bytes.subarray(0, done);
+}

@@ -1,0 +1,115 @@
+/**
+ * Marks in `state.db`. They are looked up with every call and rise a few times in the life of a principal, so they share
+ * the connection and the cache of the sessions.
+ *
+ * INVARIANT: a mark that is absent and one that was found absent are told apart, so that a principal without a mark costs no
+ * query either.
+ */
+import type { Database, Statement } from "better-sqlite3";
+import { KernelError } from "../../base/errors.ts";
+import { STORE_LIST_MAX } from "../../base/limits.ts";
+import { endTurn } from "../../base/turn.ts";
+import type { MarkOwner, MarkStore, OwnedMark } from "../../flow/mark-store.ts";
+import { combineMarks, DATA_CLASSES, type Mark, TRUST_LEVELS } from "../../model/label.ts";
+import { guarded, immediately } from "./database.ts";
+import { RowCache, type StateFreshness } from "./state-cache.ts";
+
+interface MarkRow {
+  readonly user_id: string;
+  readonly agent_id: string;
+  readonly service_root: string;
+  readonly trust_level: string;
+  readonly data_class: string;
+  readonly changed_at_ms: number;
+}
+
+/** The marks of an open `state.db`. */
+export class EmbeddedMarkStore implements MarkStore {
+  readonly #database: Database;
+  readonly #path: string;
+  readonly #cache: RowCache<{ readonly mark: Mark | undefined }>;
+  readonly #find: Statement<[string, string, string], MarkRow>;
+  readonly #put: Statement<[string, string, string, string, string, number]>;
+
+  constructor(database: Database, path: string, freshness: StateFreshness) {
+    this.#database = database;
+    this.#path = path;
+    this.#cache = new RowCache(freshness);
+    this.#find = database.prepare("SELECT * FROM marks WHERE user_id = ? AND agent_id = ? AND service_root = ?");
+    this.#put = database.prepare("INSERT OR REPLACE INTO marks VALUES (?, ?, ?, ?, ?, ?)");
+  }
+
+  async findMark(owner: MarkOwner): Promise<Mark | undefined> {
+    return this.#guarded(() => {
+      const key = keyOf(owner);
+      const cached = this.#cache.get(key);
+      if (cached) return cached.mark;
+      const mark = this.#read(owner);
+      this.#cache.set(key, { mark });
+      return mark;
+    });
+  }
+
+  async raiseMark(owner: MarkOwner, initial: Mark, seen: Mark, atMs: number): Promise<Mark> {
+    return this.#change(owner, () => {
+      const mark = combineMarks(this.#read(owner) ?? initial, seen);
+      this.#write(owner, mark, atMs);
+      return mark;
+    });
+  }
+
+  async replaceMark(owner: MarkOwner, mark: Mark, atMs: number): Promise<Mark | undefined> {
+    return this.#change(owner, () => {
+      const before = this.#read(owner);
+      if (before !== undefined) this.#write(owner, mark, atMs);
+      return before;
+    });
+  }
+
+  async listMarks(): Promise<readonly OwnedMark[]> {
+    const sql = `SELECT * FROM marks ORDER BY changed_at_ms DESC, user_id, agent_id, service_root LIMIT ${STORE_LIST_MAX}`;
+    const rows = this.#guarded(() => this.#database.prepare<[], MarkRow>(sql).all());
+    return rows.map((row) => ({
+      userId: row.user_id,
+      agentId: row.agent_id,
+      serviceRoot: row.service_root,
+      mark: markOf(row),
+      changedAtMs: row.changed_at_ms,
+    }));
+  }
+
+  #read({ userId, agentId, serviceRoot }: MarkOwner): Mark | undefined {
+    const row = this.#find.get(userId, agentId, serviceRoot);
+    return row === undefined ? undefined : markOf(row);
+  }
+
+  #write({ userId, agentId, serviceRoot }: MarkOwner, { trustLevel, dataClass }: Mark, atMs: number): void {
+    this.#put.run(userId, agentId, serviceRoot, trustLevel, dataClass, atMs);
+  }
+
+  #change<T>(owner: MarkOwner, work: () => T): T {
+    return this.#guarded(() => {
+      this.#cache.delete(keyOf(owner));
+      const changed = immediately(this.#database, work);
+      endTurn();
+      return changed;
+    });
+  }
+
+  #guarded<T>(work: () => T): T {
+    return guarded(this.#path, "STORE_UNAVAILABLE", work);
+  }
+}
+
+function keyOf({ userId, agentId, serviceRoot }: MarkOwner): string {
+  return `${userId}\0${agentId}\0${serviceRoot}`;
+}
+
+function markOf(row: MarkRow): Mark {
+  const trustLevel = TRUST_LEVELS.find((level) => level === row.trust_level);
+  const dataClass = DATA_CLASSES.find((name) => name === row.data_class);
+  if (trustLevel === undefined || dataClass === undefined) {
+    throw new KernelError("STORE_CORRUPT", "a mark in the state directory names a level that does not exist");
+  }
+  return { trustLevel, dataClass };
+}

@@ -1,0 +1,126 @@
+/**
+ * `artifact_fetch`: stored content, whole or in ranges, by an artifact's name or by its hash.
+ *
+ * INVARIANT: no character is ever split or altered; content that is not UTF-8 is refused as text and never repaired.
+ */
+import { z } from "zod";
+import { textOf } from "../../base/bytes.ts";
+import { CHARACTER_BYTES_MAX, characterBoundary } from "../../base/characters.ts";
+import { INLINE_RESULT_BYTES_MAX, MAX_READ_LIMIT, SHOWN_BYTES_MAX } from "../../base/limits.ts";
+import { type ContentName, contentResourceId, type FoundContent } from "../../model/content.ts";
+import { ToolFailure } from "../../model/failure.ts";
+import type { Tool, ToolContext, ToolOutput } from "../../model/tool.ts";
+import { artifactIdArgument, hashArgument } from "./arguments.ts";
+
+const parameters = z
+  .strictObject({
+    artifact_id: artifactIdArgument("Name of an artifact of this workspace.").optional(),
+    content_hash: hashArgument("BLAKE3-256 of content: of a result that was too large, or of what you stored.").optional(),
+    offset: z.int().min(0).optional().meta({ description: "First byte. Default 0. A character belongs to the range in which it begins." }),
+    limit: z
+      .int()
+      .min(0)
+      .max(MAX_READ_LIMIT)
+      .optional()
+      .meta({
+        description: `Bytes to return; 0 or absent means ${SHOWN_BYTES_MAX}, and more than ${INLINE_RESULT_BYTES_MAX} is cut to that.`,
+      }),
+    encoding: z
+      .enum(["utf-8", "base64"])
+      .optional()
+      .meta({ description: "`utf-8` (default) returns text and refuses other content; `base64` returns any bytes." }),
+  })
+  .refine((args) => (args.artifact_id === undefined) !== (args.content_hash === undefined), {
+    params: { rule: "mutually_exclusive" },
+    message: "give either `artifact_id` or `content_hash`",
+  });
+
+type Arguments = z.infer<typeof parameters>;
+
+/** The tool `artifact_fetch`. */
+export const artifactFetch: Tool<Arguments> = {
+  name: "artifact_fetch",
+  title: "Fetch an artifact or stored content",
+  description:
+    "Returns stored content by an artifact's name or by its hash: an artifact of this workspace, content you stored, or the rest of a " +
+    "result that was too large to be shown. `next_offset` in the answer says where the next part begins.",
+  parameters: parameters as unknown as Tool<Arguments>["parameters"],
+  outputSchema: {
+    type: "object",
+    properties: {
+      artifact_id: { type: "string" },
+      category: { type: "string" },
+      metadata: { type: "array", items: { type: "string" } },
+      content_hash: { type: "string" },
+      size_bytes: { type: "integer", description: "Size of the whole content." },
+      encoding: { enum: ["utf-8", "base64"] },
+      content: { type: "string" },
+      offset: { type: "integer", description: "First byte that was returned; moved to the next character when it fell inside one." },
+      bytes: { type: "integer", description: "Bytes that were returned." },
+      next_offset: { type: "integer", description: "Where the next range begins; absent at the end." },
+    },
+    required: ["content_hash", "size_bytes", "offset"],
+    additionalProperties: false,
+  },
+  capability: {
+    effect: "read",
+    risk: "low",
+    sizedByCaller: true,
+    approval: { level: "auto" },
+    execution: { sandbox: "process", networkDefault: "none" },
+    labels: { outputTrust: "verified", outputDataClass: "internal" },
+    audit: { logArgs: true, logOutput: false },
+  },
+  analyse: (args) => [{ resource: { kind: "artifact", id: contentResourceId(nameOf(args)) }, effect: "read" }],
+  async execute(args, context) {
+    const found = await context.content.find(nameOf(args));
+    return context.reply === "stream" ? stream(args, found, context) : part(args, found, context);
+  },
+};
+
+function nameOf({ artifact_id: id, content_hash: hash }: Arguments): ContentName {
+  return id === undefined ? { kind: "content", hash: hash ?? "" } : { kind: "artifact", id };
+}
+
+/** The bytes go beside the answer, to a caller that takes them as they come. */
+async function stream(args: Arguments, found: FoundContent, context: ToolContext): Promise<ToolOutput> {
+  const offset = args.offset ?? 0;
+  const length = args.limit === undefined || args.limit === 0 ? found.sizeBytes : args.limit;
+  await context.content.stream(found, { offset, length });
+  return { kind: "data", data: { ...described(found), offset }, label: found.label };
+}
+
+async function part(args: Arguments, found: FoundContent, context: ToolContext): Promise<ToolOutput> {
+  const encoding = args.encoding ?? "utf-8";
+  const offset = Math.min(args.offset ?? 0, found.sizeBytes);
+  const length = Math.min(args.limit || SHOWN_BYTES_MAX, INLINE_RESULT_BYTES_MAX);
+  const margin = encoding === "base64" ? 0 : CHARACTER_BYTES_MAX - 1;
+  const from = Math.max(0, offset - margin);
+  const bytes = await context.content.read(found, { offset: from, length: offset - from + length + margin });
+  const wanted = Math.min(offset - from + length, bytes.byteLength);
+  const start = encoding === "base64" ? offset - from : characterBoundary(bytes, offset - from);
+  const end = encoding === "base64" ? wanted : characterBoundary(bytes, wanted);
+  const shown = bytes.subarray(start, end);
+  const next = from + end;
+  const data = {
+    ...described(found),
+    encoding,
+    content: encoding === "base64" ? Buffer.from(shown).toString("base64") : textOrFail(shown),
+    offset: from + start,
+    bytes: shown.byteLength,
+    ...(next < found.sizeBytes && { next_offset: next }),
+  };
+  return { kind: "data", data, label: found.label };
+}
+
+function described(found: FoundContent) {
+  const { artifact, hash, sizeBytes } = found;
+  const facts = artifact && { artifact_id: artifact.id, category: artifact.category, metadata: artifact.metadata };
+  return { ...facts, content_hash: hash, size_bytes: sizeBytes };
+}
+
+function textOrFail(bytes: Uint8Array): string {
+  const text = textOf(bytes);
+  if (text !== undefined && !bytes.includes(0)) return text;
+  throw new ToolFailure("BINARY_FILE", "the content is not text", 'fetch it with `encoding: "base64"`');
+}

@@ -1,0 +1,90 @@
+/**
+ * `put_content`: stores bytes under their BLAKE3-256, as they are or not at all.
+ *
+ * The bytes come in the call, or beside it as an upload that the kernel received already (`PutContent`). INVARIANT: the
+ * answer says nothing of whether somebody else had stored the same bytes.
+ */
+import { z } from "zod";
+import { blake3Hex } from "../../base/hash.ts";
+import { CONTENT_BYTES_MAX, MAX_WRITE_SIZE } from "../../base/limits.ts";
+import { textArgument } from "../../model/argument.ts";
+import { contentResourceId } from "../../model/content.ts";
+import { contentMismatch } from "../../model/content-failures.ts";
+import { ToolFailure } from "../../model/failure.ts";
+import type { Tool } from "../../model/tool.ts";
+import { hashArgument } from "./arguments.ts";
+
+const parameters = z.strictObject({
+  content: textArgument("The content. Absent when it is uploaded beside the call.", MAX_WRITE_SIZE).optional(),
+  encoding: z
+    .enum(["utf-8", "base64"])
+    .optional()
+    .meta({ description: "How `content` is written: `utf-8` (default) as text, `base64` as bytes." }),
+  content_hash: hashArgument("BLAKE3-256 that the content must have; checked when given.").optional(),
+  size_bytes: z
+    .int()
+    .min(0)
+    .max(CONTENT_BYTES_MAX)
+    .optional()
+    .meta({ description: "Bytes that the content must have; checked when given." }),
+});
+
+type Arguments = z.infer<typeof parameters>;
+
+/** The tool `put_content`. */
+export const putContent: Tool<Arguments> = {
+  name: "put_content",
+  title: "Store content",
+  description:
+    "Stores content under its BLAKE3-256 hash, to be published with `artifact_publish`, fetched with `artifact_fetch` or used as a " +
+    "prompt. Content that nothing refers to is removed after a day.",
+  parameters: parameters as unknown as Tool<Arguments>["parameters"],
+  outputSchema: {
+    type: "object",
+    properties: {
+      content_hash: { type: "string", description: "BLAKE3-256 of the content, hexadecimal." },
+      size_bytes: { type: "integer" },
+    },
+    required: ["content_hash", "size_bytes"],
+    additionalProperties: false,
+  },
+  capability: {
+    effect: "write",
+    risk: "low",
+    approval: { level: "auto" },
+    execution: { sandbox: "process", networkDefault: "none" },
+    labels: { outputTrust: "untrusted", outputDataClass: "internal" },
+    audit: { logOutput: false },
+  },
+  analyse: (args) => {
+    const hash = args.content === undefined ? args.content_hash : blake3Hex(bytesOf(args.content, args.encoding));
+    return hash === undefined
+      ? []
+      : [{ resource: { kind: "artifact", id: contentResourceId({ kind: "content", hash }) }, effect: "write" }];
+  },
+  async execute(args, context) {
+    const stored =
+      args.content === undefined ? await context.content.commitUpload() : await context.content.put(checked(args, args.content));
+    if (stored === undefined) {
+      throw new ToolFailure("NOT_SUPPORTED", "no content came with the call", "send it as `content`, or upload it with PutContent");
+    }
+    return { kind: "data", data: { content_hash: stored.hash, size_bytes: stored.sizeBytes } };
+  },
+};
+
+function checked(args: Arguments, content: string): Uint8Array {
+  const bytes = bytesOf(content, args.encoding);
+  if (args.encoding === "base64" && bytes.toString("base64").replace(/=+$/, "") !== content.replace(/=+$/, "")) {
+    throw contentMismatch("the content is not base64");
+  }
+  if (args.size_bytes !== undefined && args.size_bytes !== bytes.byteLength) {
+    throw contentMismatch(`${args.size_bytes} bytes were announced and ${bytes.byteLength} came`);
+  }
+  const hash = blake3Hex(bytes);
+  if (args.content_hash === undefined || args.content_hash === hash) return bytes;
+  throw contentMismatch(`the hash \`${args.content_hash}\` was announced, and the bytes that came have the hash \`${hash}\``);
+}
+
+function bytesOf(content: string, encoding: Arguments["encoding"]): Buffer {
+  return Buffer.from(content, encoding === "base64" ? "base64" : "utf8");
+}

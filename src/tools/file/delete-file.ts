@@ -1,0 +1,38 @@
+/** `delete_file`: one regular file, for good. Directories and links are refused; nothing is ever deleted recursively. */
+import { z } from "zod";
+import { pathArgument } from "../../model/argument.ts";
+import type { Tool } from "../../model/tool.ts";
+
+const parameters = z.strictObject({ path: pathArgument("File to delete, relative to the workspace root.") });
+
+type Arguments = z.infer<typeof parameters>;
+
+/** The tool `delete_file`. */
+export const deleteFile: Tool<Arguments> = {
+  name: "delete_file",
+  title: "Delete a file",
+  description: "Deletes one regular file of the workspace for good. Directories and symbolic links are refused.",
+  parameters,
+  outputSchema: {
+    type: "object",
+    properties: {
+      path: { type: "string" },
+      size_bytes: { type: "integer", description: "Size that the file had." },
+    },
+    required: ["path", "size_bytes"],
+    additionalProperties: false,
+  },
+  capability: {
+    effect: "write",
+    risk: "medium",
+    approval: { level: "auto" },
+    execution: { sandbox: "process", networkDefault: "none" },
+    labels: { outputTrust: "verified", outputDataClass: "internal" },
+    audit: { logArgs: true, logOutput: false },
+  },
+  analyse: (args) => [{ resource: { kind: "file", path: args.path }, effect: "write" }],
+  async execute(args, context) {
+    const receipt = await context.files.remove(args.path);
+    return { kind: "data", data: { path: receipt.path, size_bytes: receipt.sizeBytes } };
+  },
+};

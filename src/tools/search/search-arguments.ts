@@ -1,0 +1,79 @@
+/** Arguments that the searching tools share, and how they become a query. */
+import { z } from "zod";
+import { MAX_PATH_LEN, SEARCH_LITERAL_BYTES_MAX, SEARCH_REGEX_CHARACTERS_MAX } from "../../base/limits.ts";
+import { pathArgument, textArgument } from "../../model/argument.ts";
+import { hasMoreCharacters } from "../../model/constraints.ts";
+import type { SearchQuery, SkippedFiles } from "../../model/search.ts";
+
+const REGEX_DESCRIPTION =
+  `What to search for: a regular expression in RE2 syntax, at most ${SEARCH_REGEX_CHARACTERS_MAX} characters. ` +
+  "`^` and `$` are the ends of lines; `(?i)` at the beginning ignores case. With `literal` the text as it is.";
+
+/** The arguments of every search. */
+export const SEARCH_ARGUMENTS = {
+  path: pathArgument("File or directory to search, relative to the workspace root; `.` is the root itself."),
+  regex: textArgument(REGEX_DESCRIPTION, SEARCH_LITERAL_BYTES_MAX)
+    .refine((text) => text !== "", { params: { rule: "required" }, message: "must not be empty; say what to search for" })
+    .meta({ description: REGEX_DESCRIPTION, minLength: 1 }),
+  recursive: z.boolean().optional().meta({ description: "Search the directories below too. Default true." }),
+  literal: z.boolean().optional().meta({ description: "Take `regex` as plain text. Default false." }),
+  glob: z
+    .string()
+    .min(1, "must not be empty; leave it out to search all files")
+    .refine((text) => !hasMoreCharacters(text, MAX_PATH_LEN), {
+      params: { rule: "max_length" },
+      message: `is longer than ${MAX_PATH_LEN} characters`,
+    })
+    .optional()
+    .meta({
+      description:
+        "Only files that match, such as `*.ts`, `*.{c,h}` or `src/**/*.py`. With a `/` it is matched from the searched directory.",
+    }),
+};
+
+interface SearchArguments {
+  readonly regex: string;
+  readonly recursive?: boolean | undefined;
+  readonly literal?: boolean | undefined;
+  readonly glob?: string | undefined;
+}
+
+/** Whether the expression is short enough; plain text may be longer. */
+export function hasUsableLength({ regex, literal }: SearchArguments): boolean {
+  return literal === true || !hasMoreCharacters(regex, SEARCH_REGEX_CHARACTERS_MAX);
+}
+
+/** What is said of one that is not. */
+export const TOO_LONG = {
+  path: ["regex"],
+  params: { rule: "max_length" },
+  message: `is longer than the ${SEARCH_REGEX_CHARACTERS_MAX} characters of a regular expression; shorten it, or set \`literal\``,
+};
+
+/** The query that the arguments ask for. */
+export function queryOf({ regex, recursive, literal, glob }: SearchArguments): SearchQuery {
+  return {
+    pattern: { kind: literal ? "literal" : "regex", text: regex },
+    recursive: recursive ?? true,
+    ...(glob !== undefined && { glob }),
+  };
+}
+
+/** The schema of what was left out. */
+export const SKIPPED_SCHEMA = {
+  type: "object",
+  description: "Files that were left out, by reason.",
+  properties: {
+    binary: { type: "integer", description: "Files with null bytes." },
+    too_large: { type: "integer" },
+    unreadable: { type: "integer" },
+    vanished: { type: "integer", description: "Removed while the search ran." },
+  },
+  required: ["binary", "too_large", "unreadable", "vanished"],
+  additionalProperties: false,
+};
+
+/** What was left out, as the tools return it. */
+export function skippedOf({ binary, tooLarge, unreadable, vanished }: SkippedFiles) {
+  return { binary, too_large: tooLarge, unreadable, vanished };
+}

@@ -1,0 +1,101 @@
+/** `search_file`: the lines of a file or of a tree in which a pattern matches, with their surroundings. */
+import { z } from "zod";
+import type { JsonObject } from "../../base/json.ts";
+import { SEARCH_CONTEXT_LINES_MAX, SEARCH_LINE_CHARACTERS_MAX, SEARCH_RESULTS_DEFAULT, SEARCH_RESULTS_MAX } from "../../base/limits.ts";
+import type { FoundLine } from "../../model/search.ts";
+import type { Tool } from "../../model/tool.ts";
+import { hasUsableLength, queryOf, SEARCH_ARGUMENTS, SKIPPED_SCHEMA, skippedOf, TOO_LONG } from "./search-arguments.ts";
+
+const parameters = z
+  .strictObject({
+    ...SEARCH_ARGUMENTS,
+    context: z
+      .int()
+      .min(0)
+      .max(SEARCH_CONTEXT_LINES_MAX)
+      .optional()
+      .meta({ description: "Lines to show before and after each line that matches. Default 0." }),
+    max_results: z
+      .int()
+      .min(1)
+      .max(SEARCH_RESULTS_MAX)
+      .optional()
+      .meta({ description: `Most lines to return. Default ${SEARCH_RESULTS_DEFAULT}.` }),
+  })
+  .refine(hasUsableLength, TOO_LONG);
+
+type Arguments = z.infer<typeof parameters>;
+
+const LINES = { type: "array", items: { type: "string" } };
+
+/** The tool `search_file`. */
+export const searchFile: Tool<Arguments> = {
+  name: "search_file",
+  title: "Search files",
+  description:
+    "Finds the lines that match a regular expression, in a file or in all files of a directory, in the order of paths. " +
+    "Leaves out binary files, links, `.git`, `node_modules`, secret files and what `.gitignore` names.",
+  parameters,
+  outputSchema: {
+    type: "object",
+    properties: {
+      path: { type: "string" },
+      results: {
+        type: "array",
+        items: {
+          type: "object",
+          properties: {
+            path: { type: "string", description: "As other calls can name the file." },
+            line: { type: "integer", description: "The line in which the match begins; the first is 1." },
+            column: { type: "integer", description: "The character at which the first match in it begins; the first is 1." },
+            text: { type: "string", description: "The line without its end." },
+            cut: { type: "boolean", description: `The line has more than ${SEARCH_LINE_CHARACTERS_MAX} characters; this is a part of it.` },
+            end_line: { type: "integer", description: "The line in which the match ends, when it is another." },
+            before: LINES,
+            after: LINES,
+          },
+          required: ["path", "line", "column", "text"],
+          additionalProperties: false,
+        },
+      },
+      files_searched: { type: "integer" },
+      skipped: SKIPPED_SCHEMA,
+      truncated: { type: "boolean", description: "There is more than was returned." },
+    },
+    required: ["path", "results", "files_searched", "skipped", "truncated"],
+    additionalProperties: false,
+  },
+  capability: {
+    effect: "read",
+    risk: "low",
+    approval: { level: "auto" },
+    execution: { sandbox: "process", networkDefault: "none" },
+    labels: { outputTrust: "verified", outputDataClass: "internal" },
+    audit: { logArgs: true, logOutput: false },
+  },
+  analyse: (args) => [{ resource: { kind: "file", path: args.path }, effect: "read" }],
+  async execute(args, context) {
+    const options = { ...queryOf(args), context: args.context ?? 0, linesMax: args.max_results ?? SEARCH_RESULTS_DEFAULT };
+    const found = await context.search.find(args.path, options);
+    const data = {
+      path: args.path,
+      results: found.lines.map((line) => resultOf(line, options.context > 0)),
+      files_searched: found.filesSearched,
+      skipped: skippedOf(found.skipped),
+      truncated: found.truncated,
+    };
+    return { kind: "data", data, ...(found.truncated && { truncated: true }) };
+  },
+};
+
+function resultOf(line: FoundLine, withContext: boolean): JsonObject {
+  return {
+    path: line.path,
+    line: line.line,
+    column: line.column,
+    text: line.text,
+    ...(line.cut && { cut: true }),
+    ...(line.endLine !== undefined && { end_line: line.endLine }),
+    ...(withContext && { before: line.before, after: line.after }),
+  };
+}

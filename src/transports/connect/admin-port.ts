@@ -1,0 +1,68 @@
+/** What the administration service asks of the kernel's owner; the composition supplies it. */
+import type { Lease, LeaseScope } from "../../model/lease.ts";
+import type { Session } from "../../model/session.ts";
+
+/** A wish for a session; what is absent comes from the operator's settings. */
+export interface AdminSessionWish {
+  readonly workspace: string;
+  readonly projectRoot?: string;
+  readonly role?: string;
+  readonly preset?: string;
+  readonly userId: string;
+  readonly agentId: string;
+  readonly lifetimeMs?: number;
+  readonly leaseId?: string;
+  readonly scope: LeaseScope;
+}
+
+/** An entry as its canonical bytes, with what stands beside it. */
+export interface AdminLedgerRecord {
+  readonly entry: Uint8Array;
+  readonly hash: Uint8Array;
+  readonly payload?: Uint8Array;
+}
+
+/** What a verification found. */
+export interface AdminVerification {
+  readonly ok: boolean;
+  readonly entries: number;
+  readonly pruned: number;
+  readonly problems: readonly { readonly sequence: number; readonly problem: string }[];
+  readonly truncated: boolean;
+}
+
+/** What was found of one preset's policies. */
+export interface AdminPresetCheck {
+  readonly preset: string;
+  readonly ok: boolean;
+  readonly policies: number;
+  readonly hash?: string;
+  readonly problems: readonly string[];
+}
+
+/** How the kernel is. */
+export interface AdminHealth {
+  readonly version: string;
+  readonly instanceId: string;
+  readonly ledger: { readonly writable: boolean; readonly problem?: string; readonly waiting: number };
+  readonly tools: number;
+}
+
+/** The operator's acts. Failures are `KernelError`s. */
+export interface AdminPort {
+  /** Whether `token` is the admin credential; in constant time, and a wrong one is recorded. */
+  readonly authenticate: (token: string) => Promise<boolean>;
+  readonly createSession: (wish: AdminSessionWish) => Promise<{ readonly session: Session; readonly token: string }>;
+  readonly listSessions: () => Promise<readonly Session[]>;
+  readonly revokeSession: (id: string) => Promise<Session>;
+  readonly createLease: (scope: LeaseScope, lifetimeMs: number) => Promise<Lease>;
+  readonly deriveLease: (parentId: string, scope: LeaseScope, lifetimeMs: number) => Promise<Lease>;
+  readonly listLeases: () => Promise<readonly Lease[]>;
+  readonly renewLease: (id: string, lifetimeMs: number) => Promise<Lease>;
+  readonly releaseLease: (id: string) => Promise<Lease>;
+  /** At most `count` entries from a sequence on; the last ones when it is 0. */
+  readonly entries: (from: number, count: number) => Promise<{ readonly records: readonly AdminLedgerRecord[]; readonly head: number }>;
+  readonly verifyLedger: (signal: AbortSignal) => Promise<AdminVerification>;
+  readonly checkPolicy: (preset: string | undefined) => Promise<{ readonly ok: boolean; readonly presets: readonly AdminPresetCheck[] }>;
+  readonly health: () => AdminHealth;
+}

@@ -1,0 +1,156 @@
+/**
+ * The service `KernelAdmin`: what an operator asks of a running kernel.
+ *
+ * INVARIANT: nothing of a request is read before its admin credential has been found right; a session token never is one.
+ */
+import { create, type DescMessage, type MessageShape, toBinary } from "@bufbuild/protobuf";
+import { Code, ConnectError, type HandlerContext, type ServiceImpl } from "@connectrpc/connect";
+import { LEDGER_READ_ROWS_MAX, RPC_LIST_BYTES_MAX } from "../../base/limits.ts";
+import { type KernelAdmin, LeaseSchema, LedgerRecordSchema, SessionSchema } from "../../gen/handrail/admin/v1/admin_pb.ts";
+import { leaseMessage, milliseconds, scopeOf, sessionMessage } from "./admin-messages.ts";
+import type { AdminPort } from "./admin-port.ts";
+import { bearerToken } from "./bearer.ts";
+import { faultOf } from "./faults.ts";
+
+/** Refuses a caller without the admin credential before anything of the request is read. */
+export function adminGate(
+  port: Pick<AdminPort, "authenticate">,
+  onError: (error: unknown) => void,
+): (context: HandlerContext) => Promise<void> {
+  return async ({ requestHeader }) => {
+    const token = bearerToken(requestHeader);
+    const right = await port.authenticate(token).catch((error: unknown) => {
+      throw faultOf(error, onError);
+    });
+    if (!right) {
+      throw new ConnectError("this is not the admin credential; make one with `handrail admin token`", Code.Unauthenticated);
+    }
+  };
+}
+
+/** The service of a kernel. */
+export function adminService(port: AdminPort, onError: (error: unknown) => void): ServiceImpl<typeof KernelAdmin> {
+  const guarded = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      throw faultOf(error, onError);
+    }
+  };
+  let verifying = false;
+  return {
+    ...sessionMethods(port, guarded),
+    ...leaseMethods(port, guarded),
+    listEntries: ({ fromSequence, count }) =>
+      guarded(async () => {
+        const wanted = Math.min(count === 0 ? LEDGER_READ_ROWS_MAX : count, LEDGER_READ_ROWS_MAX);
+        const from = fromSequence > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : Number(fromSequence);
+        const { records, head } = await port.entries(from, wanted);
+        const messages = records.map(({ entry, hash, payload }) =>
+          create(LedgerRecordSchema, { entry, hash, ...(payload !== undefined && { payloadJson: payload }) }),
+        );
+        // Of the last entries the last ones matter, of a range the first.
+        const fitting = from === 0 ? fitted(LedgerRecordSchema, messages.reverse()).reverse() : fitted(LedgerRecordSchema, messages);
+        return { records: fitting, headSequence: BigInt(head) };
+      }),
+    verifyLedger: (_, { signal }) =>
+      guarded(async () => {
+        if (verifying) throw new ConnectError("a verification is running; wait for it to end", Code.ResourceExhausted);
+        verifying = true;
+        try {
+          const { entries, pruned, problems, ...rest } = await port.verifyLedger(signal);
+          const listed = problems.map(({ sequence, problem }) => ({ sequence: BigInt(sequence), problem }));
+          return { ...rest, entries: BigInt(entries), pruned: BigInt(pruned), problems: listed };
+        } finally {
+          verifying = false;
+        }
+      }),
+    checkPolicy: ({ preset }) =>
+      guarded(async () => {
+        const { ok, presets } = await port.checkPolicy(preset === "" ? undefined : preset);
+        return { ok, presets: presets.map((found) => ({ ...found, problems: [...found.problems] })) };
+      }),
+    getHealth: () =>
+      guarded(async () => {
+        const { version, instanceId, ledger, tools } = port.health();
+        const { writable, problem = "", waiting } = ledger;
+        return { version, instanceId, ledgerWritable: writable, ledgerProblem: problem, ledgerWaiting: BigInt(waiting), tools };
+      }),
+  };
+}
+
+type Guarded = <T>(work: () => Promise<T>) => Promise<T>;
+type Methods = ServiceImpl<typeof KernelAdmin>;
+
+function sessionMethods(port: AdminPort, guarded: Guarded): Pick<Methods, "createSession" | "listSessions" | "revokeSession"> {
+  return {
+    createSession: ({ workspace, projectRoot, role, preset, userId, agentId, lifetimeMs, leaseId, scope }) =>
+      guarded(async () => {
+        if (!workspace.startsWith("/")) {
+          throw new ConnectError("`workspace` must be an absolute path on the kernel's machine", Code.InvalidArgument);
+        }
+        const { session, token } = await port.createSession({
+          workspace,
+          userId: userId === "" ? "operator" : userId,
+          agentId: agentId === "" ? "agent" : agentId,
+          scope: scopeOf(scope),
+          ...(projectRoot !== "" && { projectRoot }),
+          ...(role !== "" && { role }),
+          ...(preset !== "" && { preset }),
+          ...(lifetimeMs !== 0n && { lifetimeMs: milliseconds(lifetimeMs) }),
+          ...(leaseId !== "" && { leaseId }),
+        });
+        return { session: sessionMessage(session), token };
+      }),
+    listSessions: ({ limit }) =>
+      guarded(async () => {
+        const all = await port.listSessions();
+        const sessions = fitted(
+          SessionSchema,
+          asked(all, limit).map((session) => create(SessionSchema, sessionMessage(session))),
+        );
+        return { sessions, truncated: sessions.length < all.length };
+      }),
+    revokeSession: ({ sessionId }) => guarded(async () => ({ session: sessionMessage(await port.revokeSession(sessionId)) })),
+  };
+}
+
+function leaseMethods(
+  port: AdminPort,
+  guarded: Guarded,
+): Pick<Methods, "createLease" | "deriveLease" | "listLeases" | "renewLease" | "releaseLease"> {
+  return {
+    createLease: ({ scope, lifetimeMs }) =>
+      guarded(async () => ({ lease: leaseMessage(await port.createLease(scopeOf(scope), milliseconds(lifetimeMs))) })),
+    deriveLease: ({ parentId, scope, lifetimeMs }) =>
+      guarded(async () => ({ lease: leaseMessage(await port.deriveLease(parentId, scopeOf(scope), milliseconds(lifetimeMs))) })),
+    listLeases: ({ limit }) =>
+      guarded(async () => {
+        const all = await port.listLeases();
+        const leases = fitted(
+          LeaseSchema,
+          asked(all, limit).map((lease) => create(LeaseSchema, leaseMessage(lease))),
+        );
+        return { leases, truncated: leases.length < all.length };
+      }),
+    renewLease: ({ leaseId, lifetimeMs }) =>
+      guarded(async () => ({ lease: leaseMessage(await port.renewLease(leaseId, milliseconds(lifetimeMs))) })),
+    releaseLease: ({ leaseId }) => guarded(async () => ({ lease: leaseMessage(await port.releaseLease(leaseId)) })),
+  };
+}
+
+function asked<T>(all: readonly T[], limit: number): readonly T[] {
+  return limit === 0 ? all : all.slice(0, limit);
+}
+
+/** As many messages as one answer holds, at least one. */
+function fitted<Schema extends DescMessage>(schema: Schema, messages: readonly MessageShape<Schema>[]): MessageShape<Schema>[] {
+  let bytes = 0;
+  const fitting: MessageShape<Schema>[] = [];
+  for (const message of messages) {
+    bytes += toBinary(schema, message).byteLength;
+    if (bytes > RPC_LIST_BYTES_MAX && fitting.length > 0) break;
+    fitting.push(message);
+  }
+  return fitting;
+}

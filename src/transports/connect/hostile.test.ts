@@ -1,0 +1,382 @@
+// Bytes and clients that mean harm: what they send is refused in the words of the protocol, and what they hold is let go.
+import { connect as connectHttp2 } from "node:http2";
+import { gzipSync } from "node:zlib";
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { Code } from "@connectrpc/connect";
+import { describe, expect, test } from "vitest";
+import { clientsOf, PROTOCOLS, quickDoor, serveFront, successOf } from "../../../test/support/front-door.ts";
+import { envelope, http1, rawConnection } from "../../../test/support/raw-http.ts";
+import { ToolRequestSchema } from "../../gen/handrail/tool/v1/tool_pb.ts";
+import type { Submission } from "../../kernel/index.ts";
+
+const EXECUTE = "/handrail.tool.v1.ToolKernel/Execute";
+const REQUEST = create(ToolRequestSchema, { requestId: "r-1", sessionToken: "t", tool: { case: "fileRead", value: { path: "a" } } });
+const BYTES = toBinary(ToolRequestSchema, REQUEST);
+const OTHER = toBinary(ToolRequestSchema, create(ToolRequestSchema, { tool: { case: "shellExec", value: { command: "id" } } }));
+const PROTO = { "content-type": "application/proto" };
+const GRPC_WEB = { "content-type": "application/grpc-web+proto" };
+
+/** A front door that remembers what reached the kernel. */
+async function recording(limits: Parameters<typeof serveFront>[1] = {}) {
+  const seen: Submission[] = [];
+  const door = quickDoor({
+    execute: async (submission) => {
+      seen.push(submission);
+      return successOf("r-1", {});
+    },
+  });
+  return { front: await serveFront(door, limits), seen };
+}
+
+async function answerTo(to: string | number, bytes: Uint8Array): Promise<string> {
+  const connection = await rawConnection(to);
+  connection.write(bytes);
+  // Every answer here ends with its body; closing our side afterwards ends the connection.
+  await connection.until(/\r\n\r\n/);
+  connection.socket.end();
+  return connection.closed;
+}
+
+describe("INV-0004: the kernel judges the bytes that came", () => {
+  const both = Buffer.concat([BYTES, OTHER]);
+  const unknown = Buffer.concat([BYTES, Buffer.from([0xaa, 0x3f, 0x01, 0x78])]);
+
+  test("control: the library's decoder merges two variants into one", () => {
+    expect(fromBinary(ToolRequestSchema, both).tool.case).toBe("shellExec");
+  });
+
+  test.each([
+    ["two variants", both],
+    ["unknown fields", unknown],
+    ["bytes that are no message", Buffer.from([0xff, 0xff])],
+    ["an empty message", Buffer.alloc(0)],
+  ])("%s reach it as they are", async (_, bytes) => {
+    const { front, seen } = await recording();
+    await answerTo(front.socketPath, http1(EXECUTE, PROTO, bytes));
+    await answerTo(front.socketPath, http1(EXECUTE, GRPC_WEB, envelope(bytes)));
+    const json = { "content-type": "application/json" };
+    await answerTo(front.socketPath, http1(EXECUTE, json, Buffer.from('{"fileRead":{},"shellExec":{}}')));
+    expect(seen.map((one) => (one.kind === "wire" ? Buffer.from(one.bytes) : one))).toEqual([
+      Buffer.from(bytes),
+      Buffer.from(bytes),
+      { kind: "json", text: '{"fileRead":{},"shellExec":{}}' },
+    ]);
+  });
+
+  test("in however many pieces the bytes come", async () => {
+    const { front, seen } = await recording();
+    const connection = await rawConnection(front.socketPath);
+    const request = http1(EXECUTE, GRPC_WEB, envelope(both));
+    for (const byte of request) {
+      connection.write(Buffer.from([byte]));
+      await new Promise((done) => setImmediate(done));
+    }
+    await connection.until(/grpc-status: ?0/i);
+    expect(seen).toEqual([{ kind: "wire", bytes: both }]);
+  });
+});
+
+describe("a body that is no message", () => {
+  const LIMIT = 1000;
+  const large = Buffer.alloc(LIMIT + 1);
+
+  test.each([
+    ["too large", PROTO, large, /resource_exhausted.*more than 1000 bytes/],
+    ["too large, in chunks", { ...PROTO, "content-length": "", "transfer-encoding": "chunked" }, chunked(large), /resource_exhausted/],
+    ["too large in an envelope", GRPC_WEB, envelope(large), /grpc-status: ?8/],
+    ["declared too large in an envelope", GRPC_WEB, envelope(BYTES, 0, 0xffff_ffff), /grpc-status: ?8/],
+    ["cut off in its envelope", GRPC_WEB, envelope(BYTES, 0, BYTES.byteLength + 1), /grpc-status: ?3/],
+    ["cut off before its envelope ends", GRPC_WEB, Buffer.from([0, 0]), /grpc-status: ?3/],
+    ["two messages", GRPC_WEB, Buffer.concat([envelope(BYTES), envelope(BYTES)]), /grpc-status: ?3/],
+    ["no message", GRPC_WEB, Buffer.alloc(0), /grpc-status: ?3/],
+    ["compressed without saying how", GRPC_WEB, envelope(gzipSync(BYTES), 1), /grpc-status: ?12/],
+    ["an unknown flag", GRPC_WEB, envelope(BYTES, 64), /grpc-status: ?3/],
+    ["compressed", { ...PROTO, "content-encoding": "gzip" }, gzipSync(Buffer.alloc(900_000)), /unimplemented/],
+    [
+      "compressed in an envelope",
+      { ...GRPC_WEB, "grpc-encoding": "gzip" },
+      envelope(gzipSync(Buffer.alloc(900_000)), 1),
+      /grpc-status: ?12/,
+    ],
+    ["of an unknown type", { "content-type": "text/plain" }, BYTES, /^HTTP\/1.1 415/],
+    ["without a type", {}, BYTES, /^HTTP\/1.1 415/],
+  ])("is refused and reaches nobody: %s", async (_, headers, body, expected) => {
+    const { front, seen } = await recording({ requestBytesMax: LIMIT });
+    expect(await answerTo(front.socketPath, http1(EXECUTE, headers, body))).toMatch(expected);
+    expect(seen).toEqual([]);
+    expect(front.errors).toEqual([]);
+    await clientsOf(front, "grpc-web/1.1").kernel.execute(REQUEST);
+    expect(seen).toHaveLength(1);
+  });
+
+  test("a declared length that is too large is refused before any of it comes", async () => {
+    const { front, seen } = await recording({ requestBytesMax: LIMIT });
+    const connection = await rawConnection(front.socketPath);
+    connection.write(http1(EXECUTE, { ...PROTO, "content-length": String(2 ** 31) }));
+    expect(await connection.closed).toMatch(/resource_exhausted/);
+    expect(seen).toEqual([]);
+  });
+
+  test.each(PROTOCOLS)("a client of the library is told that its request is too large: %s", async (protocol) => {
+    const { front, seen } = await recording({ requestBytesMax: LIMIT });
+    const tool = { case: "fileWrite", value: { path: "a", content: Buffer.alloc(3_000_000) } } as const;
+    await expect(clientsOf(front, protocol).kernel.execute({ tool })).rejects.toMatchObject({ code: Code.ResourceExhausted });
+    expect(seen).toEqual([]);
+    expect(front.errors).toEqual([]);
+  });
+
+  test("large requests together are bounded", async () => {
+    const { front } = await recording({ heldBytesMax: 1500, requestBytesMax: 1000 });
+    const first = await rawConnection(front.socketPath);
+    first.write(http1(EXECUTE, { ...PROTO, "content-length": "1000" }, Buffer.alloc(999)));
+    await new Promise((done) => setTimeout(done, 50));
+    expect(await answerTo(front.socketPath, http1(EXECUTE, PROTO, Buffer.alloc(900)))).toMatch(/resource_exhausted.*too many large/);
+    first.write(Buffer.alloc(1));
+    await first.until(/HTTP\/1.1 200/);
+    expect(await answerTo(front.socketPath, http1(EXECUTE, PROTO, Buffer.alloc(900)))).toMatch(/^HTTP\/1.1 200/);
+  });
+});
+
+describe("HTTP that two readers could understand differently, or that is none", () => {
+  const line = `POST ${EXECUTE} HTTP/1.1\r\n`;
+  test.each([
+    ["two lengths", `${line}host: a\r\ncontent-length: 4\r\ncontent-length: 5\r\n\r\nabcde`],
+    ["a length and chunks", `${line}host: a\r\ncontent-length: 4\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`],
+    ["an encoding after chunks", `${line}host: a\r\ntransfer-encoding: chunked, identity\r\n\r\n0\r\n\r\n`],
+    ["a space before the colon", `${line}host : a\r\n\r\n`],
+    ["a folded header", `${line}host: a\r\nx: b\r\n c\r\n\r\n`],
+    ["bare line feeds", `${line.replaceAll("\r\n", "\n")}host: a\n\n`],
+    ["a negative length", `${line}host: a\r\ncontent-length: -1\r\n\r\n`],
+    ["no host", `${line}content-length: 0\r\n\r\n`],
+    ["a chunk of no size", `${line}host: a\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n`],
+    ["headers without end", `${line}host: a\r\nx: ${"y".repeat(20_000)}\r\n\r\n`],
+    ["a tunnel", "CONNECT example.com:80 HTTP/1.1\r\nhost: example.com\r\n\r\n"],
+    ["another protocol", "SSH-2.0-OpenSSH_9.2\r\n"],
+    ["TLS", "\u0016\u0003\u0001\u0000\u0005hello"],
+    ["half a preface", "PRI * HTTP/2.0\r\n\r\nXX\r\n\r\n"],
+  ])("is refused and ends the connection: %s", async (_, bytes) => {
+    const { front, seen } = await recording({ headMs: 200 });
+    const connection = await rawConnection(front.socketPath);
+    connection.write(Buffer.from(bytes, "latin1"));
+    expect(await connection.closed).toMatch(/^(HTTP\/1\.1 4\d\d|$|\0\0)/);
+    expect(seen).toEqual([]);
+    expect(front.errors).toEqual([]);
+    await clientsOf(front, "connect/1.1").kernel.execute(REQUEST);
+  });
+
+  test("a path or method that there is not is said to be so", async () => {
+    const { front } = await recording();
+    expect(await answerTo(front.socketPath, http1("/nothing", PROTO, BYTES))).toMatch(/^HTTP\/1.1 404/);
+    const get = Buffer.from(`GET ${EXECUTE}?message=e30&encoding=json HTTP/1.1\r\nhost: localhost\r\n\r\n`);
+    expect(await answerTo(front.socketPath, get)).toMatch(/^HTTP\/1.1 405/);
+    const odd = Buffer.from("POST http://[ HTTP/1.1\r\nhost: localhost\r\ncontent-length: 0\r\n\r\n");
+    expect(await answerTo(front.socketPath, odd)).toMatch(/^HTTP\/1.1 40/);
+    expect(front.errors).toEqual([]);
+  });
+});
+
+describe("web pages", () => {
+  const ask = (headers: Record<string, string>) => http1(EXECUTE, { ...PROTO, ...headers }, BYTES);
+
+  test("control: without an origin and with a lawful host a request is taken", async () => {
+    const { front, seen } = await recording();
+    for (const host of [`127.0.0.1:${front.port}`, `localhost:${front.port}`, "localhost", "[::1]:80"]) {
+      expect(await answerTo(front.port, ask({ host }))).toMatch(/^HTTP\/1.1 200/);
+    }
+    expect(seen).toHaveLength(4);
+  });
+
+  test.each(["http://localhost:3000", "null", "https://evil.example"])("a request with the origin %s is refused", async (origin) => {
+    const { front, seen } = await recording();
+    expect(await answerTo(front.port, ask({ origin }))).toMatch(/^HTTP\/1.1 403/);
+    expect(await answerTo(front.socketPath, ask({ origin }))).toMatch(/^HTTP\/1.1 403/);
+    const preflight = Buffer.from(`OPTIONS ${EXECUTE} HTTP/1.1\r\nhost: localhost\r\norigin: ${origin}\r\n\r\n`);
+    const refused = await answerTo(front.port, preflight);
+    expect(refused).toMatch(/^HTTP\/1.1 403/);
+    expect(refused.toLowerCase()).not.toContain("access-control");
+    expect(seen).toEqual([]);
+  });
+
+  test.each(["rebound.example", "rebound.example:80", "127.0.0.1.evil.example", "localhost.evil.example", "a b"])(
+    "a host that is this machine only by name is refused: %s",
+    async (host) => {
+      const { front, seen } = await recording();
+      expect(await answerTo(front.port, ask({ host }))).toMatch(/^HTTP\/1.1 4/);
+      expect(seen).toEqual([]);
+    },
+  );
+});
+
+describe("slow peers", () => {
+  test.each([
+    ["nothing", ""],
+    ["the beginning of a preface", "PR"],
+    ["the beginning of a request", "POST /"],
+    ["headers that do not end", `POST ${EXECUTE} HTTP/1.1\r\nhost: a\r\n`],
+  ])("a connection that brings %s is closed", async (_, bytes) => {
+    const { front } = await recording({ headMs: 100 });
+    const connection = await rawConnection(front.socketPath);
+    connection.write(bytes);
+    expect(await connection.closed).toMatch(/^(HTTP\/1\.1 408|$)/);
+  });
+
+  test("a connection of either version that asks for nothing is closed after a while", async () => {
+    const { front } = await recording({ idleMs: 100 });
+    const first = await rawConnection(front.socketPath);
+    first.write(http1(EXECUTE, PROTO, BYTES));
+    const connection = await rawConnection(front.socketPath);
+    const second = connectHttp2("http://localhost", { createConnection: () => connection.socket });
+    second.on("error", () => undefined);
+    await Promise.all([first.closed, new Promise((done) => second.once("close", done))]);
+    expect(first.seen()).toMatch(/^HTTP\/1.1 200/);
+  });
+
+  test("a request whose body does not come is answered, and its connection ends", async () => {
+    const { front, seen } = await recording({ stallMs: 100 });
+    const connection = await rawConnection(front.socketPath);
+    connection.write(http1(EXECUTE, { ...PROTO, "content-length": "100" }, BYTES));
+    expect(await connection.closed).toMatch(/deadline_exceeded.*not complete within 100 ms/);
+    expect(seen).toEqual([]);
+  });
+
+  test("a download waits for a peer that does not read, and is given up after a while", async () => {
+    let given = 0;
+    const ended = Promise.withResolvers<void>();
+    const piece = Buffer.alloc(256 * 1024);
+    const chunks = async function* () {
+      try {
+        for (; given < 1000; given += 1) yield piece;
+      } finally {
+        ended.resolve();
+      }
+    };
+    const front = await serveFront(
+      quickDoor({ getContent: async () => ({ kind: "content", size: 1000 * piece.length, chunks: chunks() }) }),
+      {
+        stallMs: 200,
+      },
+    );
+    const connection = await rawConnection(front.socketPath);
+    connection.socket.pause();
+    const headers = { "content-type": "application/connect+proto", authorization: "Bearer x" };
+    connection.write(http1("/handrail.tool.v1.ToolKernel/GetContent", headers, envelope(new Uint8Array())));
+    await ended.promise;
+    expect(given).toBeLessThan(20);
+    expect(front.errors).toEqual([]);
+  });
+
+  test("reports for a peer that does not read are dropped beyond a bound, and the response still comes", async () => {
+    const front = await serveFront(
+      quickDoor({
+        execute: async (_, __, listener) => {
+          for (let index = 0; index < 500; index += 1) listener?.({ kind: "output", stream: "stdout", bytes: Buffer.alloc(64 * 1024) });
+          return successOf("r-1", {});
+        },
+      }),
+    );
+    const events = [];
+    for await (const { event } of clientsOf(front, "grpc/2").kernel.executeStream(REQUEST)) events.push(event.case);
+    expect(events.at(-1)).toBe("response");
+    expect(events.filter((name) => name === "output").length).toBe(16);
+  });
+});
+
+describe("too much at once", () => {
+  test("calls of one connection beyond the bound are refused, and taken again afterwards", async () => {
+    const waiting: (() => void)[] = [];
+    const door = quickDoor({ execute: () => new Promise((done) => waiting.push(() => done(successOf("r", {})))) });
+    const front = await serveFront(door, { callsMax: 2 });
+    const { kernel } = clientsOf(front, "connect/1.1");
+    const calls = [kernel.execute(REQUEST), kernel.execute(REQUEST)];
+    while (waiting.length < 2) await new Promise((done) => setTimeout(done, 5));
+    await expect(kernel.execute(REQUEST)).rejects.toMatchObject({ rawMessage: expect.stringContaining("too many calls") });
+    for (const settle of waiting.splice(0)) settle();
+    await Promise.all(calls);
+    const again = kernel.execute(REQUEST);
+    while (waiting.length < 1) await new Promise((done) => setTimeout(done, 5));
+    waiting[0]?.();
+    expect((await again).result.case).toBe("success");
+  });
+
+  test("connections beyond the bound are closed at once", async () => {
+    const { front } = await recording({ connectionsMax: 2 });
+    const kept = [await rawConnection(front.socketPath), await rawConnection(front.socketPath)];
+    const refused = await rawConnection(front.socketPath);
+    expect(await refused.closed).toBe("");
+    kept[0]?.write(http1(EXECUTE, PROTO, BYTES));
+    expect(await kept[0]?.until(/HTTP\/1.1 200/)).toBeDefined();
+  });
+
+  test("requests of HTTP/2 that are reset as soon as they are made leave no call behind", async () => {
+    let running = 0;
+    const door = quickDoor({
+      execute: (_, signal) =>
+        new Promise((done) => {
+          running += 1;
+          const end = () => {
+            running -= 1;
+            done(successOf("r", {}));
+          };
+          if (signal.aborted) end();
+          else signal.addEventListener("abort", end, { once: true });
+        }),
+    });
+    const front = await serveFront(door);
+    const connection = await rawConnection(front.socketPath);
+    const session = connectHttp2("http://localhost", { createConnection: () => connection.socket });
+    session.on("error", () => undefined);
+    for (let index = 0; index < 200; index += 1) {
+      const stream = session.request({ ":method": "POST", ":path": EXECUTE, "content-type": "application/grpc+proto" });
+      stream.on("error", () => undefined);
+      stream.end(envelope(BYTES));
+      await new Promise((done) => setImmediate(done));
+      stream.close(8);
+    }
+    session.close();
+    await connection.closed;
+    while (running > 0) await new Promise((done) => setTimeout(done, 5));
+    expect(front.errors).toEqual([]);
+    await clientsOf(await serveFront(quickDoor()), "grpc/2").kernel.execute(REQUEST);
+  });
+});
+
+describe("closing", () => {
+  test.each(["connect/1.1", "grpc/2"] as const)("aborts the calls in flight, which are answered: %s", async (protocol) => {
+    const started = Promise.withResolvers<void>();
+    const door = quickDoor({
+      execute: (_, signal) =>
+        new Promise((done) => {
+          started.resolve();
+          signal.addEventListener("abort", () => done(successOf("r-1", { stopped: "yes" })));
+        }),
+    });
+    const front = await serveFront(door);
+    const call = clientsOf(front, protocol).kernel.execute(REQUEST);
+    await started.promise;
+    const closing = front.server.close();
+    expect((await call).result.case).toBe("success");
+    await closing;
+    await expect(rawConnection(front.socketPath)).rejects.toThrow();
+  });
+
+  test("does not wait for ever for a call that does not end", async () => {
+    const started = Promise.withResolvers<void>();
+    const door = quickDoor({
+      execute: () => {
+        started.resolve();
+        return Promise.withResolvers<never>().promise;
+      },
+    });
+    const front = await serveFront(door, { closeGraceMs: 50 });
+    const failed = clientsOf(front, "connect/1.1")
+      .kernel.execute(REQUEST)
+      .catch((error: unknown) => error);
+    await started.promise;
+    await front.server.close();
+    expect(await failed).toBeInstanceOf(Error);
+  });
+});
+
+function chunked(body: Uint8Array): Buffer {
+  return Buffer.concat([Buffer.from(`${body.byteLength.toString(16)}\r\n`), body, Buffer.from("\r\n0\r\n\r\n")]);
+}

@@ -1,0 +1,59 @@
+/**
+ * The metadata that every modern request carries (revision 2026-07-28): complete and of the right types, or the request
+ * is refused before anything else is looked at.
+ *
+ * Checked by hand, because every call passes here. Nothing that is decided depends on it: who a client says it is and
+ * what it says it can do are not believed, only required. Members that are not known are allowed and ignored.
+ */
+import { isJsonObject, type JsonObject } from "../../base/json.ts";
+import { META_CLIENT_CAPABILITIES, META_CLIENT_INFO, META_LOG_LEVEL, META_PROTOCOL_VERSION, MODERN_REVISION } from "./revisions.ts";
+import { INVALID_PARAMS, quoted, type RpcError, shortened, UNSUPPORTED_PROTOCOL_VERSION } from "./rpc-error.ts";
+
+const LOG_LEVELS: ReadonlySet<unknown> = new Set(["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]);
+/** Capabilities that the revision defines; each is an object when it is there. */
+const CAPABILITIES = ["elicitation", "experimental", "extensions", "roots", "sampling"] as const;
+
+/** What is wrong with the metadata of a modern request, or `undefined`. The revision comes first: another one may have other rules. */
+export function envelopeError(meta: JsonObject): RpcError | undefined {
+  const requested = meta[META_PROTOCOL_VERSION];
+  if (typeof requested !== "string") return wrong(META_PROTOCOL_VERSION, "must be text");
+  if (requested !== MODERN_REVISION) return unsupported(requested);
+  const capabilities = meta[META_CLIENT_CAPABILITIES];
+  if (capabilities === undefined) return wrong(META_CLIENT_CAPABILITIES, "is missing; send `{}` if the client has none");
+  if (!isJsonObject(capabilities)) return wrong(META_CLIENT_CAPABILITIES, "must be an object");
+  const bent = CAPABILITIES.find((name) => capabilities[name] !== undefined && !isJsonObject(capabilities[name]));
+  if (bent !== undefined) return wrong(`${META_CLIENT_CAPABILITIES}.${bent}`, "must be an object");
+  return optionalMembersError(meta);
+}
+
+/** Whether `value` can name the progress of a request. */
+export function isProgressToken(value: unknown): value is string | number {
+  return typeof value === "string" || Number.isSafeInteger(value);
+}
+
+function optionalMembersError(meta: JsonObject): RpcError | undefined {
+  const client = meta[META_CLIENT_INFO];
+  if (client !== undefined && !isImplementation(client)) {
+    return wrong(META_CLIENT_INFO, "must be an object with a `name` and a `version`");
+  }
+  const level = meta[META_LOG_LEVEL];
+  if (level !== undefined && !LOG_LEVELS.has(level)) return wrong(META_LOG_LEVEL, "must be a log level such as `info`");
+  const token = meta["progressToken"];
+  return token === undefined || isProgressToken(token) ? undefined : wrong("progressToken", "must be text or an integer");
+}
+
+function isImplementation(value: unknown): boolean {
+  return isJsonObject(value) && typeof value["name"] === "string" && typeof value["version"] === "string";
+}
+
+function wrong(member: string, problem: string): RpcError {
+  return { code: INVALID_PARAMS, message: `\`_meta["${member}"]\` ${problem}` };
+}
+
+function unsupported(requested: string): RpcError {
+  return {
+    code: UNSUPPORTED_PROTOCOL_VERSION,
+    message: `revision ${quoted(requested)} is not spoken in \`_meta\`; use \`${MODERN_REVISION}\` there, or begin with \`initialize\` for an earlier one`,
+    data: { supported: [MODERN_REVISION], requested: shortened(requested) },
+  };
+}

@@ -1,0 +1,15 @@
+/** Who this server says it is and what it offers, the same in every revision. */
+import type { McpOptions } from "./options.ts";
+
+/** What `initialize` and `server/discover` tell. */
+export interface ServerIdentity {
+  readonly serverInfo: { readonly name: string; readonly title: string; readonly version: string };
+  /** Tools, and nothing that changes while the server runs: no `listChanged`. */
+  readonly capabilities: { readonly tools: Readonly<Record<string, never>> };
+  readonly instructions: string;
+}
+
+/** The identity of a server with these options. */
+export function serverIdentity({ version, instructions }: McpOptions): ServerIdentity {
+  return { serverInfo: { name: "handrail", title: "Handrail", version }, capabilities: { tools: {} }, instructions };
+}

@@ -1,0 +1,193 @@
+/** `handrail mcp` in both eras, as programs that nobody here wrote meet it, and by the lines of the documentation. */
+import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { Client, ProtocolError } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { AjvJsonSchemaValidator } from "@modelcontextprotocol/server/validators/ajv";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { environmentOf, linesOf, MAIN, until } from "../support/command-line.ts";
+import { readEvidence } from "../support/evidence.ts";
+import { lockOf } from "../support/file-lock.ts";
+import { inspect, mcpdo, serverCommand } from "../support/mcp-programs.ts";
+import { freshPlace, type Place } from "../support/place.ts";
+
+const TOOLS = ["edit_file", "list_files", "read_file", "write_file"];
+const ERAS = ["modern", "legacy"] as const;
+
+function placeWithFiles(): Place {
+  const place = freshPlace();
+  place.put("workspace/a.txt", "one\n");
+  place.put("workspace/.env", "KEY=1\n");
+  return place;
+}
+
+/** The official client, connected in one era, or in the one that it finds out. */
+async function connected(place: Place, era: "modern" | "legacy" | "auto"): Promise<Client> {
+  const mode = era === "modern" ? { pin: "2026-07-28" } : era;
+  const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode } });
+  const [command, ...args] = serverCommand(place);
+  onTestFinished(() => client.close());
+  await client.connect(new StdioClientTransport({ command, args, env: environmentOf(place), stderr: "inherit" }));
+  return client;
+}
+
+describe.each([...ERAS, "auto"] as const)("the official client (%s)", (era) => {
+  test("is told who serves it, lists, calls and is refused", async () => {
+    const place = placeWithFiles();
+    const client = await connected(place, era);
+    expect(client.getNegotiatedProtocolVersion()).toBe(era === "legacy" ? "2025-11-25" : "2026-07-28");
+    expect(client.getServerVersion()).toMatchObject({ name: "handrail", title: "Handrail" });
+    expect(client.getInstructions()).toContain("Role `dev`, preset `dev`");
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name }) => name)).toEqual(expect.arrayContaining(TOOLS));
+    expect(tools.map(({ name }) => name)).toEqual(tools.map(({ name }) => name).sort());
+    const call = (name: string, args: Record<string, unknown>) => client.callTool({ name, arguments: args });
+    expect(await call("read_file", { path: "a.txt" })).toMatchObject({
+      content: [{ type: "text", text: "one\n" }],
+      structuredContent: { status: "success", data: { content: "one\n" } },
+    });
+    expect(await call("write_file", { path: "b.txt", content: "b\n" })).toMatchObject({ structuredContent: { status: "success" } });
+    expect(await call("read_file", { path: ".env" })).toMatchObject({
+      isError: true,
+      structuredContent: { error: { rule_id: "ZONE:secret" } },
+    });
+    expect(await call("read_file", { file: "a.txt" })).toMatchObject({
+      isError: true,
+      structuredContent: { error: { code: "TOOL_INPUT_INVALID" } },
+    });
+  });
+
+  test("cancels a call, which is stopped and recorded", async () => {
+    const place = placeWithFiles();
+    const client = await connected(place, era);
+    await lockOf(place, "a.txt");
+    const cancelling = new AbortController();
+    const edits = [{ operation: "replace", spec: "one", content: "two" }];
+    const call = client.callTool({ name: "edit_file", arguments: { path: "a.txt", edits } }, { signal: cancelling.signal });
+    const failed = expect(call).rejects.toThrow();
+    const recorded = (type: string, code?: string) => async () =>
+      (await readEvidence(place.state)).some(
+        ({ entry, payload }) => entry.eventType === type && (code === undefined || payload["errorCode"] === code),
+      );
+    await until(recorded("tool_selected"));
+    cancelling.abort();
+    await failed;
+    await until(recorded("tool_executed", "CANCELLED"));
+    expect(readFileSync(`${place.workspace}/a.txt`, "utf8")).toBe("one\n");
+  });
+});
+
+test("an unknown tool is an error of the protocol in the modern era, a result before, and recorded in both", async () => {
+  const place = placeWithFiles();
+  const [modern, legacy] = await Promise.all([connected(place, "modern"), connected(place, "legacy")]);
+  const call = { name: "no_such_tool", arguments: {} };
+  const error = await modern.callTool(call).catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(ProtocolError);
+  expect(error).toMatchObject({ code: -32602, data: { error: { code: "TOOL_SPEC_MISSING" } } });
+  expect(await legacy.callTool(call)).toMatchObject({ isError: true, structuredContent: { error: { code: "TOOL_SPEC_MISSING" } } });
+  await Promise.all([modern.close(), legacy.close()]);
+  const refused = async () => (await readEvidence(place.state)).filter(({ entry }) => entry.eventType === "tool_execution_denied");
+  await until(async () => (await refused()).length === 2);
+});
+
+test("a subscription is acknowledged for nothing and ends gracefully", async () => {
+  const client = await connected(placeWithFiles(), "modern");
+  const { honoredFilter, closed } = await client.listen({ toolsListChanged: true });
+  expect(honoredFilter).toEqual({});
+  expect(await closed).toBe("graceful");
+});
+
+type Schema = Parameters<AjvJsonSchemaValidator["getValidator"]>[0];
+
+/** A call of each tool that succeeds. */
+const SUCCEEDING: Readonly<Record<string, object>> = {
+  edit_file: { path: "a.txt", edits: [{ operation: "replace", spec: "one", content: "two" }] },
+  list_files: { path: "." },
+  read_file: { path: "a.txt" },
+  write_file: { path: "c.txt", content: "c" },
+};
+/** A call that is refused by policy, one that fails, and one whose arguments do not fit. */
+const FAILING = [
+  ["read_file", { path: ".env" }],
+  ["read_file", { path: "none" }],
+  ["write_file", { path: "../x", content: "" }],
+  ["edit_file", { path: "a.txt", edits: [{ operation: "replace", spec: "absent", content: "" }] }],
+] as const;
+
+test.each(ERAS)("every structured result of the %s era fits the schema that its tool declares, errors too", async (era) => {
+  const place = placeWithFiles();
+  for (let file = 0; file < 2000; file += 1) place.put(`workspace/many/a-file-with-a-name-of-some-length-${file}.txt`, "");
+  const client = await connected(place, era);
+  const { tools } = await client.listTools();
+  const validate = new AjvJsonSchemaValidator();
+  const problem = async (name: string, args: object): Promise<string | undefined> => {
+    const outputSchema = tools.find((tool) => tool.name === name)?.outputSchema as Schema | undefined;
+    const { structuredContent } = await client.callTool({ name, arguments: { ...args } });
+    if (outputSchema === undefined || structuredContent === undefined) return `${name} has no schema or no structured content`;
+    return validate.getValidator(outputSchema)(structuredContent).errorMessage;
+  };
+  for (const { name } of tools) {
+    expect.soft(await problem(name, { no_such_argument: true })).toBeUndefined();
+    const args = SUCCEEDING[name];
+    if (args !== undefined) expect.soft(await problem(name, args)).toBeUndefined();
+  }
+  for (const [name, args] of FAILING) expect.soft(await problem(name, args)).toBeUndefined();
+  const large = { name: "list_files", arguments: { path: "many", max_entries: 2000 } };
+  expect(await client.callTool(large)).toMatchObject({ structuredContent: { data: { content_hash: expect.any(String) } } });
+  expect(await problem(large.name, large.arguments)).toBeUndefined();
+  // The control: what does not fit is found.
+  expect(validate.getValidator((tools[0]?.outputSchema ?? {}) as Schema)({ status: "fine" }).valid).toBe(false);
+});
+
+describe.each(ERAS)("the Inspector (%s)", (era) => {
+  test("lists tools whose schemas any client can take, and calls one", async () => {
+    const place = placeWithFiles();
+    const [listed, read] = await Promise.all([
+      inspect(place, ["--protocol-era", era, "--method", "tools/list", "--strict"]),
+      inspect(place, ["--protocol-era", era, "--method", "tools/call", "--tool-name", "read_file", "--tool-arg", "path=a.txt"]),
+    ]);
+    expect(listed).toMatchObject({ tools: expect.arrayContaining(TOOLS.map((name) => expect.objectContaining({ name }))) });
+    expect(read).toMatchObject({ structuredContent: { status: "success", data: { content: "one\n" } } });
+  });
+
+  test("mcpdo keeps a connection over several commands", async () => {
+    const place = placeWithFiles();
+    const run = mcpdo(place);
+    const connection = JSON.parse(await run("--format", "json", "connect", "--era", era, "--", ...serverCommand(place))) as {
+      name: string;
+    };
+    expect(connection).toMatchObject({ protocolEra: era });
+    const ask = async (...args: readonly string[]) =>
+      JSON.parse(await run("--format", "json", "--connection", connection.name, ...args)) as unknown;
+    expect(await ask("tools/call", "write_file", "path:=d.txt", "content:=d")).toMatchObject({ structuredContent: { status: "success" } });
+    expect(await ask("tools/call", "read_file", "path:=d.txt")).toMatchObject({ content: [{ type: "text", text: "d" }] });
+  });
+});
+
+describe("the documentation's raw lines", () => {
+  const root = dirname(dirname(dirname(MAIN)));
+  const documented = (file: string): string => {
+    const text = readFileSync(fileURLToPath(new URL(`../../${file}`, import.meta.url)), "utf8");
+    const example = /```\n(printf[^`]*\| \.\/handrail mcp[^\n]*)\n```/.exec(text)?.[1];
+    if (example === undefined) throw new Error(`${file} has no raw line example`);
+    return example;
+  };
+
+  test("answer as the page says", async () => {
+    const place = freshPlace();
+    place.put("workspace/README.md", "# Mine\n");
+    const launcher = `${process.execPath} --disable-warning=ExperimentalWarning ${MAIN}`;
+    const command = documented("docs/protocol.md")
+      .replace("./handrail", launcher)
+      .replace("--workspace .", `--workspace ${place.workspace}`);
+    const { stdout } = await promisify(execFile)("sh", ["-c", command], { cwd: root, env: environmentOf(place) });
+    const answers = linesOf(stdout).map((line) => JSON.parse(line) as { readonly id: number });
+    expect(answers.sort((left, right) => left.id - right.id)).toMatchObject([
+      { id: 1, result: { resultType: "complete", supportedVersions: ["2026-07-28"] } },
+      { id: 2, result: { resultType: "complete", content: [{ type: "text", text: "# Mine\n" }], isError: false } },
+    ]);
+  });
+});
