@@ -3,6 +3,7 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { SetupError, say } from "./setup/say.mjs";
+import { ensureTestPrograms } from "./setup/system-commands.mjs";
 import { ensureReady, environmentFor, projectRoot } from "./setup.mjs";
 
 const VITEST = "node_modules/vitest/vitest.mjs";
@@ -16,12 +17,15 @@ const COMMANDS = {
   bench: { args: ["bench/main.ts"], env: {} },
 };
 
+const RUNS_TESTS = new Set(["test", "test:full", "check"]);
+
 const [name = "", ...rest] = process.argv.slice(2);
 if (!Object.hasOwn(COMMANDS, name)) {
   say(`unknown command \`${name}\`; known are ${Object.keys(COMMANDS).join(", ")}`);
   process.exit(2);
 }
 try {
+  if (RUNS_TESTS.has(name)) await ensureTestPrograms(process.env);
   const node = await ensureReady();
   const { args, env } = COMMANDS[/** @type {keyof typeof COMMANDS} */ (name)];
   const environment = { NODE_COMPILE_CACHE: join(projectRoot, ".toolchain/compile-cache"), ...environmentFor(node), ...env };

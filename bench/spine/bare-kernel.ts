@@ -18,8 +18,8 @@ import { createWorkspaceCatalog } from "../../src/server/workspace-catalog.ts";
 import { openContentStore } from "../../src/stores/embedded/content-store.ts";
 import { openDedupeStore } from "../../src/stores/embedded/dedupe-store.ts";
 import { openLockStore } from "../../src/stores/embedded/lock-store.ts";
-import { openStateStores } from "../../src/stores/embedded/state-stores.ts";
 import { prepareStateDirectory } from "../../src/stores/embedded/state-directory.ts";
+import { openStateStores } from "../../src/stores/embedded/state-stores.ts";
 
 /** An open kernel with one session. */
 export interface BareKernel extends AsyncDisposable {
@@ -77,6 +77,7 @@ export async function openBareKernel(
     registry,
     policy: () => Promise.resolve(policy),
     sessions,
+    marks,
     locks,
     content,
     dedupe: new Dedupe({

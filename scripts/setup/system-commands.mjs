@@ -7,6 +7,9 @@ import { delimiter, join } from "node:path";
 import { lastLines, runCommand } from "./run-command.mjs";
 import { SetupError, say } from "./say.mjs";
 
+/** A program that takes longer to say whether it works hangs. */
+const PROBE_MS = 60_000;
+
 /** @typedef {{command: string, aptPackage: string, why: string}} SystemCommand */
 
 /** @type {readonly SystemCommand[]} */
@@ -15,6 +18,28 @@ export const SYSTEM_COMMANDS = [
   { command: "unshare", aptPackage: "util-linux", why: "the sandbox makes its namespaces with it" },
   { command: "flock", aptPackage: "util-linux", why: "two set-ups at once take turns with it" },
 ];
+
+/**
+ * What only the tests need: each is there when its probe exits with 0.
+ *
+ * @type {readonly (SystemCommand & {probe: (env: NodeJS.ProcessEnv) => [string, string[]]})[]}
+ */
+export const TEST_PROGRAMS = [
+  {
+    command: "python3 with grpc",
+    aptPackage: "python3-grpcio",
+    why: "the Python client in examples/ is run by a test (HANDRAIL_TEST_PYTHON names another interpreter)",
+    probe: (env) => [testPython(env), ["-c", "import grpc, google.protobuf"]],
+  },
+];
+
+/**
+ * @param {NodeJS.ProcessEnv} env
+ * @returns {string} the Python that tests run; the system's own, for which the system's packages are made
+ */
+export function testPython(env) {
+  return env.HANDRAIL_TEST_PYTHON || "/usr/bin/python3";
+}
 
 /**
  * @param {string} command name of a program
@@ -39,20 +64,48 @@ export function isOnPath(command, env) {
  * @throws {SetupError} when one is missing and may not be installed, or its installation fails
  */
 export async function ensureSystemCommands(env) {
-  const missing = SYSTEM_COMMANDS.filter(({ command }) => !isOnPath(command, env));
+  const missingNow = async () => SYSTEM_COMMANDS.filter(({ command }) => !isOnPath(command, env));
+  await ensure(missingNow, "these programs are missing", env);
+}
+
+/**
+ * Makes sure that every program is there which only the tests need.
+ *
+ * @param {NodeJS.ProcessEnv} env
+ * @throws {SetupError} when one is missing and may not be installed, or its installation fails
+ */
+export async function ensureTestPrograms(env) {
+  const missingNow = async () => {
+    const missing = [];
+    for (const program of TEST_PROGRAMS) {
+      const [command, args] = program.probe(env);
+      if ((await runCommand(command, args, { env, timeLimitMs: PROBE_MS })).code !== 0) missing.push(program);
+    }
+    return missing;
+  };
+  await ensure(missingNow, "these programs, which only the tests need, are missing", env);
+}
+
+/**
+ * @param {() => Promise<readonly SystemCommand[]>} missingNow
+ * @param {string} heading what to say when they may not be installed
+ * @param {NodeJS.ProcessEnv} env
+ */
+async function ensure(missingNow, heading, env) {
+  const missing = await missingNow();
   if (missing.length === 0) return;
   const packages = [...new Set(missing.map(({ aptPackage }) => aptPackage))];
   const reasons = missing.map(({ command, why }) => `  ${command}: ${why}`).join("\n");
   const prefix = await permittedPrefix(env);
   if (prefix === undefined || !isOnPath("apt-get", env)) {
     throw new SetupError(
-      `these programs are missing:\n${reasons}\nrun this, then try again:\n  sudo apt-get install -y ${packages.join(" ")}\n` +
+      `${heading}:\n${reasons}\nrun this, then try again:\n  sudo apt-get install -y ${packages.join(" ")}\n` +
         "(on a system without apt-get, install the same programs with its own package manager)",
     );
   }
   await install(prefix, packages, env);
-  const still = missing.filter(({ command }) => !isOnPath(command, env));
-  if (still.length > 0) throw new SetupError(`apt-get installed ${packages.join(" ")}, but \`${still[0]?.command}\` is still not on PATH`);
+  const still = await missingNow();
+  if (still.length > 0) throw new SetupError(`apt-get installed ${packages.join(" ")}, but \`${still[0]?.command}\` is still missing`);
 }
 
 /**

@@ -285,7 +285,7 @@ export const LEDGER_SPOOLS_RECOVERED_MAX = 1024;
 /** Kibibytes of pages that the ledger's writer keeps: it appends, and reads no page twice but the last ones. */
 export const LEDGER_CACHE_KIB = 1024;
 /** Milliseconds between two looks whether a thread is still busy; one without work between them gives memory back. */
-export const IDLE_LOOK_MS = 800;
+export const IDLE_LOOK_MS = 500;
 /** Bytes that an idle heap must hold beyond what it uses: less is not worth collecting. */
 export const IDLE_HEAP_BYTES_MIN = 4 * MIB;
 /** Milliseconds between two tries to write a ledger that could not be written, while no event comes to try it. */

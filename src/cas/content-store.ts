@@ -101,12 +101,20 @@ export interface CollectionReport {
   readonly temporaryFiles: number;
 }
 
+/** What is wrong with stored content. */
+export interface ContentProblem {
+  readonly hash: string;
+  readonly problem: string;
+}
+
 /** The operator's look at a store; changes nothing. */
 export interface ContentInventory {
   /** Objects after the hash `after`, in order of their hashes, at most `count`. */
   readonly list: (after: string, count: number) => Promise<readonly ListedContent[]>;
-  /** Re-hashes one object and compares its row with its file: what is wrong with it, or `undefined`. */
+  /** Re-hashes one object and compares its row with its file: what is wrong with it, or `undefined`; also for what is not stored. */
   readonly inspect: (hash: string) => Promise<string | undefined>;
+  /** Artifacts and references whose content is not stored, at most `count`. */
+  readonly dangling: (count: number) => Promise<readonly ContentProblem[]>;
   /** Files that no row names. */
   readonly countStrayFiles: () => Promise<number>;
   readonly hasReference: (hash: string, reference: LedgerReference) => Promise<boolean>;
@@ -128,4 +136,9 @@ export interface ContentMaintenance extends ContentInventory {
     graceMs: number,
     nowMs: number,
   ) => Promise<{ readonly added: number; readonly removed: number }>;
+}
+
+/** A store with what only an operator may do to it. */
+export interface MaintainedContentStore extends ContentStore {
+  readonly maintenance: () => Promise<ContentMaintenance>;
 }

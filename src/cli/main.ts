@@ -8,6 +8,7 @@ import { KernelError } from "../base/errors.ts";
 import { handrailVersion } from "../server/version.ts";
 import { addAdminCommand } from "./commands/admin.ts";
 import { addCallCommand } from "./commands/call.ts";
+import { addCasCommand } from "./commands/cas.ts";
 import { addDoctorCommand } from "./commands/doctor.ts";
 import { addInitCommand } from "./commands/init.ts";
 import { addLabelsCommand } from "./commands/labels.ts";
@@ -39,6 +40,7 @@ for (const add of [
   addTrustCommand,
   addLabelsCommand,
   addLedgerCommand,
+  addCasCommand,
   addWireCommand,
   addDoctorCommand,
 ]) {
@@ -48,7 +50,7 @@ for (const add of [
 try {
   await program.parseAsync();
 } catch (error) {
-  if (error instanceof KernelError && error.code !== "INTERNAL") say(`handrail: ${visible(error.message)}`);
+  if (error instanceof KernelError && error.code !== "INTERNAL") say(`handrail: ${error.message.split("\n").map(visible).join("\n")}`);
   else say(`handrail: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
   process.exitCode = EXIT_FAILURE;
 }

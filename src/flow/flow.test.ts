@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import type { Access } from "../model/access.ts";
 import type { ToolCapability } from "../model/capability.ts";
 import { combineMarks, DATA_CLASSES, type Mark, TRUST_LEVELS } from "../model/label.ts";
-import { judgeFlow, flowObligations, INITIAL_MARK } from "./flow.ts";
+import { flowObligations, INITIAL_MARK, judgeFlow } from "./flow.ts";
 import { isKnownHost } from "./host.ts";
 
 const file: Access = { resource: { kind: "file", path: "a" }, effect: "write" };

@@ -13,6 +13,9 @@ export interface FoundSecrets {
   readonly probable: number;
 }
 
+/** Nothing was found. */
+export const NOTHING_FOUND: FoundSecrets = { definite: 0, probable: 0 };
+
 /** A result's label, and what the principal has seen by it. */
 export interface LabelledResult {
   readonly label: Label;

@@ -6,6 +6,7 @@ import type { CallResponse, Outcome } from "../model/call.ts";
 import type { Denial } from "../model/decision.ts";
 import { storeFailure, ToolFailure } from "../model/failure.ts";
 import type { Evidence } from "./evidence.ts";
+import { followResult } from "./follow.ts";
 import type { CleanResult } from "./large-result.ts";
 import type { KernelParts } from "./parts.ts";
 import type { Ended } from "./replay.ts";
@@ -39,6 +40,8 @@ export class Answer {
   /** Records and answers a success: the result is answered only once its record stands. */
   async succeeded(result: CleanResult | ToolFailure): Promise<CallResponse> {
     if (result instanceof ToolFailure) return this.failed(result);
+    const following = followResult(this.#parts, this.#evidence, this.#trail, result.seen);
+    if (following) await following;
     const sequence = await this.#evidence.executed(this.#trail, result);
     return this.#respond(result.outcome, this.#trail.rules, sequence);
   }

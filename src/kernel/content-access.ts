@@ -5,9 +5,10 @@
  * INVARIANT: what the caller may not read is answered exactly as what does not exist. INVARIANT: nothing is stored that
  * holds a secret of the kernel; it is never stored altered.
  */
+import { assert } from "../base/errors.ts";
 import { blake3Hex } from "../base/hash.ts";
 import type { StagedContent } from "../cas/content-store.ts";
-import { labelResult } from "../flow/flow.ts";
+import { labelResult, NOTHING_FOUND } from "../flow/labels.ts";
 import {
   type Artifact,
   type ArtifactWish,
@@ -128,9 +129,11 @@ function ownerOf({ caller }: ContentHandleParts) {
   return { userId: caller.session.userId, workspace: caller.session.serviceRoot };
 }
 
-/** Content that an agent sends has the label that the tool declares for it. */
-function labelOf({ trail, parts }: ContentHandleParts): Label {
-  return labelResult(trail.tool?.capability.labels, trail.tool?.name ?? "", 0, parts.clock.nowMs());
+/** Content that an agent sends has the label that the tool declares for it, combined with what the agent has seen. */
+function labelOf({ trail, parts, caller }: ContentHandleParts): Label {
+  const { tool } = trail;
+  assert(tool, "content is stored only by a tool that runs");
+  return labelResult(tool, caller.mark, [caller.mark], NOTHING_FOUND, parts.clock.nowMs()).label;
 }
 
 /** A tool may touch only what its analysis named: what was not analysed was never judged. */

@@ -10,11 +10,12 @@ import { KernelError } from "../base/errors.ts";
 import type { JsonObject } from "../base/json.ts";
 import { boundedChunks, unread } from "../cas/bounded-chunks.ts";
 import type { AnnouncedContent, StagedContent } from "../cas/content-store.ts";
-import { checkFlow } from "../flow/flow.ts";
+import { judgeFlow } from "../flow/flow.ts";
 import type { CallResponse, ToolCall } from "../model/call.ts";
 import { Refusal, ToolFailure } from "../model/failure.ts";
 import { authenticate } from "../session/session.ts";
 import { analyse } from "./analyse.ts";
+import { callerOf } from "./caller.ts";
 import { withoutSecrets } from "./content-access.ts";
 import { evaluateAccesses } from "./decide.ts";
 import type { KernelParts } from "./parts.ts";
@@ -109,10 +110,10 @@ async function mayStore(parts: KernelParts, who: TransferCaller, args: JsonObjec
     const analysed = analyse(parts.registry, call, {});
     if (!analysed.ok) return false;
     const { session } = authenticated.value;
-    const caller = { ...authenticated.value, place: await parts.workspaces.open(session) };
+    const caller = await callerOf(parts, authenticated.value);
     const { tool, accesses } = analysed.value;
     const scoped = checkScope(caller, tool, accesses, nowMs);
-    if (!scoped.ok || !checkFlow(scoped.value).ok) return false;
+    if (!scoped.ok || !judgeFlow(caller.mark, tool.capability, scoped.value).ok) return false;
     const decided = evaluateAccesses(await parts.policy(session.preset), caller, tool, scoped.value, nowMs);
     return decided.ok && decided.value.obligations.length === 0;
   } catch (error) {

@@ -3,9 +3,11 @@
  */
 
 import type { ImposedObligation } from "../approval/approval.ts";
+import { flowObligations } from "../flow/flow.ts";
 import type { WorkspacePath } from "../model/access.ts";
 import type { WireVariant } from "../model/call.ts";
 import { allow, type Denial, deny, type Verdict } from "../model/decision.ts";
+import type { Mark } from "../model/label.ts";
 import type { Tool } from "../model/tool.ts";
 import type { Zone } from "../model/zone.ts";
 import { admits } from "../policy/lease-scope.ts";
@@ -134,13 +136,13 @@ export function policyResource(access: ResolvedAccess): PolicyResource {
 
 /** One access as policy is asked about it. */
 export function policyRequest(
-  caller: Pick<Judged, "session">,
+  caller: Pick<Judged, "session" | "mark">,
   tool: ToolFacts,
   effect: PolicyRequest["effect"],
   resource: PolicyResource,
   nowMs: number,
 ): PolicyRequest {
-  const { session } = caller;
+  const { session, mark } = caller;
   return {
     principal: {
       sessionId: session.id,
@@ -154,12 +156,30 @@ export function policyRequest(
     tool: tool.name,
     effect,
     resource,
-    context: { armed: false, trust: "user", dataClass: "internal", network: false, time: Math.floor(nowMs / 1000) },
-    capabilityObligations: capabilityObligations(tool),
+    context: {
+      armed: false,
+      trust: mark.trustLevel,
+      dataClass: mark.dataClass,
+      network: effect === "network" || resource.kind === "host",
+      time: Math.floor(nowMs / 1000),
+    },
+    capabilityObligations: obligationsOf(tool, mark, resource, effect),
   };
 }
 
 const NONE: readonly CapabilityObligation[] = [];
+
+/** Obligations that policy does not impose but may waive: those of the tool and those of flow control. */
+function obligationsOf(
+  tool: ToolFacts,
+  mark: Mark,
+  resource: PolicyResource,
+  effect: PolicyRequest["effect"],
+): readonly CapabilityObligation[] {
+  const flow = flowObligations(mark, tool.capability, { resource, effect });
+  const capability = capabilityObligations(tool);
+  return flow.length === 0 ? capability : [...capability, ...flow];
+}
 
 function capabilityObligations(tool: ToolFacts): readonly CapabilityObligation[] {
   const { approval, requiresArming } = tool.capability;

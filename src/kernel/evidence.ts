@@ -10,12 +10,14 @@ import { hex } from "../base/bytes.ts";
 import { blake3Keyed } from "../base/hash.ts";
 import { canonicalJson, type JsonObject, type JsonValue } from "../base/json.ts";
 import { MAX_ID_LEN, REFUSALS_RECORDED_PER_SECOND } from "../base/limits.ts";
+import { INITIAL_MARK } from "../flow/flow.ts";
 import type { CallResponse } from "../model/call.ts";
 import type { Denial } from "../model/decision.ts";
 import type { EventType, LedgerEvent } from "../model/event.ts";
 import type { ToolFailure } from "../model/failure.ts";
-import type { KernelParts } from "./parts.ts";
+import type { Mark } from "../model/label.ts";
 import type { CleanResult } from "./large-result.ts";
+import type { KernelParts } from "./parts.ts";
 import type { Trail } from "./trail.ts";
 import { ViolationRate } from "./violation-rate.ts";
 
@@ -110,6 +112,11 @@ export class Evidence {
     await this.#buffered("tool_audit", trail, { tool: trail.call?.tool ?? "", category, event, fields });
   }
 
+  /** Records that the principal has now seen more than before. */
+  async markRaised(trail: Trail, before: Mark, after: Mark): Promise<void> {
+    await this.#buffered("mark_raised", trail, { tool: trail.call?.tool ?? "", before: { ...before }, after: { ...after } });
+  }
+
   /** Records that an abandoned file lock was broken. */
   async lockBroken(trail: Trail, path: string, owner: string): Promise<void> {
     await this.#buffered("file_lock_broken", trail, { tool: trail.call?.tool ?? "", path, owner, severity: "warning" });
@@ -201,6 +208,7 @@ export class Evidence {
       tool: call.tool,
       ...(session && { role: session.role, preset: session.preset }),
       ...(trail.accesses.length > 0 && { accesses: trail.accesses.map(accessFact) }),
+      ...markFact(trail),
       ...(trail.rules.length > 0 && { rules: trail.rules }),
       ...(trail.obligations.length > 0 && { obligations: trail.obligations }),
       ...(trail.policyHash !== undefined && { policy: trail.policyHash }),
@@ -219,6 +227,14 @@ export class Evidence {
   #elapsedMs(trail: Trail): number {
     return Math.round((this.#parts.clock.monotonicMs() - trail.startedMs) * 1000) / 1000;
   }
+}
+
+/** What the principal had seen, where it is not what everybody begins with: policy looks at it. */
+function markFact({ caller }: Trail): JsonObject {
+  if (caller === undefined) return {};
+  const { trustLevel, dataClass } = caller.mark;
+  if (trustLevel === INITIAL_MARK.trustLevel && dataClass === INITIAL_MARK.dataClass) return {};
+  return { mark: { trustLevel, dataClass } };
 }
 
 function accessFact(access: Trail["accesses"][number]): JsonObject {

@@ -12,6 +12,7 @@ import type { PolicyRequest } from "../policy/request.ts";
 import { resourceId } from "../policy/vocabulary.ts";
 import type { Authenticated } from "../session/session.ts";
 import { analyse } from "./analyse.ts";
+import { markOf } from "./caller.ts";
 import { requestsOf } from "./decide.ts";
 import type { KernelParts, KernelSettings } from "./parts.ts";
 import { checkMasterGate, checkScope } from "./scope.ts";
@@ -59,6 +60,7 @@ export async function explainCall(
   const caller: Judged = {
     ...who,
     place: { workspace: assuming.workspace ?? open.workspace, disabledTools: assuming.disabledTools ?? open.disabledTools },
+    mark: await markOf(parts, who.session),
   };
   const call: ToolCall = { requestId: "", sessionToken: "", dedupeKey: "", tool, arguments: args, variant: "call", reply: "result" };
   const analysed = analyse(parts.registry, call, {});

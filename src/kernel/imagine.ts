@@ -4,6 +4,7 @@
  *
  * INVARIANT: the decisions are the pipeline's own functions, so that an imagined call is decided as a real one would be.
  */
+import { INITIAL_MARK } from "../flow/flow.ts";
 import type { Verdict } from "../model/decision.ts";
 import type { EffectClass } from "../model/effect.ts";
 import type { Session } from "../model/session.ts";
@@ -51,7 +52,8 @@ export function imagineAccesses(
   context: Partial<PolicyContext> & Pick<PolicyContext, "time">,
 ): Verdict<Decided> {
   const ask = ({ resource, effect }: ImaginedAccess): PolicyRequest => {
-    const request = policyRequest({ session }, tool, effect, resource, context.time * 1000);
+    const mark = { trustLevel: context.trust ?? INITIAL_MARK.trustLevel, dataClass: context.dataClass ?? INITIAL_MARK.dataClass };
+    const request = policyRequest({ session, mark }, tool, effect, resource, context.time * 1000);
     return { ...request, context: { ...request.context, ...context } };
   };
   const [first, ...more] = accesses.map(ask);

@@ -11,10 +11,10 @@ import { SHOWN_BYTES_MAX } from "../base/limits.ts";
 import { unread } from "../cas/bounded-chunks.ts";
 import type { StagedContent } from "../cas/content-store.ts";
 import { preview } from "../cas/preview.ts";
-import { labelResult } from "../flow/flow.ts";
+import type { LabelledResult } from "../flow/labels.ts";
 import type { Outcome } from "../model/call.ts";
 import { storeFailure, ToolFailure } from "../model/failure.ts";
-import type { Label } from "../model/label.ts";
+import type { Label, Mark } from "../model/label.ts";
 import type { KnownSecret } from "../redact/redact.ts";
 import { RedactingStream } from "../redact/stream.ts";
 import type { KernelParts } from "./parts.ts";
@@ -23,6 +23,8 @@ import type { Trail } from "./trail.ts";
 /** A result that may leave, and the facts about it that evidence keeps. */
 export interface CleanResult {
   readonly outcome: Extract<Outcome, { kind: "success" }>;
+  /** What the caller will have seen by it. */
+  readonly seen: Mark;
   readonly secretsFound: number;
   readonly outputBytes: number;
 }
@@ -38,25 +40,38 @@ export async function keepBytes(
   parts: ResultParts,
   trail: Trail,
   bytes: Uint8Array,
-  label: Label,
+  { label, seen }: LabelledResult,
   secretsFound: number,
 ): Promise<Finished> {
   const stored = await keep(parts, trail, once(bytes), () => label, NEVER);
   if (stored instanceof ToolFailure) return stored;
   return {
     outcome: { kind: "success", data: named(stored), stored, label, truncated: false },
+    seen,
     secretsFound,
     outputBytes: bytes.byteLength,
   };
 }
 
 /** Stores the printed data of a result, and shows its beginning. */
-export async function keepText(parts: ResultParts, trail: Trail, text: string, label: Label, secretsFound: number): Promise<Finished> {
+export async function keepText(
+  parts: ResultParts,
+  trail: Trail,
+  text: string,
+  { label, seen }: LabelledResult,
+  secretsFound: number,
+): Promise<Finished> {
   const stored = await keep(parts, trail, once(Buffer.from(text)), () => label, NEVER);
   if (stored instanceof ToolFailure) return stored;
   const shown = preview(text, SHOWN_BYTES_MAX);
   const data = { ...named(stored), preview: shown, rest: wayToTheRest(stored.hash, Buffer.byteLength(shown)) };
-  return { outcome: { kind: "success", data, stored, label, truncated: true }, secretsFound, outputBytes: stored.sizeBytes };
+  return { outcome: { kind: "success", data, stored, label, truncated: true }, seen, secretsFound, outputBytes: stored.sizeBytes };
+}
+
+/** What to take out of a stream, and how to label what is left once that is known. */
+export interface StreamRules {
+  readonly secrets: readonly KnownSecret[];
+  readonly labelled: (findings: number) => LabelledResult;
 }
 
 /** Stores a result that never stands in memory as a whole. */
@@ -64,15 +79,16 @@ export async function keepStream(
   parts: ResultParts,
   trail: Trail,
   chunks: AsyncIterable<Uint8Array>,
-  secrets: readonly KnownSecret[],
+  { secrets, labelled }: StreamRules,
   signal: AbortSignal,
 ): Promise<Finished> {
   const redacting = new RedactingStream(secrets);
-  const label = (): Label => labelResult(trail.tool?.capability.labels, trail.tool?.name ?? "", redacting.findings, parts.clock.nowMs());
+  const label = () => labelled(redacting.findings).label;
   const stored = await keep(parts, trail, redacted(chunks, redacting), label, signal).finally(() => unread(chunks));
   if (stored instanceof ToolFailure) return stored;
   return {
     outcome: { kind: "success", data: named(stored), stored, label: label(), truncated: false },
+    seen: labelled(redacting.findings).seen,
     secretsFound: redacting.findings,
     outputBytes: stored.sizeBytes,
   };

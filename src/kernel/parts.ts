@@ -6,6 +6,7 @@ import type { Clock } from "../base/clock.ts";
 import type { RandomBytes } from "../base/ids.ts";
 import type { ContentStore } from "../cas/content-store.ts";
 import type { Dedupe } from "../dedupe/dedupe.ts";
+import type { MarkStore } from "../flow/mark-store.ts";
 import type { EventSink } from "../model/event.ts";
 import type { Session } from "../model/session.ts";
 import type { Workspace } from "../model/workspace.ts";
@@ -49,6 +50,7 @@ export interface KernelParts {
   /** The engine of a preset; rejects while its policies are invalid, and then every call is refused. */
   readonly policy: (preset: string) => Promise<PolicyEngine>;
   readonly sessions: SessionStore;
+  readonly marks: MarkStore;
   readonly locks: LockStore;
   readonly content: ContentStore;
   /** Executes calls with a dedupe key at most once. */

@@ -7,12 +7,14 @@
  */
 import { checkApproval, checkArming } from "../approval/approval.ts";
 import { reserveBudget } from "../budget/budget.ts";
-import { checkFlow } from "../flow/flow.ts";
+import { judgeFlow } from "../flow/flow.ts";
 import type { CallResponse } from "../model/call.ts";
 import { type Authentication, authenticate } from "../session/session.ts";
 import { analyse } from "./analyse.ts";
 import { Answer } from "./answer.ts";
-import { evaluateAccesses, judgeArtifactBy, judgeByPolicy, judgeTreeByPolicy } from "./decide.ts";
+import { callRules } from "./call-rules.ts";
+import { callerOf } from "./caller.ts";
+import { evaluateAccesses } from "./decide.ts";
 import type { Evidence } from "./evidence.ts";
 import type { KernelParts } from "./parts.ts";
 import { recheck } from "./recheck.ts";
@@ -41,7 +43,7 @@ export async function pipeline(parts: KernelParts, evidence: Evidence, submissio
     const authenticated = identify(trail, await authenticate(parts.sessions, call.sessionToken, trail.receivedAtMs));
     if (!authenticated.ok) return await answer.denied(authenticated.denial);
     const { session, lease } = authenticated.value;
-    const caller = { session, lease, place: await parts.workspaces.open(session) };
+    const caller = await callerOf(parts, authenticated.value);
     trail.caller = caller;
 
     // analyse
@@ -63,7 +65,7 @@ export async function pipeline(parts: KernelParts, evidence: Evidence, submissio
     trail.obligations = decided.value.obligations.map((due) => `${due.obligation} ${due.ruleId}`);
 
     // flow control → dedupe
-    const flow = checkFlow(trail.accesses);
+    const flow = judgeFlow(caller.mark, tool.capability, trail.accesses);
     if (!flow.ok) return await answer.denied(flow.denial);
     const ended = await replayed(parts, trail, policy, waiter.signal);
     if (ended) return await answer.ended(ended);
@@ -85,10 +87,7 @@ export async function pipeline(parts: KernelParts, evidence: Evidence, submissio
     }
 
     // execute
-    const judge = judgeByPolicy(policy, caller, tool, trail.receivedAtMs);
-    const judgeTree = judgeTreeByPolicy(policy, caller, tool, trail.receivedAtMs);
-    const judgeArtifact = judgeArtifactBy(policy, caller, tool, trail.receivedAtMs);
-    const ran = await runTool(parts, evidence, trail, { judge, judgeTree, judgeArtifact, recheck: () => recheck(parts, trail, policy) }, waiter);
+    const ran = await runTool(parts, evidence, trail, callRules(parts, trail, caller, policy), waiter);
     if (ran.kind === "refusal") return await answer.denied(ran.denial);
     if (ran.kind === "failure") return await answer.failed(ran.failure);
 

@@ -1,12 +1,14 @@
 /**
- * Re-check: after any wait, what allowed the call must still hold. Switches, session, lease, the workspace's rules and policy are looked at again, and
- * policy is asked again, because it may depend on the time; the state of the target is looked at by the handle that
- * touches it.
+ * Re-check: after any wait, what allowed the call must still hold. Switches, session, lease, the workspace's rules,
+ * policy and the principal's mark are looked at again, and policy is asked again, because it may depend on the time; the
+ * state of the target is looked at by the handle that touches it.
  */
 import { checkApproval, checkArming } from "../approval/approval.ts";
+import { judgeFlow } from "../flow/flow.ts";
 import { type Denial, deny, type Verdict } from "../model/decision.ts";
 import type { PolicyEngine } from "../policy/policy.ts";
 import { authenticate } from "../session/session.ts";
+import { callerOf } from "./caller.ts";
 import { type Decided, evaluateAccesses } from "./decide.ts";
 import type { KernelParts } from "./parts.ts";
 import { checkMasterGate, checkScope } from "./scope.ts";
@@ -35,7 +37,7 @@ export async function recheck(parts: KernelParts, trail: Trail, decidedBy: Polic
   return armed.ok ? checkApproval(name, decided.value.obligations) : armed;
 }
 
-/** Whether everything up to policy still allows the call: what a replay needs, and what arming and approval rest on. */
+/** Whether everything up to flow control still allows the call: what a replay needs, and what arming and approval rest on. */
 export async function stillAllowed(parts: KernelParts, trail: Trail, decidedBy: PolicyEngine): Promise<Verdict<Decided>> {
   const { call, caller, tool } = trail;
   if (!call || !caller || !tool)
@@ -45,11 +47,14 @@ export async function stillAllowed(parts: KernelParts, trail: Trail, decidedBy: 
   const nowMs = parts.clock.nowMs();
   const again = await authenticate(parts.sessions, call.sessionToken, nowMs);
   if (!again.ok) return again;
-  const now = { ...caller, ...again.value };
-  if ((await parts.workspaces.open(caller.session)).rules !== caller.place.rules) return deny(RULES_CHANGED);
+  const now = await callerOf(parts, again.value);
+  if (now.place.rules !== caller.place.rules) return deny(RULES_CHANGED);
   const scoped = checkScope(now, tool, trail.accesses, nowMs);
   if (!scoped.ok) return scoped;
   const current = await parts.policy(caller.session.preset);
   if (current.hash !== decidedBy.hash) return deny(CHANGED);
-  return evaluateAccesses(current, now, tool, scoped.value, nowMs);
+  const decided = evaluateAccesses(current, now, tool, scoped.value, nowMs);
+  if (!decided.ok) return decided;
+  const flow = judgeFlow(now.mark, tool.capability, scoped.value);
+  return flow.ok ? decided : flow;
 }

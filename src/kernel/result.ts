@@ -8,10 +8,9 @@
 import { assert } from "../base/errors.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
 import { INLINE_RESULT_BYTES_MAX, SHOWN_BYTES_MAX } from "../base/limits.ts";
-import { labelResult } from "../flow/flow.ts";
+import { type LabelledResult, labelResult } from "../flow/labels.ts";
 import type { ToolCall } from "../model/call.ts";
-import { combineLabels, type Label } from "../model/label.ts";
-import type { Tool, ToolOutput } from "../model/tool.ts";
+import type { ToolOutput } from "../model/tool.ts";
 import { type KnownSecret, redactText } from "../redact/redact.ts";
 import { type CleanResult, type Finished, keepBytes, keepStream, keepText, type ResultParts } from "./large-result.ts";
 import type { Trail } from "./trail.ts";
@@ -29,32 +28,38 @@ export function finishResult(parts: ResultParts, trail: Trail, output: ToolOutpu
   const { call, tool } = trail;
   assert(call && tool, "a result belongs to a call that ran");
   const secrets = secretsOf(call);
-  if (output.kind === "stream") return keepStream(parts, trail, output.chunks, secrets, signal);
+  if (output.kind === "stream") {
+    const labelled = (found: number) => labelOutput(trail, output, found, parts.clock.nowMs());
+    return keepStream(parts, trail, output.chunks, { secrets, labelled }, signal);
+  }
   const counted = { findings: 0, bytes: 0 };
-  const label = (): Label => labelled(tool, output, counted.findings, parts.clock.nowMs());
+  const labelled = (): LabelledResult => labelOutput(trail, output, counted.findings, parts.clock.nowMs());
   if (output.kind === "bytes") {
     const bytes = redactBytes(output.bytes, secrets, counted);
-    if (bytes.byteLength > INLINE_RESULT_BYTES_MAX) return keepBytes(parts, trail, bytes, label(), counted.findings);
-    return finished({ kind: "success", data: {}, bytes, label: label(), truncated: false }, counted);
+    if (bytes.byteLength > INLINE_RESULT_BYTES_MAX) return keepBytes(parts, trail, bytes, labelled(), counted.findings);
+    return finished({ kind: "success", data: {}, bytes, truncated: false }, labelled(), counted);
   }
   const data = redactObject(output.data, secrets, counted);
   const shownMax = tool.capability.sizedByCaller ? INLINE_RESULT_BYTES_MAX : SHOWN_BYTES_MAX;
   // Names, numbers and signs are a small part of a text: only where it may be too long is it printed to be measured.
   const text = counted.bytes * PRINTED_PER_COUNTED_MAX > shownMax ? JSON.stringify(data) : undefined;
-  if (text !== undefined && Buffer.byteLength(text) > shownMax) return keepText(parts, trail, text, label(), counted.findings);
-  return finished({ kind: "success", data, label: label(), truncated: output.truncated ?? false }, counted);
+  if (text !== undefined && Buffer.byteLength(text) > shownMax) return keepText(parts, trail, text, labelled(), counted.findings);
+  return finished({ kind: "success", data, truncated: output.truncated ?? false }, labelled(), counted);
 }
 
 /** A printed result is at most this many times what `redactObject` counts: control characters take six bytes each. */
 const PRINTED_PER_COUNTED_MAX = 6;
 
-function finished(outcome: CleanResult["outcome"], counted: Counted): CleanResult {
-  return { outcome, secretsFound: counted.findings, outputBytes: counted.bytes };
+function finished(outcome: Omit<CleanResult["outcome"], "label">, { label, seen }: LabelledResult, counted: Counted): CleanResult {
+  return { outcome: { ...outcome, label }, seen, secretsFound: counted.findings, outputBytes: counted.bytes };
 }
 
-function labelled(tool: Tool, output: Exclude<ToolOutput, { kind: "stream" }>, findings: number, nowMs: number): Label {
-  const label = labelResult(tool.capability.labels, tool.name, findings, nowMs);
-  return output.kind === "data" && output.label ? combineLabels(label, output.label) : label;
+/** The label of an output: its tool's, the label of the content that it was made from, and what was found in it. */
+export function labelOutput(trail: Trail, output: ToolOutput, findings: number, nowMs: number): LabelledResult {
+  const { tool, caller } = trail;
+  assert(tool && caller, "a result belongs to a call that ran");
+  const sources = output.kind === "data" && output.label ? [output.label] : [];
+  return labelResult(tool, caller.mark, sources, { definite: findings, probable: 0 }, nowMs);
 }
 
 interface Counted {

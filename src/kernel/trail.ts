@@ -6,6 +6,7 @@ import type { Clock } from "../base/clock.ts";
 import type { Claim } from "../dedupe/dedupe.ts";
 import type { Access, WorkspacePath } from "../model/access.ts";
 import type { ToolCall } from "../model/call.ts";
+import type { Mark } from "../model/label.ts";
 import type { Lease } from "../model/lease.ts";
 import type { Session } from "../model/session.ts";
 import type { Tool } from "../model/tool.ts";
@@ -22,6 +23,8 @@ export interface Caller {
   readonly session: Session;
   readonly lease: Lease;
   readonly place: OpenWorkspace;
+  /** What the principal has seen in this workspace. */
+  readonly mark: Mark;
 }
 
 /** A caller as far as decisions look at one: also one that is only imagined, without handles. */
@@ -29,6 +32,7 @@ export interface Judged {
   readonly session: Session;
   readonly lease: Lease;
   readonly place: Pick<OpenWorkspace, "workspace" | "disabledTools">;
+  readonly mark: Mark;
 }
 
 /** The record of one call while it walks the pipeline. */

@@ -49,7 +49,7 @@ function measure(node: Node, following: Following): Measured {
       return measure(node.body, following);
     case "look": {
       const body = measure(node.body, { set: ANYTHING, free: true });
-      const seen = node.behind ? { lengthMax: 0, behindMax: body.lengthMax } : { lengthMax: body.lengthMax, behindMax: body.behindMax };
+      const seen = node.behind ? { lengthMax: 0, behindMax: body.lengthMax + body.behindMax } : { lengthMax: body.lengthMax, behindMax: body.behindMax };
       return { steps: body.steps + 1, lengthMin: 0, ways: 1, ...seen };
     }
     case "choice":

@@ -8,7 +8,8 @@ import type { PolicyEngine } from "../policy/policy.ts";
 import type { PolicyRequest } from "../policy/request.ts";
 import type { Advice, AdviceParts, Assumed, NextStep } from "./advice.ts";
 import type { OperatorDirectory } from "./operator-directory.ts";
-import { buildEngine } from "./policies.ts";
+import { buildEngine, exampleInputs } from "./policies.ts";
+import { formatFailure, runExamples } from "./policy-examples.ts";
 
 /** Changes of the operator's policies that are tried together. */
 export class PolicyEdits {
@@ -50,8 +51,23 @@ export class PolicyEdits {
     return { ...state, assuming: { ...state.assuming, policy: engine } };
   }
 
-  /** What was tried, for people. */
-  advice(): readonly Advice[] {
+  /** What was tried, for people, and the examples that stand against it: with them the policies would not load. */
+  async advice(preset: string): Promise<readonly Advice[]> {
+    const edits = this.#editsMade();
+    if (edits.length === 0) return [];
+    const { tools, operator } = this.#parts;
+    const edited = this.#edited(await this.#policyTexts(preset));
+    const report = await runExamples(exampleInputs({ tools, operator: edited, roles: operator.settings.roles }));
+    const against = report.results.filter(({ ok }) => !ok);
+    return [
+      ...edits,
+      ...against.map(
+        (result): Advice => ({ kind: "example", change: `change the example that stands against it: ${formatFailure(result)}` }),
+      ),
+    ];
+  }
+
+  #editsMade(): readonly Advice[] {
     const file = `${this.#parts.operator.path}/policy/`;
     const exceptions = [...this.#exceptions].map(([id, { place, clauses }]): Advice => {
       const change = `add to the rule \`${id}\` (${place}), before its closing \`;\``;

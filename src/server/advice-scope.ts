@@ -56,7 +56,8 @@ interface ZonePattern {
 export async function adviseZone(parts: AdviceParts, state: Assumed, denial: Denial): Promise<NextStep> {
   const { session } = state.who;
   const path = denial.targetPath ?? "";
-  const plan = await planWorkspace(() => parts.operator, parts.hidden, session);
+  const isTrusted = state.changes.some(({ kind }) => kind === "trust");
+  const plan = await planWorkspace(() => parts.operator, parts.hidden, session, isTrusted);
   const operatorFile = `${parts.operator.path}/handrail.yaml`;
   const granted = grantOf(parts.operator.settings, session.serviceRoot)?.files;
   const lists = [

@@ -16,7 +16,7 @@ export interface AdviceParts {
 
 /** One change. */
 export interface Advice {
-  readonly kind: "permit" | "waiver" | "exception" | "lease" | "session" | "setting" | "trust";
+  readonly kind: "permit" | "waiver" | "exception" | "example" | "lease" | "session" | "setting" | "trust";
   /** What to do, for people. */
   readonly change: string;
   /** What to paste there. */

@@ -22,6 +22,7 @@ import { openStateStores } from "../stores/embedded/state-stores.ts";
 import { Administration } from "./administration.ts";
 import type { AdvisedExplanation, ExplainedCall } from "./advice.ts";
 import { BUILT_IN_TOOLS } from "./built-in-tools.ts";
+import { ContentAdministration } from "./content-administration.ts";
 import { evidenceKey } from "./evidence-key.ts";
 import { HotReload } from "./hot-reload.ts";
 import { type LedgerHealth, type LedgerThread, startLedgerThread } from "./ledger-thread.ts";
@@ -57,6 +58,8 @@ export interface OpenKernel {
   readonly door: KernelDoor;
   readonly administration: Administration;
   readonly marks: MarkAdministration;
+  /** Stored content. */
+  readonly content: ContentAdministration;
   /** Trust in the configuration that workspaces bring. */
   readonly trust: TrustDesk;
   readonly operator: OperatorDirectory;
@@ -93,14 +96,7 @@ export async function openKernel(options: KernelOptions): Promise<OpenKernel> {
     throw error;
   });
   const kept = openDedupeStore(stateDirectory);
-  const content = openContentStore({
-    stateDirectory,
-    instanceId: instance.id,
-    isInstanceAlive: instances.isAlive,
-    nowMs: systemClock.nowMs,
-    random: systemRandom,
-    onCorrupt: (hash) => void recordCorrupt(ledger, hash).catch(onInternalError),
-  });
+  const content = openContent(stateDirectory, instance.id, instances.isAlive, ledger, onInternalError);
   const workspaces = createWorkspaceCatalog(() => live.operator, [operator.path, stateDirectory]);
   const validated = validatedPolicies(stateDirectory, onInternalError);
   const inputsOf = (from: OperatorDirectory) => ({ tools: registry.getAll(), operator: from, roles: from.settings.roles, validated });
@@ -113,6 +109,7 @@ export async function openKernel(options: KernelOptions): Promise<OpenKernel> {
     registry,
     policy: policy.engine,
     sessions,
+    marks,
     locks,
     content,
     dedupe: new Dedupe({ store: kept, instanceId: instance.id, isAlive: instances.isAlive, clock: systemClock, onInternalError }),
@@ -144,6 +141,7 @@ export async function openKernel(options: KernelOptions): Promise<OpenKernel> {
     get operator() {
       return live.operator;
     },
+    content: new ContentAdministration({ content, ledger, clock: systemClock, stateDirectory }),
     stateDirectory,
     instanceId: instance.id,
     async explain(who, call) {
@@ -167,6 +165,18 @@ export async function openKernel(options: KernelOptions): Promise<OpenKernel> {
       await content.close();
     },
   };
+}
+
+function openContent(
+  stateDirectory: string,
+  instanceId: string,
+  isInstanceAlive: (id: string) => Promise<boolean>,
+  ledger: LedgerThread,
+  report: (error: unknown) => void,
+) {
+  const onCorrupt = (hash: string): void => void recordCorrupt(ledger, hash).catch(report);
+  const { nowMs } = systemClock;
+  return openContentStore({ stateDirectory, instanceId, isInstanceAlive, nowMs, random: systemRandom, onCorrupt });
 }
 
 /** Says in the evidence that stored bytes were altered or lost, and put aside. */

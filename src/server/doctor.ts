@@ -15,6 +15,7 @@ import { createFileAccess, openWorkspaceRoots } from "../sandbox/files/files.ts"
 import { type KernelOptions, openKernel } from "./compose.ts";
 import { type Environment, operatorPath, readOperatorDirectory } from "./operator-directory.ts";
 import { checkPresets } from "./policy-check.ts";
+import { trustReports } from "./trust.ts";
 
 /** One finding. `advice` says what to do about a check that failed. */
 export interface Finding {
@@ -31,6 +32,7 @@ export async function diagnose(options: KernelOptions): Promise<readonly Finding
     await attempt("contained file access", () => containment()),
     await attempt("operator directory", () => operatorDirectory(options.environment, options.configDirectory)),
     await attempt("policies", () => policies(options)),
+    await trustedWorkspaces(options),
     await attempt("ledger and state", () => ledger(options)),
     {
       check: "boundary",
@@ -116,9 +118,28 @@ async function operatorDirectory(environment: Environment, explicit: string | un
 
 async function policies(options: KernelOptions): Promise<string> {
   const report = await checkPresets(options.environment, options.configDirectory, undefined);
-  const problems = report.presets.flatMap((preset) => preset.problems);
+  const problems = [...report.presets.flatMap((preset) => preset.problems), ...report.examples];
   if (!report.ok) throw new Error(problems.join("; "));
   return `${report.presets.length} presets are valid`;
+}
+
+/** A workspace that changed since it was trusted is no fault: its own configuration only narrows until it is trusted again. */
+async function trustedWorkspaces(options: KernelOptions): Promise<Finding> {
+  const check = "trusted workspaces";
+  try {
+    const { trusted = [] } = await readOperatorDirectory(options.configDirectory ?? operatorPath(options.environment));
+    const reports = await trustReports(trusted);
+    const others = reports.filter(({ state }) => state !== "trusted");
+    if (others.length === 0) return { check, status: "ok", detail: `${reports.length} trusted, all as they were` };
+    const named = others.map(({ workspace, state }) => `\`${workspace}\` (${state})`).join(", ");
+    return {
+      check,
+      status: "advisory",
+      detail: `${named}: not trusted as it is now; look at it and run \`handrail trust\`, or \`--revoke\``,
+    };
+  } catch (error) {
+    return { check, status: "failed", detail: error instanceof Error ? error.message : String(error) };
+  }
 }
 
 async function ledger(options: KernelOptions): Promise<string> {

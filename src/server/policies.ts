@@ -3,6 +3,7 @@
  */
 import { readFileSync } from "node:fs";
 import { KernelError } from "../base/errors.ts";
+import type { EffectClass } from "../model/effect.ts";
 import { isPresetName } from "../model/preset.ts";
 import type { Tool } from "../model/tool.ts";
 import type { ActionDeclaration } from "../policy/action.ts";
@@ -43,12 +44,19 @@ const RESOURCES: Readonly<Record<string, readonly ResourceKind[]>> = {
   artifact_fetch: ARTIFACTS,
 };
 
+/** What other tools may touch, by what they do. */
+const BY_EFFECT: Readonly<Partial<Record<EffectClass, readonly ResourceKind[]>>> = {
+  exec: [...FILES, "command", "host"],
+  network: [...FILES, "host", "model"],
+  system: [...FILES, "command", "package", "host"],
+};
+
 /** The actions that policy can be asked about: one per registered tool, foreign unless it is one of `own`. */
 export function policyActions(tools: readonly Tool[], own: readonly Tool[] = BUILT_IN_TOOLS): readonly ActionDeclaration[] {
   return tools.map((tool) => ({
     name: tool.name,
     effect: tool.capability.effect,
-    resources: RESOURCES[tool.name] ?? FILES,
+    resources: RESOURCES[tool.name] ?? BY_EFFECT[tool.capability.effect] ?? FILES,
     ...(!own.includes(tool) && { foreign: true }),
   }));
 }

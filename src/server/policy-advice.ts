@@ -40,7 +40,7 @@ async function findAdvice(
   let state = start;
   let explanation = first;
   for (let step = 0; step < ADVICE_STEPS_MAX; step += 1) {
-    if (runs(explanation)) return [...state.changes, ...edits.advice()];
+    if (runs(explanation)) return [...state.changes, ...(await edits.advice(state.who.session.preset))];
     const next =
       explanation.denial === undefined ? await edits.meet(state, explanation) : await meetDenial(parts, state, explanation, call);
     if (typeof next === "string") return next;

@@ -4,8 +4,9 @@ import { PRESET_NAMES } from "../model/preset.ts";
 import { checkPolicies } from "../policy/check.ts";
 import { formatProblem } from "../policy/policy.ts";
 import { BUILT_IN_TOOLS } from "./built-in-tools.ts";
-import { type Environment, operatorPath, readOperatorDirectory } from "./operator-directory.ts";
-import { policyActions, policySources } from "./policies.ts";
+import { type Environment, type OperatorDirectory, operatorPath, readOperatorDirectory } from "./operator-directory.ts";
+import { exampleInputs, policyActions, policySources } from "./policies.ts";
+import { formatFailure, runExamples } from "./policy-examples.ts";
 
 /** What was found of one preset. */
 export interface PresetCheck {
@@ -17,12 +18,20 @@ export interface PresetCheck {
   readonly problems: readonly string[];
 }
 
-/** Checks one preset, or all. */
+/** What was found of all. */
+export interface PolicyReport {
+  readonly ok: boolean;
+  readonly presets: readonly PresetCheck[];
+  /** Examples that fail or cannot be read, as lines; they are judged once every policy is valid. */
+  readonly examples: readonly string[];
+}
+
+/** Checks one preset, or all, and the examples beside the operator's policies. */
 export async function checkPresets(
   environment: Environment,
   configDirectory: string | undefined,
   only: string | undefined,
-): Promise<{ readonly ok: boolean; readonly presets: readonly PresetCheck[] }> {
+): Promise<PolicyReport> {
   const operator = await readOperatorDirectory(configDirectory ?? operatorPath(environment));
   const presets: PresetCheck[] = [];
   for (const preset of only === undefined ? PRESET_NAMES : [only]) {
@@ -33,5 +42,12 @@ export async function checkPresets(
     });
     presets.push({ preset, ...found, problems: problems.map(formatProblem) });
   }
-  return { ok: presets.every((preset) => preset.ok), presets };
+  const valid = presets.every((preset) => preset.ok);
+  const examples = valid ? await failingExamples(operator) : [];
+  return { ok: valid && examples.length === 0, presets, examples };
+}
+
+async function failingExamples(operator: OperatorDirectory): Promise<readonly string[]> {
+  const { problems, results } = await runExamples(exampleInputs({ tools: BUILT_IN_TOOLS, operator, roles: operator.settings.roles }));
+  return [...problems, ...results.filter(({ ok }) => !ok).map(formatFailure)];
 }

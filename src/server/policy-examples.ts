@@ -9,8 +9,10 @@ import { KernelError } from "../base/errors.ts";
 import { canonicalJson } from "../base/json.ts";
 import { POLICY_EXAMPLES_PER_TURN, POLICY_PROBLEMS_LISTED_MAX } from "../base/limits.ts";
 import { noWorkspaceSettings, type Settings } from "../config/config.ts";
+import { INITIAL_MARK } from "../flow/flow.ts";
 import { type ImaginedAccess, imagineAccesses, imagineCall, ToolRegistry } from "../kernel/index.ts";
 import type { Verdict } from "../model/decision.ts";
+import type { Mark } from "../model/label.ts";
 import { type Lease, UNRESTRICTED_SCOPE } from "../model/lease.ts";
 import { DEFAULT_PRESET, PRESET_NAMES, type PresetName } from "../model/preset.ts";
 import type { Session } from "../model/session.ts";
@@ -147,21 +149,26 @@ function judge(
   const session = sessionOf(example, preset);
   const time = example.context.time ?? Math.floor(Date.UTC(2026, 0, 1) / 1000);
   const tool = registry.get(example.tool);
-  if (tool !== undefined && example.resource === undefined && Object.keys(example.context).length === 0) {
+  const { armed, network } = example.context;
+  if (tool !== undefined && example.resource === undefined && armed === undefined && network === undefined) {
     const place = { workspace: workspaceOf(example, settings, session.serviceRoot), disabledTools: NO_TOOLS };
-    const caller = { session, lease: LEASE, place };
+    const caller = { session, lease: LEASE, place, mark: markOf(example) };
     return imagineCall({ registry, policy: engine, caller, tool: tool.name, args: example.arguments ?? {}, nowMs: time * 1000 });
   }
   if (example.arguments !== undefined)
     return tool === undefined
       ? `not judged: no tool \`${example.tool}\` is registered that could say what its arguments touch; name the \`resource\` instead`
-      : "not judged: `context` goes with a `resource`, not with `arguments`";
+      : "not judged: `armed` and `network` go with a `resource`, not with `arguments`";
   const action = withCanonicalActions(actions).find(({ name }) => name === example.tool);
   if (action === undefined) return `not judged: there is no action \`${example.tool}\``;
   const effect = example.effect ?? action.effect;
   const accesses: readonly ImaginedAccess[] = [{ resource: example.resource ?? { kind: "tool", name: example.tool }, effect }];
   const capability = tool?.capability ?? { effect: action.effect, risk: "low" as const, approval: { level: "auto" as const } };
   return imagineAccesses(engine, session, { name: example.tool, capability }, accesses, { ...example.context, time });
+}
+
+function markOf({ context }: PolicyExample): Mark {
+  return { trustLevel: context.trust ?? INITIAL_MARK.trustLevel, dataClass: context.dataClass ?? INITIAL_MARK.dataClass };
 }
 
 const NO_TOOLS: ReadonlySet<string> = new Set();

@@ -8,10 +8,13 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { isJsonObject, type JsonObject } from "../base/json.ts";
 import { LEDGER_READ_ROWS_MAX, POLICY_EXAMPLES_PER_TURN, REPLAY_CHANGES_LISTED_MAX } from "../base/limits.ts";
+import { INITIAL_MARK } from "../flow/flow.ts";
 import { imagineAccesses } from "../kernel/index.ts";
+import { DATA_CLASSES, TRUST_LEVELS } from "../model/label.ts";
 import { isPresetName } from "../model/preset.ts";
 import type { Session } from "../model/session.ts";
 import type { PolicyEngine } from "../policy/policy.ts";
+import type { PolicyContext } from "../policy/request.ts";
 import { parseRecordedAccess, type RecordedAccess } from "../policy/resource.ts";
 import { resourceId } from "../policy/vocabulary.ts";
 import { openStateStores } from "../stores/embedded/state-stores.ts";
@@ -164,7 +167,10 @@ async function replayOne(
   const session = await findSession(entry.sessionId);
   if (session === undefined) return tally.skip("its session is no longer known");
   const time = Math.floor(entry.timeMicros / 1_000_000);
-  const verdict = imagineAccesses(await engineOf(call.preset), { ...session, role: call.role }, call.tool, call.accesses, { time });
+  const verdict = imagineAccesses(await engineOf(call.preset), { ...session, role: call.role }, call.tool, call.accesses, {
+    ...call.mark,
+    time,
+  });
   tally.count({
     sequence: entry.sequence,
     time: new Date(entry.timeMicros / 1000).toISOString(),
@@ -212,7 +218,19 @@ function recordedCall(facts: JsonObject) {
     if (access === undefined) return "its accesses were recorded without what policy looks at (the zone of a file, by an earlier version)";
     accesses.push(access);
   }
-  return { tool, role, preset, accesses };
+  const mark = markIn(facts["mark"]);
+  return mark === undefined ? "what its principal had seen was not recorded as expected" : { tool, role, preset, accesses, mark };
+}
+
+/** What the principal had seen; nothing is recorded where it is what everybody begins with. */
+function markIn(fact: unknown): Pick<PolicyContext, "trust" | "dataClass"> | undefined {
+  if (fact === undefined) return { trust: INITIAL_MARK.trustLevel, dataClass: INITIAL_MARK.dataClass };
+  if (!isJsonObject(fact)) return undefined;
+  const [trust, dataClass] = [
+    TRUST_LEVELS.find((one) => one === fact["trustLevel"]),
+    DATA_CLASSES.find((one) => one === fact["dataClass"]),
+  ];
+  return trust === undefined || dataClass === undefined ? undefined : { trust, dataClass };
 }
 
 function namesIn(value: unknown): readonly string[] {

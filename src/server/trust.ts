@@ -81,8 +81,7 @@ export class TrustDesk {
 
   /** Every pinned workspace, and whether its files are still what was pinned. */
   async list(): Promise<readonly TrustReport[]> {
-    const pins = await this.#pins();
-    return Promise.all(pins.map((pin) => reportOf(pins, pin)));
+    return trustReports(await this.#pins());
   }
 
   async #pins(): Promise<readonly WorkspacePin[]> {
@@ -121,6 +120,11 @@ export class TrustDesk {
     const event = { type, sessionId: "", actor: "operator", requestId: "", timeMs: this.#parts.clock.nowMs(), payload };
     await this.#parts.ledger.record(event, "durable");
   }
+}
+
+/** How the files of each pinned workspace stand to its pin. */
+export function trustReports(pins: readonly WorkspacePin[]): Promise<readonly TrustReport[]> {
+  return Promise.all(pins.map((pin) => reportOf(pins, pin)));
 }
 
 async function reportOf(pins: readonly WorkspacePin[], pin: WorkspacePin): Promise<TrustReport> {

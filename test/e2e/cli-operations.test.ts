@@ -312,6 +312,7 @@ describe("setting up", () => {
       ["contained file access", "ok"],
       ["operator directory", "ok"],
       ["policies", "ok"],
+      ["trusted workspaces", "ok"],
       ["ledger and state", "ok"],
       ["boundary", "advisory"],
     ]);

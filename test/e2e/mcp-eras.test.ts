@@ -20,6 +20,7 @@ const ERAS = ["modern", "legacy"] as const;
 function placeWithFiles(): Place {
   const place = freshPlace();
   place.put("workspace/a.txt", "one\n");
+  place.put("workspace/b.txt", "two\n");
   place.put("workspace/.env", "KEY=1\n");
   return place;
 }
@@ -49,7 +50,7 @@ describe.each([...ERAS, "auto"] as const)("the official client (%s)", (era) => {
       content: [{ type: "text", text: "one\n" }],
       structuredContent: { status: "success", data: { content: "one\n" } },
     });
-    expect(await call("write_file", { path: "b.txt", content: "b\n" })).toMatchObject({ structuredContent: { status: "success" } });
+    expect(await call("write_file", { path: "new.txt", content: "new\n" })).toMatchObject({ structuredContent: { status: "success" } });
     expect(await call("read_file", { path: ".env" })).toMatchObject({
       isError: true,
       structuredContent: { error: { rule_id: "ZONE:secret" } },
@@ -102,8 +103,17 @@ test("a subscription is acknowledged for nothing and ends gracefully", async () 
 
 type Schema = Parameters<AjvJsonSchemaValidator["getValidator"]>[0];
 
-/** A call of each tool that succeeds. */
+const CONTENT = "hello";
+const CONTENT_HASH = "ea8f163db38682925e4491c5e58d4bb3506ef8c14eb78a86e908c5624a67200f";
+
+/** A call of each tool that succeeds once the content is stored. */
 const SUCCEEDING: Readonly<Record<string, object>> = {
+  artifact_fetch: { content_hash: CONTENT_HASH },
+  artifact_publish: { artifact_id: "a", category: "report", content_hash: CONTENT_HASH },
+  count_matches: { path: ".", regex: "o" },
+  delete_file: { path: "b.txt" },
+  put_content: { content: CONTENT },
+  search_file: { path: ".", regex: "o" },
   edit_file: { path: "a.txt", edits: [{ operation: "replace", spec: "one", content: "two" }] },
   list_files: { path: "." },
   read_file: { path: "a.txt" },
@@ -123,16 +133,19 @@ test.each(ERAS)("every structured result of the %s era fits the schema that its 
   const client = await connected(place, era);
   const { tools } = await client.listTools();
   const validate = new AjvJsonSchemaValidator();
+  const succeeds = async (name: string): Promise<boolean> =>
+    (await client.callTool({ name, arguments: { ...SUCCEEDING[name] } })).isError === false;
   const problem = async (name: string, args: object): Promise<string | undefined> => {
     const outputSchema = tools.find((tool) => tool.name === name)?.outputSchema as Schema | undefined;
     const { structuredContent } = await client.callTool({ name, arguments: { ...args } });
     if (outputSchema === undefined || structuredContent === undefined) return `${name} has no schema or no structured content`;
     return validate.getValidator(outputSchema)(structuredContent).errorMessage;
   };
+  await client.callTool({ name: "put_content", arguments: { content: CONTENT } });
   for (const { name } of tools) {
     expect.soft(await problem(name, { no_such_argument: true })).toBeUndefined();
-    const args = SUCCEEDING[name];
-    if (args !== undefined) expect.soft(await problem(name, args)).toBeUndefined();
+    expect.soft([name, await succeeds(name)]).toEqual([name, true]);
+    expect.soft([name, await problem(name, { ...SUCCEEDING[name] })]).toEqual([name, undefined]);
   }
   for (const [name, args] of FAILING) expect.soft(await problem(name, args)).toBeUndefined();
   const large = { name: "list_files", arguments: { path: "many", max_entries: 2000 } };

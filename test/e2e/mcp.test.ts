@@ -13,7 +13,18 @@ import { lockOf } from "../support/file-lock.ts";
 import { freshPlace, makePlace, type Place } from "../support/place.ts";
 import { connectRpc, startRpc } from "../support/rpc-client.ts";
 
-const TOOLS = ["edit_file", "list_files", "read_file", "write_file"];
+const TOOLS = [
+  "artifact_fetch",
+  "artifact_publish",
+  "count_matches",
+  "delete_file",
+  "edit_file",
+  "list_files",
+  "put_content",
+  "read_file",
+  "search_file",
+  "write_file",
+];
 
 describe("the official client", () => {
   let place: Place;
@@ -49,21 +60,29 @@ describe("the official client", () => {
     expect((await client.listTools()).tools).toEqual(tools);
     for (const tool of tools) {
       expect(tool.description?.length).toBeGreaterThan(20);
-      expect(tool.inputSchema).toMatchObject({ type: "object", additionalProperties: false, required: expect.arrayContaining(["path"]) });
+      expect(tool.inputSchema).toMatchObject({ type: "object", additionalProperties: false });
       expect(tool.outputSchema).toMatchObject({ type: "object", required: ["status", "metadata"] });
     }
+    const files = tools.filter(({ name }) => name.includes("file") || name === "count_matches");
+    for (const { inputSchema } of files) expect(inputSchema.required).toContain("path");
     const hints = Object.fromEntries(tools.map(({ name, annotations }) => [name, annotations]));
     const reads = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
     const writes = { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false };
     expect(hints).toEqual({
+      artifact_fetch: { title: "Fetch an artifact or stored content", ...reads },
+      artifact_publish: { title: "Publish an artifact", ...writes },
+      count_matches: { title: "Count matches", ...reads },
+      delete_file: { title: "Delete a file", ...writes },
       edit_file: { title: "Edit a file", ...writes },
       list_files: { title: "List files", ...reads },
+      put_content: { title: "Store content", ...writes },
       read_file: { title: "Read a file", ...reads },
+      search_file: { title: "Search files", ...reads },
       write_file: { title: "Write a file", ...writes },
     });
   });
 
-  test("calls all four tools; the client finds each result to fit its schema", async () => {
+  test("calls the tools for files; the client finds each result to fit its schema", async () => {
     const call = (name: string, args: Record<string, unknown>) => client.callTool({ name, arguments: args });
     expect(await call("read_file", { path: "a.txt" })).toMatchObject({
       content: [{ type: "text", text: "one\ntwo\n" }],

@@ -150,7 +150,7 @@ describe("what a record holds", () => {
       tool: "write_file",
       role: "dev",
       preset: "dev",
-      accesses: [{ kind: "file", effect: "write", path: "a.txt" }],
+      accesses: [{ kind: "file", effect: "write", path: "a.txt", zone: "own" }],
       rules: ["dev.write-own"],
       policy: expect.stringMatching(/^blake3:[0-9a-f]{64}$/),
       argsDigest: expect.stringMatching(/^[0-9a-f]{64}$/),

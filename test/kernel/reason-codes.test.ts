@@ -13,7 +13,9 @@ const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const REASONS = [
   "budget_exceeded",
   "flow_secret_content",
+  "flow_secret_egress",
   "flow_sensitive_egress",
+  "flow_untrusted_exec",
   "lease_expired",
   "lease_scope",
   "permission_denied",
@@ -80,11 +82,13 @@ const FAILURES = [
 const LAYERS = ["approval", "authenticate", "budget", "call", "flow", "gates", "policy", "scope", "validate", "workspace"];
 
 const EVENTS = [
+  "admin_credential_made",
   "alert_mode",
   "content_collected",
   "content_quarantined",
   "content_references_rebuilt",
   "content_stored",
+  "declassified",
   "file_lock_broken",
   "kernel_started",
   "kernel_stopped",
@@ -92,6 +96,7 @@ const EVENTS = [
   "lease_derived",
   "lease_released",
   "lease_renewed",
+  "mark_raised",
   "policy_loaded",
   "policy_rejected",
   "requests_refused",
@@ -102,8 +107,8 @@ const EVENTS = [
   "spool_damaged",
   "tool_approval_required",
   "tool_audit",
-  "tool_execution_denied",
   "tool_executed",
+  "tool_execution_denied",
   "tool_outcome_unknown",
   "tool_replayed",
   "tool_selected",

@@ -3,7 +3,6 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
-import { INLINE_RESULT_BYTES_MAX } from "../../src/base/limits.ts";
 import { ToolRequestSchema } from "../../src/gen/handrail/tool/v1/tool_pb.ts";
 import { decodeResponse, encodeRequest } from "../../src/wire/protobuf.ts";
 import { memoryKernel, START_MS, testTool } from "../support/memory-kernel.ts";

@@ -1,6 +1,7 @@
 /** The order of the stages: a call that breaks many rules is refused by the earliest, and each refusal has its own code. */
 import { expect, test } from "vitest";
 import { KernelError } from "../../src/base/errors.ts";
+import { INITIAL_MARK } from "../../src/flow/flow.ts";
 import type { CallResponse } from "../../src/model/call.ts";
 import { ToolFailure } from "../../src/model/failure.ts";
 import { type MemoryKernel, type MemoryKernelOptions, memoryKernel, START_MS, testTool } from "../support/memory-kernel.ts";
@@ -52,6 +53,8 @@ async function callWith(wrong: ReadonlySet<Wrong>): Promise<CallResponse> {
       await kernel.sessions.updateSession(kernel.session.id, { revokedAtMs: START_MS });
   };
   await keepAnother(kernel);
+  if (isWrong("data that would leave"))
+    await kernel.marks.raiseMark(kernel.session, INITIAL_MARK, { trustLevel: "user", dataClass: "sensitive" }, START_MS);
   const response = await kernel.call("probe", isWrong("arguments that do not fit") ? { path: 7 } : { path: pathFor(isWrong) }, {
     requestId: isWrong("an empty request id") ? "" : "one",
     token: isWrong("wrong token") ? `${kernel.session.id}.guess` : kernel.token,

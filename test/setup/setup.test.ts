@@ -106,3 +106,33 @@ test("packages match only when each has the locked version and hash, and none is
   expect(matches({ "node_modules/a": { ...a, integrity: "sha512-b" } })).toBe(false);
   expect(matches({ "node_modules/a": a, "node_modules/extra": a })).toBe(false);
 });
+
+test("what only the tests need is asked for by the tests alone, with the exact apt-get line", async () => {
+  using toy = toyProject();
+  toy.program("id", NOT_ROOT);
+  toy.program("sudo", REFUSES);
+  toy.program("apt-get", NEVER_CALLED);
+  toy.program("python", REFUSES);
+  const python = `HANDRAIL_TEST_PYTHON=${join(toy.root, "bin/python")}`;
+  const tested = await toy.run("env", [python, "node", "scripts/run.mjs", "test"]);
+  expect(tested.code).toBe(1);
+  expect(tested.stderr.split("\n")).toContain("  sudo apt-get install -y python3-grpcio");
+  expect((await toy.run("env", [python, "node", "scripts/run.mjs", "start"])).code).toBe(0);
+});
+
+test("as root, what only the tests need is installed before they run", async () => {
+  using toy = toyProject();
+  toy.program("id", ROOT);
+  toy.program("python", '#!/bin/sh\n[ -e "$TOY_ROOT/grpc" ]\n');
+  toy.program("apt-get", '#!/bin/sh\necho "$@" >>"$TOY_ROOT/apt-calls"\n: >"$TOY_ROOT/grpc"\n');
+  mkdirSync(join(toy.root, "node_modules/vitest"), { recursive: true });
+  writeFileSync(join(toy.root, "node_modules/vitest/vitest.mjs"), 'console.log("tests run");\n');
+  const { code, stdout } = await toy.run("env", [
+    `HANDRAIL_TEST_PYTHON=${join(toy.root, "bin/python")}`,
+    "node",
+    "scripts/run.mjs",
+    "test",
+  ]);
+  expect([code, stdout.includes("tests run")]).toEqual([0, true]);
+  expect((await toy.run("cat", ["apt-calls"])).stdout).toMatch(/install -y --no-install-recommends python3-grpcio\n$/);
+});

@@ -11,9 +11,12 @@ import type { Clock } from "../../src/base/clock.ts";
 import { KernelError } from "../../src/base/errors.ts";
 import { systemRandom } from "../../src/base/ids.ts";
 import { canonicalJson, type JsonObject } from "../../src/base/json.ts";
+import type { MaintainedContentStore } from "../../src/cas/content-store.ts";
 import { defaultSettings } from "../../src/config/config.ts";
 import { Dedupe } from "../../src/dedupe/dedupe.ts";
 import type { DedupeStore } from "../../src/dedupe/dedupe-store.ts";
+import { INITIAL_MARK } from "../../src/flow/flow.ts";
+import type { MarkStore } from "../../src/flow/mark-store.ts";
 import { createKernelDoor, type KernelDoor, type KernelParts, type KernelSettings, ToolRegistry } from "../../src/kernel/index.ts";
 import type { CallResponse } from "../../src/model/call.ts";
 import type { Durability, EventSink, LedgerEvent } from "../../src/model/event.ts";
@@ -27,8 +30,9 @@ import type { LockStore } from "../../src/sandbox/lock-store.ts";
 import { policyActions, policySources } from "../../src/server/policies.ts";
 import { mintSession } from "../../src/session/session.ts";
 import type { SessionStore } from "../../src/session/session-store.ts";
-import { type EmbeddedContentStore, openContentStore } from "../../src/stores/embedded/content-store.ts";
+import { openContentStore } from "../../src/stores/embedded/content-store.ts";
 import { openDedupeStore } from "../../src/stores/embedded/dedupe-store.ts";
+import { openStateStores } from "../../src/stores/embedded/state-stores.ts";
 import { artifactTools } from "../../src/tools/artifact/artifact-tools.ts";
 import { editTools } from "../../src/tools/edit/edit-tools.ts";
 import { fileTools } from "../../src/tools/file/file-tools.ts";
@@ -109,6 +113,8 @@ export function memorySessions(): SessionStore {
 
 /** What is different from a developer's session with the shipped policies. */
 export interface MemoryKernelOptions {
+  /** The principal has seen nothing yet; otherwise it has read a file before, so that reading another raises no mark. */
+  readonly unmarked?: boolean;
   readonly tools?: readonly Tool[];
   readonly settings?: Partial<KernelSettings>;
   readonly session?: Partial<Session>;
@@ -132,9 +138,10 @@ export interface MemoryKernel {
   /** Claims and kept answers, in a database that is made when a call has a dedupe key; replace a method to break it. */
   readonly kept: { -readonly [Name in keyof DedupeStore]: DedupeStore[Name] };
   /** Stored content, in files and a database that are made with the first use. */
-  readonly content: EmbeddedContentStore;
+  readonly content: MaintainedContentStore;
   /** Hashes of content that was found altered. */
   readonly corrupt: readonly string[];
+  readonly marks: MarkStore;
   readonly state: string;
   readonly internalErrors: unknown[];
   readonly time: { nowMs: number };
@@ -188,6 +195,10 @@ export async function memoryKernel(options: MemoryKernelOptions = {}): Promise<M
   });
   onTestFinished(() => content.close());
   const corrupt: string[] = [];
+  const state = await openStateStores(join(base, "marks"));
+  onTestFinished(() => state.sessions.close());
+  if (options.unmarked !== true)
+    await state.marks.raiseMark(session, INITIAL_MARK, { trustLevel: "verified", dataClass: "internal" }, START_MS);
   const onInternalError = (error: unknown) => void internalErrors.push(error);
   let brokenBy: Error | undefined;
   const door = createKernelDoor({
@@ -195,6 +206,7 @@ export async function memoryKernel(options: MemoryKernelOptions = {}): Promise<M
     workspaces: { open: (opened) => (brokenBy ? Promise.reject(brokenBy) : fixed.workspaces.open(opened)) },
     policy: () => policy.current(),
     sessions,
+    marks: state.marks,
     content,
     dedupe: new Dedupe({ store: kept, instanceId: fixed.instanceId, isAlive: async () => false, clock, onInternalError }),
     ledger,
@@ -217,6 +229,7 @@ export async function memoryKernel(options: MemoryKernelOptions = {}): Promise<M
     kept,
     content,
     corrupt,
+    marks: state.marks,
     state: join(base, "state"),
     door,
     ledger,
@@ -233,7 +246,7 @@ export async function memoryKernel(options: MemoryKernelOptions = {}): Promise<M
   };
 }
 
-type FixedParts = Omit<KernelParts, "policy" | "sessions" | "content" | "dedupe" | "ledger" | "onInternalError">;
+type FixedParts = Omit<KernelParts, "policy" | "sessions" | "marks" | "content" | "dedupe" | "ledger" | "onInternalError">;
 
 function fixedParts(clock: Clock, root: string, tools: readonly Tool[], options: MemoryKernelOptions): FixedParts {
   const registry = new ToolRegistry();

@@ -66,6 +66,7 @@ async function check(flags: CheckFlags): Promise<number> {
     for (const problem of preset.problems) print(visible(problem));
     print(preset.ok ? `${preset.preset}: ${preset.policies} policies, ${preset.hash}` : `${preset.preset}: not valid`);
   }
+  for (const failing of flags.json ? [] : report.examples) print(visible(failing));
   return report.ok ? EXIT_OK : EXIT_FAILURE;
 }
 

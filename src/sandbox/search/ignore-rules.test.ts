@@ -73,7 +73,7 @@ describe("as git sees it", () => {
         rmSync(root, { recursive: true, force: true });
         expect([...mine].sort()).toEqual([...seen].sort());
       }),
-      { numRuns: 150 },
+      { numRuns: 80 },
     );
   }, 60_000);
 });
@@ -138,8 +138,8 @@ describe("rules from strangers", () => {
     const lines = Array.from({ length: 20 }, (_, index) => `*${"a*".repeat(3)}${index}`).join("\n");
     const rules = IgnoreRules.none.with("", lines);
     for (let index = 0; index < 50; index += 1) {
-      expect(rules.leaveOut(`${"a".repeat(200)}x${index}`, false)).toBe(false);
-      expect(rules.leaveOut(`dir/${"a".repeat(IGNORE_WILDCARD_CHARACTERS_MAX - 4)}x${index}`, false)).toBe(false);
+      expect(rules.leaveOut(`${"a".repeat(200)}x${index}z`, false)).toBe(false);
+      expect(rules.leaveOut(`dir/${"a".repeat(IGNORE_WILDCARD_CHARACTERS_MAX - 4)}x${index}z`, false)).toBe(false);
     }
   });
 });

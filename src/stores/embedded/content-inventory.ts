@@ -55,6 +55,10 @@ export function openInventory({ database, path, files }: ObjectSource): ContentI
        (SELECT count(*) FROM ledger_references r WHERE r.hash = o.hash) AS ledger
      FROM objects o WHERE hash > ? ORDER BY hash LIMIT ?`,
   );
+  const dangling = database.prepare<[number], { hash: string; kind: string; name: string }>(
+    `SELECT hash, 'artifact' AS kind, id AS name FROM artifacts WHERE hash NOT IN (SELECT hash FROM objects)
+     UNION ALL SELECT hash, 'ledger''s request', request_id FROM ledger_references WHERE hash NOT IN (SELECT hash FROM objects) LIMIT ?`,
+  );
   return {
     list: async (after, count) => guard(() => listed.all(after, Math.min(count, CONTENT_PAGE_MAX))).map(listedContent),
     inspect: async (hash) =>
@@ -63,6 +67,11 @@ export function openInventory({ database, path, files }: ObjectSource): ContentI
         files,
         hash,
       ),
+    dangling: async (count) =>
+      guard(() => dangling.all(count)).map(({ hash, kind, name }) => ({
+        hash,
+        problem: `the ${kind} \`${name}\` refers to it, and it is not stored`,
+      })),
     countStrayFiles: async () => {
       let strays = 0;
       for (const { hash } of files.objects()) if (guard(() => rows.object(hash)) === undefined) strays += 1;
@@ -84,8 +93,7 @@ function listedContent(row: ListedRow): ListedContent {
 
 /** What is wrong with one object, found by hashing all of it again. */
 async function inspectObject(row: ReturnType<ContentRows["object"]>, files: ContentFiles, hash: string): Promise<string | undefined> {
-  if (row === undefined) return "it is not stored";
-  if (row.state === "collecting") return undefined;
+  if (row === undefined || row.state === "collecting") return undefined; // collected since it was listed
   if (row.state === "quarantined") return "it was altered or lost, and put aside when it was read";
   const file = files.open(hash);
   if (file === undefined) return "its file is missing";

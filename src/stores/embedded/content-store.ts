@@ -11,7 +11,15 @@
 import { join } from "node:path";
 import type { RandomBytes } from "../../base/ids.ts";
 import { CONTENT_STORE_BYTES_MAX, CONTENT_TEMPORARY_AGE_MS } from "../../base/limits.ts";
-import type { ContentHolding, ContentMaintenance, ContentStore, Published, Publisher, StagedContent } from "../../cas/content-store.ts";
+import type {
+  ContentHolding,
+  ContentMaintenance,
+  ContentStore,
+  MaintainedContentStore,
+  Published,
+  Publisher,
+  StagedContent,
+} from "../../cas/content-store.ts";
 import type { Artifact, ArtifactWish, StoredContent } from "../../model/content.ts";
 import { contentCorrupt, contentNotFound, contentStoreFull } from "../../model/content-failures.ts";
 import { ContentCollector } from "./content-collector.ts";
@@ -38,11 +46,8 @@ export interface ContentStoreParts {
   readonly onCorrupt: (hash: string) => void;
 }
 
-/** The content of a state directory, with what an operator may do to it. */
-export type EmbeddedContentStore = ContentStore & { readonly maintenance: () => Promise<ContentMaintenance> };
-
 /** Opens the content of a state directory; the files are looked at with the first use. */
-export function openContentStore(parts: ContentStoreParts): EmbeddedContentStore {
+export function openContentStore(parts: ContentStoreParts): MaintainedContentStore {
   return new LazyContentStore(parts);
 }
 
@@ -51,7 +56,7 @@ interface Opened extends ObjectSource {
   readonly rows: ContentRows;
 }
 
-class LazyContentStore implements EmbeddedContentStore {
+class LazyContentStore implements MaintainedContentStore {
   readonly #parts: ContentStoreParts;
   readonly #path: string;
   readonly #files: ContentFiles;

@@ -53,7 +53,7 @@ export const putContent: Tool<Arguments> = {
     risk: "low",
     approval: { level: "auto" },
     execution: { sandbox: "process", networkDefault: "none" },
-    labels: { outputTrust: "untrusted", outputDataClass: "internal" },
+    labels: { outputTrust: "user", outputDataClass: "internal" },
     audit: { logOutput: false },
   },
   analyse: (args) => {

@@ -126,7 +126,7 @@ describe.each(PROTOCOLS)("%s", (protocol) => {
         putContent: async (who, announced, chunks) => {
           announcements.push({ who, announced });
           for await (const chunk of chunks) stored.push(Buffer.from(chunk));
-          return successOf("r-1", { content_hash: "ab".repeat(32), size: content.length });
+          return successOf("r-1", { content_hash: "ab".repeat(32), size_bytes: content.length });
         },
         getContent: async () => ({
           kind: "content",

@@ -93,9 +93,9 @@ async function* chunksOf(incoming: AsyncIterator<PutPart>): AsyncGenerator<Uint8
 /** What the kernel says it stored. */
 function storedIn({ outcome }: CallResponse): Pick<PutAnswer, "contentHash" | "size"> {
   if (outcome.kind !== "success") return {};
-  const { content_hash: hash, size } = outcome.data;
+  const { content_hash: hash, size_bytes: size } = outcome.data;
   return {
-    ...(typeof hash === "string" && { contentHash: Buffer.from(hash.replace(/^blake3:/, ""), "hex") }),
+    ...(typeof hash === "string" && { contentHash: Buffer.from(hash, "hex") }),
     ...(typeof size === "number" && { size: BigInt(size) }),
   };
 }

@@ -7,6 +7,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { KernelError, type KernelErrorCode } from "../../base/errors.ts";
 import { ToolDeniedSchema } from "../../gen/handrail/tool/v1/tool_pb.ts";
 import type { CallResponse } from "../../model/call.ts";
+import { ToolFailure } from "../../model/failure.ts";
 import { toWireResponse } from "../../wire/protobuf.ts";
 
 const CODES: Readonly<Record<KernelErrorCode, Code>> = {
@@ -25,6 +26,10 @@ const CODES: Readonly<Record<KernelErrorCode, Code>> = {
 export function faultOf(error: unknown, report: (error: unknown) => void): ConnectError {
   if (error instanceof ConnectError) return error;
   if (error instanceof KernelError && error.code !== "INTERNAL") return new ConnectError(error.message, CODES[error.code]);
+  if (error instanceof ToolFailure) {
+    const code = error.code === "CONTENT_CORRUPT" ? Code.DataLoss : error.retryable ? Code.Unavailable : Code.Aborted;
+    return new ConnectError(`${error.message}; ${error.suggestion}`, code);
+  }
   report(error);
   return new ConnectError("the kernel met an internal error; tell the operator", Code.Internal);
 }

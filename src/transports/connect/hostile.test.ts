@@ -110,7 +110,7 @@ describe("a body that is no message", () => {
   });
 
   test("a declared length that is too large is refused before any of it comes", async () => {
-    const { front, seen } = await recording({ requestBytesMax: LIMIT });
+    const { front, seen } = await recording({ requestBytesMax: LIMIT, stallMs: 100 });
     const connection = await rawConnection(front.socketPath);
     connection.write(http1(EXECUTE, { ...PROTO, "content-length": String(2 ** 31) }));
     expect(await connection.closed).toMatch(/resource_exhausted/);

@@ -14,7 +14,7 @@ import type { JsonObject } from "../../base/json.ts";
 import { isJsonObject } from "../../base/json.ts";
 import type { ProgressListener } from "../../model/progress.ts";
 import type { CallParameters } from "./call-tool.ts";
-import { envelopeError, isProgressToken } from "./envelope.ts";
+import { envelopeError, handshakeError, isProgressToken, legacyMetaError } from "./envelope.ts";
 import { cancelledRequest } from "./json-rpc.ts";
 import type { ModernEra } from "./modern.ts";
 import { type CallResult, printAnswer } from "./print-result.ts";
@@ -115,11 +115,18 @@ export class DirectCalls implements Transport {
   }
 
   #takeLegacy(request: JSONRPCRequest): void {
-    const { method } = request;
-    if (method === "initialize") this.#initialized = true;
-    if (isModernOnly(method) || (!this.#initialized && method !== "ping")) this.#refuse(request.id, noEra(method));
-    else if (method === "tools/call") this.#run(request, printLegacy);
+    const error = this.#legacyError(request);
+    if (error !== undefined) this.#refuse(request.id, error);
+    else if (request.method === "tools/call") this.#run(request, printLegacy);
     else this.onmessage?.(request);
+  }
+
+  #legacyError({ method, params }: JSONRPCRequest): RpcError | undefined {
+    if (isModernOnly(method) || !(this.#initialized || OPENING.has(method))) return noEra(method);
+    if (method === "tools/call") return undefined; // the kernel says what is wrong with it, and records it
+    const error = legacyMetaError(params) ?? (method === "initialize" ? handshakeError(params) : undefined);
+    if (method === "initialize" && error === undefined) this.#initialized = true;
+    return error;
   }
 
   #run({ id, params }: JSONRPCRequest, print: Printer): void {
@@ -156,6 +163,9 @@ export class DirectCalls implements Transport {
     this.#inner.sendPrinted(id, [printError(id, error)]);
   }
 }
+
+/** What a legacy client may ask before its handshake. */
+const OPENING: ReadonlySet<string> = new Set(["initialize", "ping"]);
 
 const printLegacy: Printer = (id, result) => printAnswer(id, result);
 

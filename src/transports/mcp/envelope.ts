@@ -1,12 +1,19 @@
 /**
- * The metadata that every modern request carries (revision 2026-07-28): complete and of the right types, or the request
- * is refused before anything else is looked at.
+ * What a client must say of itself: in the metadata of every modern request (revision 2026-07-28), or once in the legacy
+ * handshake. It is complete and of the right types, or the request is refused before anything else is looked at.
  *
  * Checked by hand, because every call passes here. Nothing that is decided depends on it: who a client says it is and
  * what it says it can do are not believed, only required. Members that are not known are allowed and ignored.
  */
 import { isJsonObject, type JsonObject } from "../../base/json.ts";
-import { META_CLIENT_CAPABILITIES, META_CLIENT_INFO, META_LOG_LEVEL, META_PROTOCOL_VERSION, MODERN_REVISION } from "./revisions.ts";
+import {
+  META_CLIENT_CAPABILITIES,
+  META_CLIENT_INFO,
+  META_LOG_LEVEL,
+  META_PROTOCOL_VERSION,
+  META_RELATED_TASK,
+  MODERN_REVISION,
+} from "./revisions.ts";
 import { INVALID_PARAMS, quoted, type RpcError, shortened, UNSUPPORTED_PROTOCOL_VERSION } from "./rpc-error.ts";
 
 const LOG_LEVELS: ReadonlySet<unknown> = new Set(["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]);
@@ -24,6 +31,25 @@ export function envelopeError(meta: JsonObject): RpcError | undefined {
   const bent = CAPABILITIES.find((name) => capabilities[name] !== undefined && !isJsonObject(capabilities[name]));
   if (bent !== undefined) return wrong(`${META_CLIENT_CAPABILITIES}.${bent}`, "must be an object");
   return optionalMembersError(meta);
+}
+
+/** What is missing from the parameters of a legacy `initialize`, or `undefined`. */
+export function handshakeError(parameters: unknown): RpcError | undefined {
+  const { protocolVersion, capabilities, clientInfo } = isJsonObject(parameters) ? parameters : ({} as JsonObject);
+  if (typeof protocolVersion === "string" && isJsonObject(capabilities) && isImplementation(clientInfo)) return undefined;
+  const message = "`initialize` needs a `protocolVersion`, the client's `capabilities`, and a `clientInfo` with a `name` and a `version`";
+  return { code: INVALID_PARAMS, message };
+}
+
+/** What is wrong with the metadata of a legacy request, or `undefined`: the library drops a request with bent metadata unanswered. */
+export function legacyMetaError(parameters: unknown): RpcError | undefined {
+  const meta = isJsonObject(parameters) ? parameters["_meta"] : undefined;
+  if (meta === undefined) return undefined;
+  if (!isJsonObject(meta)) return { code: INVALID_PARAMS, message: "`_meta` must be an object" };
+  const { progressToken: token, [META_RELATED_TASK]: task } = meta;
+  if (token !== undefined && !isProgressToken(token)) return wrong("progressToken", "must be text or an integer");
+  const isTask = task === undefined || (isJsonObject(task) && typeof task["taskId"] === "string");
+  return isTask ? undefined : wrong(META_RELATED_TASK, "must be an object with a `taskId`");
 }
 
 /** Whether `value` can name the progress of a request. */

@@ -57,6 +57,29 @@ describe("eras on one connection", () => {
     expect(codes(await exchange([{ ...initialize(), params: { ...params, _meta: META } }]))).toEqual([["init", -32601]]);
   });
 
+  test.each([
+    ["no parameters", {}],
+    ["a revision that is a number", { ...initialize().params, protocolVersion: 20251125 }],
+    ["no capabilities", { ...initialize().params, capabilities: undefined }],
+    ["a client without a name", { ...initialize().params, clientInfo: { version: "1" } }],
+  ])("an `initialize` with %s is refused in words, and begins nothing", async (_, params) => {
+    const answers = byId(await exchange([legacy(1, "initialize", params), legacy(2, "tools/list")]));
+    expect(answers).toMatchObject({
+      1: { error: { code: -32602, message: expect.stringContaining("clientInfo") } },
+      2: { error: { code: -32602 } },
+    });
+  });
+
+  test.each([[null], [[]], ["x"], [{ progressToken: {} }], [{ progressToken: 1.5 }], [{ "io.modelcontextprotocol/related-task": 1 }]])(
+    "legacy metadata that is %j is refused, not left unanswered",
+    async (_meta) => {
+      const methods = ["ping", "tools/list", "resources/list"];
+      const answers = await exchange([initialize(), ...methods.map((method) => legacy(method, method, { _meta }))]);
+      for (const method of methods)
+        expect(byId(answers)[method]).toMatchObject({ error: { code: -32602, message: expect.stringContaining("_meta") } });
+    },
+  );
+
   test("a legacy handshake never agrees on the modern revision", async () => {
     const [line] = await exchange([initialize("2026-07-28")]);
     expect(line).toMatchObject({ result: { protocolVersion: "2025-11-25" } });
@@ -106,15 +129,21 @@ const METHODS = [
   "logging/setLevel",
   "nonsense",
 ];
-const anyRequest = fc.record({
-  method: fc.constantFrom(...METHODS),
-  params: fc.record({
-    _meta: anyMeta,
-    name: fc.jsonValue({ maxDepth: 0 }),
-    arguments: fc.jsonValue({ maxDepth: 1 }),
-    notifications: fc.jsonValue(),
-  }),
+const anyParams = fc.record({
+  _meta: anyMeta,
+  name: fc.jsonValue({ maxDepth: 0 }),
+  arguments: fc.jsonValue({ maxDepth: 1 }),
+  notifications: fc.jsonValue(),
 });
+const anyHandshake = fc.record({
+  protocolVersion: fc.constantFrom("2025-11-25", "2025-03-26", "2026-07-28"),
+  capabilities: fc.oneof(fc.constant({}), fc.jsonValue()),
+  clientInfo: fc.constant({ name: "c", version: "1" }),
+});
+const anyRequest = fc.oneof(
+  fc.record({ method: fc.constantFrom(...METHODS), params: anyParams }),
+  fc.record({ method: fc.constant("initialize"), params: anyHandshake }),
+);
 
 test("whatever is asked, in whichever mixture of eras, each request is answered once", async () => {
   await fc.assert(
@@ -123,7 +152,7 @@ test("whatever is asked, in whichever mixture of eras, each request is answered 
       connection.write(...requests.map(({ method, params }, id) => ({ jsonrpc: "2.0", id, method, params })));
       const answers = (await connection.end()).filter((line) => "result" in line || "error" in line);
       expect(answers.map(({ id }) => id).sort()).toEqual(requests.map((_, id) => id).sort());
-      for (const { error } of answers) if (error !== undefined) expect([-32601, -32602, -32022]).toContain(error.code);
+      for (const { error } of answers) if (error !== undefined) expect([-32601, -32602, -32603, -32022]).toContain(error.code);
     }),
     { numRuns: 200 },
   );

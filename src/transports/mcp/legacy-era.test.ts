@@ -7,6 +7,7 @@ import { LegacyEra } from "./legacy-era.ts";
 import { connectLibrary, type LegacySource } from "./legacy-library.ts";
 import { isBare, LEGACY_REVISIONS, plainHandshake } from "./plain-requests.ts";
 
+const TURNS_MAX = 300;
 const TOOL = { name: "read_file", title: "Read a file", description: "Reads.", inputSchema: { type: "object" } };
 
 /** A client's end: what it was sent, and which revision was agreed on. */
@@ -29,8 +30,9 @@ function clientEnd() {
 }
 
 const requests = (messages: readonly JSONRPCMessage[]) => messages.filter((message) => "method" in message && "id" in message).length;
+/** Waits for `count` answers, though not for ever: the library leaves some bent requests without one. */
 const settled = async (end: { readonly sent: readonly unknown[] }, count: number) => {
-  while (end.sent.length < count) await new Promise((resolve) => setImmediate(resolve));
+  for (let turn = 0; turn < TURNS_MAX && end.sent.length < count; turn += 1) await new Promise((resolve) => setImmediate(resolve));
   for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 };
 
@@ -67,7 +69,7 @@ const odd = fc.oneof(
   fc.jsonValue(),
 );
 const mostly = <T>(usual: fc.Arbitrary<T>) =>
-  fc.oneof({ weight: 9, arbitrary: usual as fc.Arbitrary<unknown> }, { weight: 1, arbitrary: odd });
+  fc.oneof({ weight: 49, arbitrary: usual as fc.Arbitrary<unknown> }, { weight: 1, arbitrary: odd });
 const members = (model: Readonly<Record<string, fc.Arbitrary<unknown>>>) => fc.record(model, { requiredKeys: [] });
 const empty = fc.constant({});
 const meta = members({ progressToken: mostly(fc.oneof(fc.string(), fc.integer())), "com.example/x": odd });

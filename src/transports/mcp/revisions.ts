@@ -20,6 +20,8 @@ export const META_CLIENT_INFO = "io.modelcontextprotocol/clientInfo";
 export const META_CLIENT_CAPABILITIES = "io.modelcontextprotocol/clientCapabilities";
 /** Member of a request's `_meta`: from which level on it wants log messages. */
 export const META_LOG_LEVEL = "io.modelcontextprotocol/logLevel";
+/** Member of a legacy request's `_meta`: a task that it belongs to. */
+export const META_RELATED_TASK = "io.modelcontextprotocol/related-task";
 /** Member of a result's `_meta`: who answers. */
 export const META_SERVER_INFO = "io.modelcontextprotocol/serverInfo";
 /** Member of `_meta` in what is sent on a subscription: the id of the request that opened it. */

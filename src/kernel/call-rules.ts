@@ -1,0 +1,19 @@
+/** What was decided about a call, for the handles of its tool: how to judge what turns up while it runs, and how to ask again. */
+import type { PolicyEngine } from "../policy/policy.ts";
+import { judgeArtifactBy, judgeByPolicy, judgeTreeByPolicy } from "./decide.ts";
+import type { KernelParts } from "./parts.ts";
+import { recheck } from "./recheck.ts";
+import type { CallRules } from "./run.ts";
+import type { Caller, Trail } from "./trail.ts";
+
+/** The rules of the call of `trail`, which `policy` allowed. */
+export function callRules(parts: KernelParts, trail: Trail, caller: Caller, policy: PolicyEngine): CallRules {
+  const tool = trail.tool as NonNullable<Trail["tool"]>;
+  const nowMs = trail.receivedAtMs;
+  return {
+    judge: judgeByPolicy(policy, caller, tool, nowMs),
+    judgeTree: judgeTreeByPolicy(policy, caller, tool, nowMs),
+    judgeArtifact: judgeArtifactBy(policy, caller, tool, nowMs),
+    recheck: () => recheck(parts, trail, policy),
+  };
+}

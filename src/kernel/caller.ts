@@ -1,0 +1,17 @@
+/** Who calls, with everything that decisions look at: session, lease, workspace, and the mark of what was seen before. */
+import { INITIAL_MARK } from "../flow/flow.ts";
+import type { Mark } from "../model/label.ts";
+import type { Session } from "../model/session.ts";
+import type { Authenticated } from "../session/session.ts";
+import type { KernelParts } from "./parts.ts";
+import type { Caller } from "./trail.ts";
+
+/** The caller behind an authenticated session, as things are now. */
+export async function callerOf(parts: KernelParts, { session, lease }: Authenticated): Promise<Caller> {
+  return { session, lease, place: await parts.workspaces.open(session), mark: await markOf(parts, session) };
+}
+
+/** What the session's principal has seen in its workspace. */
+export async function markOf(parts: Pick<KernelParts, "marks">, session: Session): Promise<Mark> {
+  return (await parts.marks.findMark(session)) ?? INITIAL_MARK;
+}

@@ -1,0 +1,47 @@
+/** Formats of code hosts, build services and code checkers. */
+import { hasGithubChecksum } from "../checksum.ts";
+import { type Rule, type TokenOptions, token, tokens } from "../rule.ts";
+
+/** GitHub's short tokens carry a checksum: without a right one the text only looks like a token. */
+const CHECKED: TokenOptions = { check: (secret) => (hasGithubChecksum(secret.slice(4)) ? "definite" : "probable") };
+
+const github = (id: string, title: string, prefix: string): Rule => token(id, title, prefix, "[A-Za-z0-9]{36,251}", "{checked}", CHECKED);
+
+const gitlab = (kind: string, prefix: string): Rule =>
+  token(`gitlab-${kind}`, `a GitLab ${kind.replaceAll("-", " ")}`, prefix, "[A-Za-z0-9_-]{20,64}(?:\\.[a-z0-9]{2}\\.[a-z0-9]{9})?", "{u20}", { entropyMin: 3 });
+
+/** Rules for code hosts and what builds and checks code. */
+export const CODE_HOST_RULES: readonly Rule[] = [
+  github("github-token", "a GitHub personal access token", "ghp_"),
+  github("github-oauth-token", "a GitHub OAuth access token", "gho_"),
+  github("github-user-token", "a GitHub user-to-server token", "ghu_"),
+  github("github-server-token", "a GitHub server-to-server token", "ghs_"),
+  github("github-refresh-token", "a GitHub refresh token", "ghr_"),
+  token("github-app-token", "a GitHub installation token", "ghs_eyJ", "[A-Za-z0-9_.-]{100,1024}", "{u200}"),
+  token("github-fine-grained-token", "a fine-grained GitHub token", "github_pat_", "[A-Za-z0-9]{22}_[A-Za-z0-9]{36,255}", "{a22}_{a59}"),
+  gitlab("access-token", "glpat-"),
+  gitlab("deploy-token", "gldt-"),
+  gitlab("runner-token", "glrt-"),
+  gitlab("runner-login-token", "glrtr-"),
+  gitlab("build-token", "glcbt-"),
+  gitlab("trigger-token", "glptt-"),
+  gitlab("feed-token", "glft-"),
+  gitlab("mail-token", "glimt-"),
+  gitlab("agent-token", "glagent-"),
+  gitlab("oauth-secret", "gloas-"),
+  gitlab("scim-token", "glsoat-"),
+  gitlab("feature-flag-token", "glffct-"),
+  token("gitlab-runner-registration", "a GitLab runner registration token", "GR1348941", "[A-Za-z0-9_-]{20}", "{u20}"),
+  token("gitlab-session", "a GitLab session cookie", "_gitlab_session=", "[0-9a-f]{32}", "{h32}", { left: "any" }),
+  token("bitbucket-app-password", "a Bitbucket app password", "ATBB", "[A-Za-z0-9]{32}(?![A-Za-z0-9])", "{a32}"),
+  token("bitbucket-server-token", "a Bitbucket Data Center token", "BBDC-", "[A-Za-z0-9+/@_-]{40,50}", "{b44}"),
+  token("circleci-token", "a CircleCI token", "CCIPAT_", "[A-Za-z0-9]{22}_[0-9a-f]{40}", "{a22}_{h40}"),
+  tokens("buildkite-token", "a Buildkite token", ["bkua_", "bkaj_", "bkrt_"], "[0-9a-f]{40}", ["bkua_{h40}"]),
+  tokens("sourcegraph-token", "a Sourcegraph token", ["sgp_", "sgd_", "sgs_", "slk_"], "(?:[0-9a-fA-F]{16}_|local_)?[0-9a-fA-F]{40,64}", ["sgp_{h40}", "sgp_{h16}_{h40}"]),
+  tokens("sonar-token", "a SonarQube token", ["squ_", "sqp_", "sqa_"], "[0-9a-f]{40}", ["squ_{h40}", "sqp_{h40}"]),
+  token("jetbrains-token", "a JetBrains permanent token", "perm:", "[A-Za-z0-9+/=]{2,64}\\.[A-Za-z0-9+/=]{2,64}\\.[A-Za-z0-9+/=]{20,64}", "{b16}.{b12}.{a40}"),
+  token("sourcehut-token", "a sourcehut token", "srht.oauth-", "[A-Za-z0-9_-]{32,64}", "{a40}"),
+  token("jenkins-crumb", "a Jenkins crumb", "Jenkins-Crumb:", "\\s{0,3}[0-9a-f]{32,64}", " {h64}", { left: "any", kind: "probable" }),
+  token("semgrep-token", "a Semgrep token", "sgp_app_", "[0-9a-f]{40,64}", "{h64}"),
+  token("coderabbit-key", "a CodeRabbit key", "cr-", "[0-9a-f]{58}(?![0-9A-Za-z])", "{h58}", { left: "token" }),
+];

@@ -1,0 +1,153 @@
+/** Secrets of the web: tokens that describe themselves, logins in addresses and headers, hashes of passwords. */
+import { isTokenHeader } from "../checksum.ts";
+import { distinctCharacters, entropyOf, isReference, looksLikeStandIn } from "../entropy.ts";
+import type { FindingKind } from "../finding.ts";
+import type { Rule } from "../rule.ts";
+
+const DATABASES =
+  /^(?:postgres(?:ql)?|mysql|mariadb|mongodb|redis|rediss|amqps?|mssql|sqlserver|oracle|clickhouse|cockroachdb|cassandra|couchbase|neo4j|ldaps?|ftps?|sftp|ssh|smtps?|imaps?|mqtts?|nats|kafka)\b/i;
+const WEAK =
+  /^(?:p(?:ass)?w(?:or)?d|pass(?:word|wd|phrase)?|passw0rd|secret|root|admin|user(?:name)?|test(?:ing)?|guest|postgres|mysql|mongo|redis|rabbitmq|minio(?:admin)?|docker|dev|local(?:host)?|default|example|foo|bar|baz|qux|hunter2|changeme|letmein|token|key|pwd|login|anonymous|x-oauth-basic|x-token-auth|oauth2?|git|port|host|\d{1,5})\d{0,3}$/i;
+
+/** A password in an address: `definite` when it looks chosen by chance, nothing when it is one of those in every manual. */
+function judgePassword(secret: string): FindingKind | undefined {
+  if (isReference(secret) || /[${}<>[\]()|]/.test(secret) || WEAK.test(secret) || looksLikeStandIn(secret)) return undefined;
+  const mixed = /\d/.test(secret) && /[A-Za-z]/.test(secret);
+  return secret.length >= 12 && mixed && entropyOf(secret) > 3 ? "definite" : "probable";
+}
+
+/** Rules for addresses, headers and self-describing tokens. */
+export const WEB_RULES: readonly Rule[] = [
+  {
+    id: "jwt",
+    kind: "definite",
+    title: "a JSON Web Token",
+    keywords: ["eyJ"],
+    expression: "eyJ[A-Za-z0-9_-]{10,2000}\\.(?:eyJ)?[A-Za-z0-9_-]{10,4000}(?:\\.[A-Za-z0-9_-]{0,1400}){1,3}",
+    left: "any",
+    check: (secret) => (isTokenHeader(secret.split(".")[0] ?? "") ? "definite" : undefined),
+    examples: {
+      positive: ["{jwt}", "Authorization: Bearer {jwt}", "?id_token={jwt}&state=1", '{\\"t\\":\\"{jwt}\\"}'],
+      negative: ["eyJ", "eyJhbGciOiJIUzI1NiJ9", "eyJmb28iOiJiYXIifQ", "eyJhbGciOi..."],
+    },
+  },
+  {
+    id: "url-password",
+    kind: "definite",
+    title: "a password in an address",
+    keywords: ["://"],
+    expression: "://[^\\s/:@?#\"'<>`\\\\]{0,128}:([^\\s/@\"'<>`\\\\]{3,255})@[A-Za-z0-9.[$-]",
+    left: "any",
+    check: (secret) => judgePassword(secret),
+    examples: {
+      positive: ["postgres://app:{a18}@db.internal:5432/x", "DATABASE_URL=mysql://root:{a14}@h/x", "https://deploy:{a20}@git.example.org/r.git", "redis://:{a24}@cache:6379"],
+      negative: ["https://user:password@example.org", "postgres://user:${PASSWORD}@h", "http://localhost:3000/@scope/x", "mongodb://u:<password>@h", "https://a.b:443/c@d"],
+    },
+  },
+  {
+    id: "url-token",
+    kind: "probable",
+    title: "a token as the user of an address",
+    keywords: ["://"],
+    expression: "://([A-Za-z0-9_.~%-]{20,255})@[A-Za-z0-9.[-]",
+    left: "any",
+    check: (secret) => (/\d/.test(secret) && /[a-zA-Z]/.test(secret) && entropyOf(secret) > 3.5 && !secret.includes(".") ? "probable" : undefined),
+    examples: { positive: ["https://{a40}@git.example.org/r.git"], negative: ["https://git@github.com/x", "ssh://continuous-integration@host"] },
+  },
+  {
+    id: "bearer-token",
+    kind: "definite",
+    title: "a bearer token in a header",
+    keywords: ["bearer "],
+    expression: "Bearer\\s{1,4}([A-Za-z0-9_.~+/=:-]{16,2048})",
+    caseInsensitive: true,
+    check: (secret) => (isRandom(secret) ? "definite" : undefined),
+    examples: {
+      positive: ["Authorization: Bearer {a40}", "curl -H 'authorization: bearer {h64}'", '"Bearer {u32}"'],
+      negative: ["Bearer token authentication", "Bearer authentication-and-authorization", "Bearer ${TOKEN}", "bearer realm=example.org/path"],
+    },
+  },
+  {
+    id: "basic-login",
+    kind: "definite",
+    title: "a login in a header",
+    keywords: ["basic "],
+    expression: "Basic\\s{1,4}([A-Za-z0-9+/]{8,1024}={0,2})(?![A-Za-z0-9+/=_-])",
+    caseInsensitive: true,
+    check: isLogin,
+    examples: {
+      positive: [`Authorization: Basic ${Buffer.from("deploy:wK3-vv9Qz1").toString("base64")}`, `"basic ${Buffer.from("ci:0f8a7b6c5d4e").toString("base64")}"`],
+      negative: ["Basic authentication", "basic configuration of the server", "Basic dXNlcjpwYXNzd29yZA=="],
+    },
+  },
+  {
+    id: "token-header",
+    kind: "definite",
+    title: "a token in a header",
+    keywords: ["token "],
+    expression: "Authorization[\"']?\\s{0,3}[:=,]\\s{0,3}[\"']?token\\s{1,3}([A-Za-z0-9_.=-]{16,512})",
+    caseInsensitive: true,
+    offset: 15,
+    left: "any",
+    check: (secret) => (isRandom(secret) ? "definite" : undefined),
+    examples: { positive: ["Authorization: token {h40}"], negative: ["Authorization: token <token>", "Authorization: token authentication-scheme"] },
+  },
+  {
+    id: "password-hash",
+    kind: "probable",
+    title: "a hash of a password",
+    keywords: ["$2a$", "$2b$", "$2y$", "$apr1$", "$1$", "$5$", "$6$", "$y$", "$argon2"],
+    expression:
+      "\\$(?:2[aby]\\$\\d\\d\\$[A-Za-z0-9./]{53}|(?:apr1|1)\\$[A-Za-z0-9./]{1,8}\\$[A-Za-z0-9./]{22}|5\\$(?:rounds=\\d{1,9}\\$)?[A-Za-z0-9./]{1,16}\\$[A-Za-z0-9./]{43}|6\\$(?:rounds=\\d{1,9}\\$)?[A-Za-z0-9./]{1,16}\\$[A-Za-z0-9./]{86}|y\\$[A-Za-z0-9./]{1,8}\\$[A-Za-z0-9./]{1,24}\\$[A-Za-z0-9./]{43}|argon2(?:id|i|d)\\$v=\\d{1,3}\\$[a-z0-9=,]{1,40}\\$[A-Za-z0-9+/]{8,64}\\$[A-Za-z0-9+/]{16,128})",
+    left: "any",
+    examples: {
+      positive: ["user:$2y$10${a53}", "root:$6${a12}${a86}:19000:0", "x:$apr1${a8}${a22}", "$argon2id$v=19$m=65536,t=3,p=4${b22}${b43}"],
+      negative: ["costs $1$ and $5$", "$2y$10$", "$argon2id$"],
+    },
+  },
+  {
+    id: "signed-url",
+    kind: "definite",
+    title: "the signature of a signed address",
+    keywords: ["x-amz-signature=", "x-goog-signature=", "x-amz-security-token="],
+    expression: "X-(?:Amz-Signature|Goog-Signature|Amz-Security-Token)=([A-Za-z0-9%+/=_-]{32,2048})",
+    caseInsensitive: true,
+    left: "any",
+    examples: {
+      positive: ["https://b.s3.amazonaws.com/k?X-Amz-Credential=x&X-Amz-Signature={h64}", "X-Amz-Security-Token={a300}"],
+      negative: ["X-Amz-Signature=...", "the X-Amz-Signature parameter"],
+    },
+  },
+  {
+    id: "command-login",
+    kind: "probable",
+    title: "a login on a command line",
+    keywords: [" -u ", " -u'", ' -u"', "--user ", "--user=", "--proxy-user "],
+    expression: "\\s?-(?:u|-user|-proxy-user)[\\s=]?[\"']?[A-Za-z0-9_.@-]{1,64}:([^\\s\"'`<>$\\\\]{8,128})",
+    left: "any",
+    check: (secret) => (judgePassword(secret) === "definite" ? "probable" : undefined),
+    examples: { positive: ["curl -u admin:{a16} https://x", "curl --user 'ci:{a20}' https://x"], negative: ["docker run -u 1000:1000 x", "curl -u user:password x", "sort -u a:b"] },
+  },
+  {
+    id: "jwk-private",
+    kind: "definite",
+    title: "the private part of a JSON Web Key",
+    keywords: ['"d":', '"d" :', '"k":', '"k" :'],
+    expression: "\"[dk]\"\\s?:\\s{0,4}\"([A-Za-z0-9_-]{42,700})\"",
+    left: "any",
+    check: (secret) => (entropyOf(secret) > 4.2 && /\d/.test(secret) && distinctCharacters(secret) > 20 ? "definite" : undefined),
+    examples: { positive: ['{"kty":"EC","crv":"P-256","d":"{u43}"}', '{"kty":"oct","k":"{u64}"}'], negative: ['{"d":"M10 10 L20 20"}', '{"k":"value"}'] },
+  },
+];
+
+function isRandom(secret: string): boolean {
+  if (isReference(secret) || looksLikeStandIn(secret)) return false;
+  return entropyOf(secret) > 3 && /\d/.test(secret) && (/\d[A-Za-z]{1,12}\d/.test(secret) || entropyOf(secret) > 4.5);
+}
+
+/** Whether the text is base64 of a name, a colon and something that is not everybody's password. */
+function isLogin(secret: string): FindingKind | undefined {
+  const [, password] = /^[\x21-\x39\x3b-\x7e]{0,255}:([\x20-\x7e]{4,})$/.exec(Buffer.from(secret, "base64").toString("latin1")) ?? [];
+  if (password === undefined || WEAK.test(password)) return undefined;
+  return looksLikeStandIn(password) ? "probable" : "definite";
+}

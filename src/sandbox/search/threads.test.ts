@@ -1,0 +1,90 @@
+// Search threads: every piece of work is answered once, a thread that is stuck is ended, and what waited behind it is done.
+import { closeSync, constants, openSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { endOf, newPlace, type Place } from "../../../test/attacks/files-fixture.ts";
+import { find, searchIn, shortly } from "../../../test/attacks/search-fixture.ts";
+import type { SearchWork, WorkResult } from "./messages.ts";
+import { createSearchThreads } from "./threads.ts";
+
+let place: Place;
+let directory: number;
+beforeEach(() => {
+  place = newPlace();
+  directory = openSync(place.root, constants.O_RDONLY | constants.O_DIRECTORY);
+  writeFileSync(join(place.root, "small"), "needle\n");
+  // The automaton of this expression has more states than fit, and the engine that remains takes seconds for the file.
+  writeFileSync(join(place.root, "slow"), Buffer.concat([Buffer.alloc(10_000_000, "ab"), Buffer.from("c")]));
+});
+afterEach(() => {
+  closeSync(directory);
+  place.close();
+});
+
+const SLOW = "(?s)[ab\\n]*a[ab\\n]{400}c";
+const NOBODY = new AbortController().signal;
+
+function work(text: string, names: readonly string[], kind: SearchWork["pattern"]["kind"] = "regex"): SearchWork {
+  return { pattern: { kind, text }, wanted: { kind: "count" }, files: { directories: names.map(() => directory), names } };
+}
+
+const DONE: WorkResult = {
+  kind: "done",
+  filesSearched: 1,
+  skipped: { binary: 0, tooLarge: 0, unreadable: 0, vanished: 0 },
+  matches: [{ index: 0, count: 1, lines: [] }],
+};
+
+describe("a stuck thread", () => {
+  test("is ended and says at which file; what waited behind it is done", async () => {
+    const threads = createSearchThreads({ threadsMax: 1, stuckMs: 400 });
+    const results = await Promise.all([
+      threads.run(work(SLOW, ["small", "slow"]), NOBODY),
+      ...["needle", "needl.", "n"].map((pattern) => threads.run(work(pattern, ["small"]), NOBODY)),
+    ]);
+    expect(results).toEqual([{ kind: "over_budget", index: 1 }, DONE, DONE, DONE]);
+  }, 30_000);
+
+  test("ends the search of its call alone", async () => {
+    const threads = createSearchThreads({ stuckMs: 400 });
+    const [slow, quick] = await Promise.all([
+      endOf(() => find(searchIn(place, { threads }), "slow", SLOW)),
+      find(searchIn(place, { threads }), "small", "needle"),
+    ]);
+    expect(slow).toBe("REGEX_TIMEOUT");
+    expect(shortly(quick)).toEqual(["small:1:1:needle"]);
+  }, 30_000);
+});
+
+describe("threads", () => {
+  test("answer much work from many, each with its own result", async () => {
+    const threads = createSearchThreads({ threadsMax: 2 });
+    const results = await Promise.all(
+      Array.from({ length: 200 }, (_, index) => threads.run(work(index % 2 === 0 ? "needle" : "nothing", ["small"], "literal"), NOBODY)),
+    );
+    for (const [index, result] of results.entries()) expect(result).toEqual(index % 2 === 0 ? DONE : { ...DONE, matches: [] });
+  });
+
+  test("that were idle are ended, and come back when they are needed", async () => {
+    const threads = createSearchThreads({ threadsMax: 1, idleMs: 1 });
+    expect(await threads.run(work("needle", ["small"]), NOBODY)).toEqual(DONE);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(await threads.run(work("needle", ["small"]), NOBODY)).toEqual(DONE);
+  });
+
+  test("work that nobody wants any more is given up unless it was begun", async () => {
+    const threads = createSearchThreads({ threadsMax: 1 });
+    const controller = new AbortController();
+    const wanted = [0, 1].map(() => threads.run(work("needle", ["small"]), NOBODY));
+    const unwanted = threads.run(work("needle", ["small"]), controller.signal);
+    controller.abort();
+    expect(await Promise.all(wanted)).toEqual([DONE, DONE]);
+    expect(await unwanted).toMatchObject({ kind: "broken" });
+  });
+
+  test("a descriptor that names nothing is a file that cannot be read", async () => {
+    const threads = createSearchThreads({ threadsMax: 1 });
+    const files = { directories: [-1], names: ["small"] };
+    expect(await threads.run({ ...work("needle", []), files }, NOBODY)).toMatchObject({ filesSearched: 0, skipped: { unreadable: 1 } });
+  });
+});
