@@ -14,7 +14,10 @@ import { measureMcpReads } from "./spine/mcp-reads.ts";
 import { measurePipeline } from "./spine/pipeline.ts";
 import { measureStages } from "./spine/stages.ts";
 import { measureColdStart } from "./spine/start.ts";
+import { measureConnect } from "./surface/connect.ts";
+import { measureContent } from "./surface/content.ts";
 import { measureDedupe } from "./surface/dedupe.ts";
+import { measureSearch } from "./surface/search.ts";
 import { formatReport, thisMachine } from "./table.ts";
 
 /** The figures of the spine, in the order they are taken. */
@@ -28,7 +31,12 @@ const SPINE = [
   { id: "stage", measure: measureStages },
 ] as const;
 /** The figures of what stands on the spine. */
-const SURFACE = [{ id: "dedupe", measure: measureDedupe }] as const;
+const SURFACE = [
+  { id: "connect", measure: measureConnect },
+  { id: "content", measure: measureContent },
+  { id: "dedupe", measure: measureDedupe },
+  { id: "search", measure: measureSearch },
+] as const;
 const SUITES = { spine: SPINE, surface: SURFACE } as const;
 
 try {

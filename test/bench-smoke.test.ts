@@ -36,7 +36,7 @@ const SUITES = [
       "stage-run",
     ],
   ],
-  ["surface", ["dedupe-hit-read", "dedupe-hit-write", "dedupe-first-write"]],
+  ["surface", ["connect-read-1", "connect-read-16", "dedupe-hit-read", "dedupe-hit-write", "dedupe-first-write"]],
 ] as const;
 
 test.each(SUITES)("%s: every figure of a quick run is a positive ratio against a named peer", { timeout: 180_000 }, (suite, expected) => {

@@ -15,6 +15,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE / "generated"))
+sys.dont_write_bytecode = True
 
 import grpc  # noqa: E402
 from handrail.tool.v1 import kernel_pb2, kernel_pb2_grpc, tool_pb2  # noqa: E402

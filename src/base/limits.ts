@@ -287,7 +287,7 @@ export const LEDGER_CACHE_KIB = 1024;
 /** Milliseconds between two looks whether a thread is still busy; one without work between them gives memory back. */
 export const IDLE_LOOK_MS = 500;
 /** Bytes that an idle heap must hold beyond what it uses: less is not worth collecting. */
-export const IDLE_HEAP_BYTES_MIN = 4 * MIB;
+export const IDLE_HEAP_BYTES_MIN = 3 * MIB;
 /** Milliseconds between two tries to write a ledger that could not be written, while no event comes to try it. */
 export const LEDGER_RETRY_MS = 1_000;
 /** Milliseconds to wait for another process's write transaction. */
@@ -343,3 +343,16 @@ export const DEDUPE_PURGE_ROWS_MAX = 64;
 export const DEDUPE_PURGE_PAUSE_MS = 10_000;
 /** Bytes of kept answers in one state directory; beyond it calls with a dedupe key are refused until old ones are forgotten. */
 export const DEDUPE_STORE_BYTES_MAX = 4 * GIB;
+
+/** Characters beyond both ends of a range that is read which are searched for secrets that the range cuts. */
+export const REDACTION_MARGIN_CHARACTERS = 4 * KIB;
+/** Sets of secrets of single calls whose tables one redactor keeps: a session's calls follow each other. */
+export const REDACTION_EXTRA_TABLES_MAX = 64;
+/** Findings that one stream lists; more are replaced all the same. */
+export const REDACTION_FINDINGS_KEPT_MAX = 10_000;
+/** Redaction rules, and allowances, that an operator may add: each costs memory in every kernel. */
+export const REDACTION_RULES_MAX = 256;
+/** Characters of an example of such a rule. */
+export const REDACTION_EXAMPLE_CHARACTERS_MAX = 4 * KIB;
+/** Bytes that `handrail redact` takes from standard input: findings are listed with their place in all of it. */
+export const REDACTION_INPUT_BYTES_MAX = 256 * MIB;

@@ -9,13 +9,12 @@ import type { WireVariant } from "../model/call.ts";
 import { allow, type Denial, deny, type Verdict } from "../model/decision.ts";
 import type { Mark } from "../model/label.ts";
 import type { Tool } from "../model/tool.ts";
-import type { Zone } from "../model/zone.ts";
 import { admits } from "../policy/lease-scope.ts";
 import type { PolicyEngine } from "../policy/policy.ts";
 import type { CapabilityObligation, PolicyRequest, PolicyResource } from "../policy/request.ts";
 import type { PolicyDeny, PolicyVerdict } from "../policy/verdict.ts";
 import { resourceId } from "../policy/vocabulary.ts";
-import type { PolicyJudge } from "./run.ts";
+import type { PolicyJudge, TreeJudge } from "./judges.ts";
 import type { Judged, ResolvedAccess } from "./trail.ts";
 
 /** As much of a resource's name as a fix repeats: a long one is known to whoever sent it. */
@@ -75,9 +74,6 @@ export function evaluateRequests(
 export function judgeByPolicy(policy: PolicyEngine, caller: Judged, tool: Tool, nowMs: number): PolicyJudge {
   return (place, effect) => judgeFile(policy, caller, tool, place, effect, nowMs);
 }
-
-/** Whether a file of a tree may be read outright. */
-export type TreeJudge = (place: WorkspacePath, zone: Zone) => boolean;
 
 /** Judges the files of a tree; asks policy once for each zone where it does not look at paths. */
 export function judgeTreeByPolicy(policy: PolicyEngine, caller: Judged, tool: Tool, nowMs: number): TreeJudge {

@@ -234,7 +234,7 @@ function markFact({ caller }: Trail): JsonObject {
   if (caller === undefined) return {};
   const { trustLevel, dataClass } = caller.mark;
   if (trustLevel === INITIAL_MARK.trustLevel && dataClass === INITIAL_MARK.dataClass) return {};
-  return { mark: { trustLevel, dataClass } };
+  return { mark: `${trustLevel} ${dataClass}` };
 }
 
 function accessFact(access: Trail["accesses"][number]): JsonObject {

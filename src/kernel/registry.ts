@@ -9,6 +9,7 @@ import { blake3Hex } from "../base/hash.ts";
 import { canonicalJson, type JsonObject } from "../base/json.ts";
 import type { EffectClass } from "../model/effect.ts";
 import type { Tool } from "../model/tool.ts";
+import { CUT_RESULT_SCHEMA } from "./large-result.ts";
 
 const NAME = /^[a-z][a-z0-9_]{0,63}$/;
 
@@ -19,6 +20,7 @@ export interface ToolDefinition {
   readonly description: string;
   readonly effect: EffectClass;
   readonly inputSchema: JsonObject;
+  /** Of the tool's data as a whole, or of what is shown of it when it is too large. */
   readonly outputSchema?: JsonObject;
 }
 
@@ -83,7 +85,7 @@ export class ToolRegistry {
       description: tool.description,
       effect: tool.capability.effect,
       inputSchema,
-      ...(tool.outputSchema && { outputSchema: tool.outputSchema }),
+      ...(tool.outputSchema && { outputSchema: { anyOf: [tool.outputSchema, CUT_RESULT_SCHEMA] } }),
     };
     this.#definitions.set(tool.name, definition);
     return definition;

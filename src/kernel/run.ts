@@ -5,7 +5,6 @@
 
 import { assert, KernelError } from "../base/errors.ts";
 import { CANCEL_GRACE_MS } from "../base/limits.ts";
-import type { WorkspacePath } from "../model/access.ts";
 import type { ContentAccess } from "../model/content.ts";
 import type { Denial, Verdict } from "../model/decision.ts";
 import { Refusal, storeFailure, ToolFailure } from "../model/failure.ts";
@@ -16,8 +15,8 @@ import type { ToolContext, ToolOutput } from "../model/tool.ts";
 import { admits } from "../policy/lease-scope.ts";
 import { createFileAccess } from "../sandbox/files/files.ts";
 import { type ArtifactJudge, createContentAccess } from "./content-access.ts";
-import type { TreeJudge } from "./decide.ts";
 import type { Evidence } from "./evidence.ts";
+import type { PolicyJudge, TreeJudge } from "./judges.ts";
 import type { KernelParts } from "./parts.ts";
 import { ProgressFeed } from "./progress.ts";
 import { secretsOf } from "./result.ts";
@@ -26,9 +25,6 @@ import { createSearch } from "./search-access.ts";
 import type { Waiter } from "./submission.ts";
 import type { Trail } from "./trail.ts";
 import { unusable } from "./unusable.ts";
-
-/** Judges, by policy, a file that turned out to be another one than the path said. */
-export type PolicyJudge = (place: WorkspacePath, effect: "read" | "write") => Denial | undefined;
 
 /** What was decided about the call, and how to ask again. */
 export interface CallRules {

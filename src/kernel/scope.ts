@@ -101,6 +101,7 @@ function checkMode(caller: Judged, tool: Tool): Denial | undefined {
     reason: "tool_not_allowed",
     ruleId: `WORKSPACE:${tool.name}`,
     message: `\`${tool.name}\` is switched off in this workspace`,
+    fix: `\`${tool.name}\` taken out of \`tools.disabled\` in handrail.yaml`,
   };
 }
 
@@ -129,17 +130,20 @@ function judgeArtifact(caller: Judged, id: string, access: Access): Verdict<Reso
   });
 }
 
+/** Which pattern makes a zone is the operator's to know. */
+const ZONE_FIX = "no permit opens a zone; `handrail policy explain` shows the operator whether a setting makes it, and which";
+
 /** Zone and lease judgement of one file; the same before the call and on what was really opened. */
 export function judgePlace(caller: Judged, tool: Tool, place: WorkspacePath, zone: Zone, effect: "read" | "write"): Denial | undefined {
   const targetPath = place.path;
   if (zone === "secret" || zone === "managed") {
     const what = zone === "secret" ? "a secret zone" : "a managed directory (`.git`, `node_modules`)";
     const message = `\`${targetPath}\` lies in ${what}, which \`${tool.name}\` must not touch; work on another file`;
-    return { layer: "workspace", reason: "workspace_blocked_zone", ruleId: `ZONE:${zone}`, message, targetPath };
+    return { layer: "workspace", reason: "workspace_blocked_zone", ruleId: `ZONE:${zone}`, message, fix: ZONE_FIX, targetPath };
   }
   if (zone === "shared" && effect === "write") {
     const message = `\`${targetPath}\` is shared and read only here; change it in the project that owns it`;
-    return { layer: "workspace", reason: "workspace_read_only", ruleId: "ZONE:shared", message, targetPath };
+    return { layer: "workspace", reason: "workspace_read_only", ruleId: "ZONE:shared", message, fix: ZONE_FIX, targetPath };
   }
   const dimension = effect === "read" ? "readPaths" : "writePaths";
   const leasePath = leasePathOf(place);

@@ -9,9 +9,8 @@ import { Refusal } from "../model/failure.ts";
 import type { SearchAccess } from "../model/search.ts";
 import { admits } from "../policy/lease-scope.ts";
 import type { SearchScope } from "../sandbox/search/search.ts";
-import type { TreeJudge } from "./decide.ts";
+import type { PolicyJudge, TreeJudge } from "./judges.ts";
 import type { KernelParts } from "./parts.ts";
-import type { PolicyJudge } from "./run.ts";
 import { judgePlace, leasePathOf, unanalysed } from "./scope.ts";
 import type { Trail } from "./trail.ts";
 

@@ -1,10 +1,14 @@
-/** Sets of characters for the analysis of expressions: one flag for each ASCII character, and one for all others. */
+/**
+ * Sets of characters for the analysis of expressions: one flag for each ASCII character, one for all other white space,
+ * and one for everything else. The last flag says that some of those characters may be in the set.
+ */
 
-/** One flag per ASCII character; the last flag stands for every other character. */
+/** One flag per ASCII character, then other white space, then everything else. */
 export type CharacterSet = Uint8Array;
 
-const OTHERS = 128;
-const SIZE = 129;
+const OTHER_SPACES = 128;
+const OTHERS = 129;
+const SIZE = 130;
 
 /** The set with nothing in it. */
 export function emptySet(): CharacterSet {
@@ -25,12 +29,17 @@ export function setOf(text: string): CharacterSet {
 
 /** Adds one character. */
 export function addCode(set: CharacterSet, code: number): void {
-  set[Math.min(code, OTHERS)] = 1;
+  set[placeOf(code)] = 1;
 }
 
-/** Adds every character from `first` to `last`. */
+/** Adds the white space that is not ASCII. */
+export function addOtherSpaces(set: CharacterSet): void {
+  set[OTHER_SPACES] = 1;
+}
+
+/** Adds every ASCII character from `first` to `last`. */
 export function addRange(set: CharacterSet, first: number, last: number): void {
-  set.fill(1, Math.min(first, OTHERS), Math.min(last, OTHERS) + 1);
+  set.fill(1, first, last + 1);
 }
 
 /** Adds every character of `other`. */
@@ -38,7 +47,7 @@ export function addAll(set: CharacterSet, other: CharacterSet): void {
   for (let index = 0; index < SIZE; index += 1) if (other[index]) set[index] = 1;
 }
 
-/** The characters that are not in `set`; whether others than ASCII are is not known of a negated set, so they are. */
+/** The characters that are not in `set`; some of everything else always are. */
 export function complementOf(set: CharacterSet): CharacterSet {
   const result = set.map((flag) => (flag ? 0 : 1));
   result[OTHERS] = 1;
@@ -53,7 +62,7 @@ export function overlap(left: CharacterSet, right: CharacterSet): boolean {
 
 /** Whether the character is in the set. */
 export function hasCode(set: CharacterSet, code: number): boolean {
-  return set[Math.min(code, OTHERS)] === 1;
+  return set[placeOf(code)] === 1;
 }
 
 /** Adds the other case of each letter in the set. */
@@ -63,4 +72,9 @@ export function foldCase(set: CharacterSet): void {
     set[lower] = 1;
     set[lower - 32] = 1;
   }
+}
+
+function placeOf(code: number): number {
+  if (code < OTHER_SPACES) return code;
+  return /\s/.test(String.fromCharCode(code)) ? OTHER_SPACES : OTHERS;
 }

@@ -6,7 +6,7 @@
  * follows cannot begin with what the part repeats: then giving a repetition back fails at once. INVARIANT: `steps` is an
  * upper bound of the steps of one attempt; tests compare it with an engine that counts.
  */
-import { overlap } from "./character-set.ts";
+import { addAll, type CharacterSet, overlap } from "./character-set.ts";
 import { ANYTHING, firstOf, type Node } from "./expression.ts";
 
 /** Bounds of one attempt. */
@@ -27,7 +27,7 @@ export function costOf(tree: Node): Cost {
 }
 
 interface Following {
-  readonly set: Uint8Array;
+  readonly set: CharacterSet;
   /** Nothing follows: the attempt has succeeded, nothing can make it come back. */
   readonly free: boolean;
 }
@@ -49,7 +49,9 @@ function measure(node: Node, following: Following): Measured {
       return measure(node.body, following);
     case "look": {
       const body = measure(node.body, { set: ANYTHING, free: true });
-      const seen = node.behind ? { lengthMax: 0, behindMax: body.lengthMax + body.behindMax } : { lengthMax: body.lengthMax, behindMax: body.behindMax };
+      const seen = node.behind
+        ? { lengthMax: 0, behindMax: body.lengthMax + body.behindMax }
+        : { lengthMax: body.lengthMax, behindMax: body.behindMax };
       return { steps: body.steps + 1, lengthMin: 0, ways: 1, ...seen };
     }
     case "choice":
@@ -79,7 +81,7 @@ function measureChoice(options: readonly Node[], following: Following): Measured
 
 function measureRepeat({ body, min, max }: Extract<Node, { kind: "repeat" }>, following: Following): Measured {
   const first = firstOf(body);
-  const inner = measure(body, { set: ANYTHING, free: false });
+  const inner = measure(body, max === 1 ? following : { set: followingBody(first.set, following), free: false });
   // When the next thing cannot begin like another repetition, only one number of repetitions can go on.
   const decided = following.free || (!first.nullable && !overlap(first.set, following.set));
   let steps = 1;
@@ -98,6 +100,13 @@ function measureRepeat({ body, min, max }: Extract<Node, { kind: "repeat" }>, fo
   };
 }
 
+/** After one repetition comes another one, or what follows. */
+function followingBody(first: CharacterSet, following: Following): CharacterSet {
+  const set = first.slice();
+  addAll(set, following.set);
+  return set;
+}
+
 function measureSequence(parts: readonly Node[], following: Following): Measured {
   const total = { steps: 1, lengthMax: 0, lengthMin: 0, behindMax: 0, ways: 1 };
   for (const [index, part] of parts.entries()) {
@@ -114,8 +123,14 @@ function measureSequence(parts: readonly Node[], following: Following): Measured
 function followingOf(rest: readonly Node[], following: Following): Following {
   if (rest.length === 0) return following;
   // A look-around can fail whatever the next character is: nothing is known of what it lets pass.
-  if (rest[0]?.kind === "look" || rest[0]?.kind === "edge") return { set: ANYTHING, free: false };
+  if (rest.some(({ kind }) => kind === "look" || kind === "edge")) {
+    const [next] = rest;
+    const first = next && firstOf(next);
+    return { set: first && !first.nullable ? first.set : ANYTHING, free: false };
+  }
   const first = firstOf({ kind: "sequence", parts: rest });
   if (!first.nullable) return { set: first.set, free: false };
-  return { set: ANYTHING, free: false };
+  const set = first.set.slice();
+  addAll(set, following.set);
+  return { set, free: following.free };
 }

@@ -5,7 +5,7 @@
  * `{m,n}`, single-character look-around. Refused: unbounded repetition, back-references, everything that V8's engine
  * may read otherwise than this parser. The meaning is JavaScript's own: rules run as `RegExp`, this tree is for analysis.
  */
-import { addAll, addCode, addRange, type CharacterSet, complementOf, emptySet, foldCase, fullSet, setOf } from "./character-set.ts";
+import { addAll, addCode, addOtherSpaces, addRange, type CharacterSet, complementOf, emptySet, foldCase, fullSet, setOf } from "./character-set.ts";
 
 /** A parsed expression. */
 export type Node =
@@ -18,7 +18,9 @@ export type Node =
   | { readonly kind: "edge"; readonly negative: boolean };
 
 /** A parsed expression, or why it is refused. */
-export type Parsed = { readonly ok: true; readonly tree: Node; readonly captures: number } | { readonly ok: false; readonly problem: string };
+export type Parsed =
+  | { readonly ok: true; readonly tree: Node; readonly captures: number }
+  | { readonly ok: false; readonly problem: string };
 
 /** Characters of an expression, nested groups, and repetitions that one quantifier may ask for. */
 export const EXPRESSION_CHARACTERS_MAX = 1000;
@@ -44,7 +46,7 @@ class Refusal extends Error {}
 
 const DIGITS = setOf("0123456789");
 const SPACES = setOf(" \t\n\r\v\f");
-SPACES[128] = 1; // a no-break space, among others
+addOtherSpaces(SPACES); // a no-break space, among others
 const WORDS = setOf("0123456789_ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz");
 const NAMED: Readonly<Record<string, CharacterSet>> = {
   d: DIGITS,
@@ -105,19 +107,20 @@ class Reader {
     if (match[2] !== undefined && match[3] === "") throw new Refusal(`\`${match[0]}\` repeats without bound; write an upper bound`);
     const min = Number(match[1]);
     const max = match[3] === undefined ? min : Number(match[3]);
-    if (max < min || max > REPETITIONS_MAX) throw new Refusal(`\`${match[0]}\` must ask for at most ${REPETITIONS_MAX} repetitions, the lower bound first`);
+    if (max < min || max > REPETITIONS_MAX)
+      throw new Refusal(`\`${match[0]}\` must ask for at most ${REPETITIONS_MAX} repetitions, the lower bound first`);
     this.at += match[0].length;
     return { min, max };
   }
 
   #atom(depth: number): Node {
-    const character = this.#source[this.at] ?? "";
-    this.at += 1;
+    const character = this.#plain();
     if (character === "(") return this.#group(depth);
     if (character === "[") return this.#single(this.#class());
     if (character === "\\") return this.#escape();
     if (character === ".") return this.#single(complementOf(setOf("\n\r")));
-    if (character === "^" || character === "$") throw new Refusal(`\`${character}\` depends on where the text begins or ends; use a look-around`);
+    if (character === "^" || character === "$")
+      throw new Refusal(`\`${character}\` depends on where the text begins or ends; use a look-around`);
     if ("*+?{}]".includes(character)) throw new Refusal(`\`${character}\` stands for itself; write \`\\${character}\``);
     return this.#single(setOf(character));
   }
@@ -191,8 +194,7 @@ class Reader {
 
   /** Adds what stands next in a class; its code if it is a single character. */
   #classCharacter(set: CharacterSet): number | undefined {
-    const character = this.#source[this.at] ?? "";
-    this.at += 1;
+    const character = this.#plain();
     if (character !== "\\") {
       addCode(set, character.charCodeAt(0));
       return character.charCodeAt(0);
@@ -202,6 +204,14 @@ class Reader {
     addAll(set, escaped);
     const code = escaped.indexOf(1);
     return escaped.lastIndexOf(1) === code && code < 128 ? code : undefined;
+  }
+
+  /** The next character. White space that is not ASCII looks like a space and is none. */
+  #plain(): string {
+    const character = this.#source[this.at] ?? "";
+    this.at += 1;
+    if (/[^\x20-\x7e]/.test(character)) throw new Refusal("it has a character that is not printable ASCII; write `\\x`, `\\s` or a class");
+    return character;
   }
 
   #single(set: CharacterSet): Node {

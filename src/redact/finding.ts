@@ -19,7 +19,7 @@ export interface Finding {
 
 /**
  * Joins findings that overlap: the range is their union, the rule that of the better one (definite before probable, then
- * the longer one, then the earlier one).
+ * the specific, the longer one, then the earlier one, then the one whose rule's name comes first).
  */
 export function mergeFindings(found: readonly Finding[]): readonly Finding[] {
   if (found.length < 2) return found;
@@ -62,10 +62,15 @@ export function closeChain({ best, start, end }: Chain): Finding {
   return best.start === start && best.end === end ? best : { rule: best.rule, kind: best.kind, start, end };
 }
 
+/** Rules that know where a secret stands, not whose it is: one that knows more gives the marker its name. */
+const GENERAL = new Set(["bearer-token", "token-header", "named-secret", "uuid-key", "url-password", "url-token", "npmrc-auth", "command-login"]);
+
 function isBetter(finding: Finding, best: Finding): boolean {
   if (finding.kind !== best.kind) return finding.kind === "definite";
+  if (GENERAL.has(finding.rule) !== GENERAL.has(best.rule)) return GENERAL.has(best.rule);
   const difference = finding.end - finding.start - (best.end - best.start);
-  return difference !== 0 ? difference > 0 : finding.start < best.start;
+  if (difference !== 0) return difference > 0;
+  return finding.start !== best.start ? finding.start < best.start : finding.rule < best.rule; // whatever was found first
 }
 
 /** `text` with every finding replaced by its marker. */

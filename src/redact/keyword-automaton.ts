@@ -12,12 +12,12 @@
 export interface KeywordAutomaton {
   /** Next state by `state + class`. */
   readonly next: Int32Array;
-  /** Class of each UTF-16 code unit. */
+  /** Class of each ASCII character; all others are of class 0. */
   readonly classes: Uint8Array;
   readonly stride: number;
   /** The first state in which a keyword ends. */
   readonly accepting: number;
-  /** By `state / stride`: how many characters of a keyword may have begun. */
+  /** By `state / stride`: how many characters of keywords may have begun. */
   readonly depths: Uint16Array;
   /** By `(state - accepting) / stride`: where the keywords that end there begin in `outputs`; one more entry ends the last. */
   readonly outputStarts: Int32Array;
@@ -34,7 +34,7 @@ interface Trie {
   readonly depths: number[];
 }
 
-/** Builds the automaton of `keywords`, ASCII of 1 to 32 characters without null characters. */
+/** Builds the automaton of `keywords`, each ASCII of 1 to 32 characters without null characters. */
 export function buildAutomaton(keywords: readonly string[]): KeywordAutomaton {
   const { classes, stride } = classify(keywords);
   const trie = plant(keywords, classes);
@@ -61,10 +61,10 @@ export function buildAutomaton(keywords: readonly string[]): KeywordAutomaton {
 
 const OTHER_CLASS = 0;
 const NULL_CLASS = 1;
-const CODE_UNITS = 65_536;
+const ASCII = 128;
 
 function classify(keywords: readonly string[]): { classes: Uint8Array; stride: number } {
-  const classes = new Uint8Array(CODE_UNITS).fill(OTHER_CLASS);
+  const classes = new Uint8Array(ASCII).fill(OTHER_CLASS);
   classes[0] = NULL_CLASS;
   let stride = 2;
   for (const keyword of keywords) {

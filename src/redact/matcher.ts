@@ -14,6 +14,10 @@ export const MATCHER_BEHIND_MAX = 128;
 export interface Matcher {
   /** Characters from the start of a keyword that it may look at. */
   readonly reach: number;
+  /** Characters before a keyword at which a finding may begin; none if absent. */
+  readonly back?: number;
+  /** Whether those characters may include the end of a line. */
+  readonly backCrossesLines?: boolean;
   /** The secret at the keyword that stands from `start` up to `end` of `text`, if there is one. */
   readonly match: (text: string, start: number, end: number) => Finding | undefined;
 }

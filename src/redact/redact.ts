@@ -1,12 +1,78 @@
 /**
- * Redaction of what leaves the kernel. It knows the secrets that the kernel itself holds for the call, the session's
- * token; occurrences are replaced by `[REDACTED:<rule>]` before anything is stored, hashed into evidence or returned.
+ * Redaction: secrets in what leaves the kernel are found and replaced by `[REDACTED:<rule>]`.
+ *
+ * Three ways to know a secret: its value is known; it has the form of one; or its name promises one and its value looks
+ * like one. One pass of an automaton finds the places to look at, and only those are looked at, so the time is in
+ * proportion to the text whatever it holds. Pure: it knows no clock, no file and no network.
+ *
+ * INVARIANTS: redacting what was redacted changes nothing; a text in pieces gives the same as the whole; a clean text
+ * comes back as the very same object.
  */
 
-/** A secret and the rule under which it is hidden. */
-export interface KnownSecret {
-  readonly rule: string;
-  readonly value: string;
+import { applyMarkers, type Finding } from "./finding.ts";
+import type { KnownSecret } from "./known-secret.ts";
+import { RedactionTables, type RedactorOptions } from "./tables.ts";
+import { ByteRedactionStream, TextRedactionStream } from "./text-stream.ts";
+import { redactWindow, type Window } from "./window.ts";
+
+export { REDACTION_MARGIN_CHARACTERS } from "../base/limits.ts";
+export type { Finding, FindingKind } from "./finding.ts";
+export type { KnownSecret } from "./known-secret.ts";
+export { hasMarkers, markerOf, markersIn, newMarkers } from "./marker.ts";
+export type { RedactorOptions } from "./tables.ts";
+
+/** A text without its secrets, and what was found in it. */
+export interface Redaction {
+  /** The very same string when nothing was found. */
+  readonly text: string;
+  readonly findings: readonly Finding[];
+}
+
+/** The same for bytes; offsets count bytes. */
+export interface ByteRedaction {
+  readonly bytes: Uint8Array;
+  readonly findings: readonly Finding[];
+}
+
+/** Finds and replaces secrets. `extra` are secrets that only this text must not show, such as the caller's own token. */
+export interface Redactor {
+  readonly redact: (text: string, extra?: readonly KnownSecret[]) => Redaction;
+  /** What would be replaced, sorted and without overlaps. */
+  readonly find: (text: string, extra?: readonly KnownSecret[]) => readonly Finding[];
+  /** Any bytes: text in ASCII, UTF-8 or UTF-16, or binary data with such text inside. Bytes that are no secret stay as they are. */
+  readonly redactBytes: (bytes: Uint8Array, extra?: readonly KnownSecret[]) => ByteRedaction;
+  /** The part of `text` from `start` up to `end`, redacted as what it is part of. */
+  readonly redactWindow: (text: string, start: number, end: number, extra?: readonly KnownSecret[]) => Window;
+  /** For text that comes in pieces. */
+  readonly stream: (extra?: readonly KnownSecret[]) => TextRedactionStream;
+  /** For bytes that come in pieces. */
+  readonly byteStream: (extra?: readonly KnownSecret[]) => ByteRedactionStream;
+  /** What a rule finds, in words. */
+  readonly titleOf: (rule: string) => string | undefined;
+}
+
+/** Makes a redactor. It costs some milliseconds, and nothing is kept of what it redacts. */
+export function createRedactor(options: RedactorOptions = {}): Redactor {
+  const tables = new RedactionTables(options);
+  const find = (text: string, extra?: readonly KnownSecret[]) => tables.find(text, extra);
+  const redact = (text: string, extra?: readonly KnownSecret[]): Redaction => {
+    const findings = tables.find(text, extra);
+    return { text: findings.length === 0 ? text : applyMarkers(text, findings), findings };
+  };
+  return {
+    redact,
+    find,
+    redactBytes: (bytes, extra) => {
+      // Each byte becomes one code unit and back, so bytes that are no text survive and offsets are those of bytes.
+      const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
+      const findings = tables.find(text, extra);
+      return findings.length === 0 ? { bytes, findings } : { bytes: Buffer.from(applyMarkers(text, findings), "latin1"), findings };
+    },
+    redactWindow: (text, start, end, extra) => redactWindow(text, start, end, tables.find(text, extra)),
+    stream: (extra) => new TextRedactionStream(tables.tablesFor(extra)),
+    byteStream: (extra) => new ByteRedactionStream(tables.tablesFor(extra)),
+    titleOf: (rule) => tables.titleOf(rule),
+  };
 }
 
 /** Redacted text and how many occurrences were replaced. */
@@ -15,7 +81,7 @@ export interface Redacted {
   readonly findings: number;
 }
 
-/** Replaces every occurrence of each known secret in `text`. */
+/** Replaces every occurrence of each known secret in `text`, as it is and in no other form. */
 export function redactText(text: string, known: readonly KnownSecret[]): Redacted {
   let findings = 0;
   let result = text;

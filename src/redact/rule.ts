@@ -5,11 +5,12 @@
  * bounded when the rule is loaded. INVARIANT: a rule whose expression could be slow, or whose name fits no marker, is
  * not loaded.
  */
-import { entropyOf, isFiller, looksLikeStandIn } from "./entropy.ts";
+
 import { type CharacterSet, fullSet, hasCode } from "./character-set.ts";
+import { entropyOf, isFiller, looksLikeStandIn } from "./entropy.ts";
 import { firstOf, parseExpression } from "./expression.ts";
 import { type Cost, costOf } from "./expression-cost.ts";
-import type { Finding, FindingKind } from "./finding.ts";
+import type { FindingKind } from "./finding.ts";
 import { KEYWORD_CHARACTERS_MAX } from "./keyword-automaton.ts";
 import { isRuleName } from "./marker.ts";
 import { MATCHER_BEHIND_MAX, type Matcher } from "./matcher.ts";
@@ -49,7 +50,7 @@ export interface Rule {
 }
 
 /** Steps that one attempt of an expression may take at worst: some ten microseconds. */
-export const ATTEMPT_STEPS_MAX = 8192;
+export const ATTEMPT_STEPS_MAX = 16_384;
 /** Characters of a keyword at least: shorter ones are met at every other word. */
 export const KEYWORD_CHARACTERS_MIN = 2;
 
@@ -72,7 +73,8 @@ export function compileRule(rule: Rule): CompiledRule | string {
   if (cost.steps > ATTEMPT_STEPS_MAX)
     return `the expression may take ${cost.steps} steps at one place, more than ${ATTEMPT_STEPS_MAX}; let what follows a repetition begin otherwise than the repetition, or lower its bounds`;
   if (cost.lengthMin === 0) return "the expression matches the empty text; let it ask for at least one character";
-  if (cost.behindMax + (rule.offset ?? 0) + ESCAPE_CHARACTERS > MATCHER_BEHIND_MAX) return `the expression looks back further than ${MATCHER_BEHIND_MAX} characters`;
+  if (cost.behindMax + (rule.offset ?? 0) + ESCAPE_CHARACTERS > MATCHER_BEHIND_MAX)
+    return `the expression looks back further than ${MATCHER_BEHIND_MAX} characters`;
   return { rule, cost, matcher: matcherOf(rule, cost, parsed.captures > 0, firstOf(parsed.tree)) };
 }
 
@@ -89,6 +91,7 @@ function matcherOf(rule: Rule, cost: Cost, captures: boolean, first: { readonly 
   const firstSet = first.nullable ? fullSet() : first.set;
   return {
     reach: cost.lengthMax + 1,
+    back: offset,
     match: (text, keywordStart) => {
       const start = keywordStart - offset;
       if (start < 0 || !hasCode(firstSet, text.charCodeAt(start)) || !isLeftEdge(text, start, left)) return undefined;

@@ -70,7 +70,14 @@ function draw(alphabet: string, length: number, random: RandomIndex): string {
     let text = "";
     for (let index = 0; index < length; index += 1) text += characters[random(characters.length)];
     // What chance makes is almost always like this; a sample has to be.
-    if (length < 8 || attempt > 100 || alphabet === "d" || alphabet === "c" || alphabet === "C" || (/\d/.test(text) && /[a-zA-Z]/.test(text)))
+    if (
+      length < 8 ||
+      attempt > 100 ||
+      alphabet === "d" ||
+      alphabet === "c" ||
+      alphabet === "C" ||
+      (/\d/.test(text) && /[a-zA-Z]/.test(text))
+    )
       return text;
   }
 }

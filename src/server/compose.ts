@@ -5,14 +5,14 @@
  * dead ones had spooled and closes their orphans. Closing gives everything back; nothing that was acknowledged is lost either way.
  */
 import { systemClock } from "../base/clock.ts";
-import { KernelError } from "../base/errors.ts";
 import { systemRandom } from "../base/ids.ts";
 import { Dedupe } from "../dedupe/dedupe.ts";
-import { createKernelDoor, type KernelDoor, type KernelParts, type KernelSettings, ToolRegistry } from "../kernel/index.ts";
+import { createKernelDoor, type KernelDoor, type KernelParts, ToolRegistry } from "../kernel/index.ts";
 import { closeOrphans } from "../ledger/orphans.ts";
 import { recoverSpools, spoolDamage } from "../ledger/spool-recovery.ts";
 import type { Tool } from "../model/tool.ts";
 import type { Authenticated } from "../session/session.ts";
+import type { SessionStore } from "../session/session-store.ts";
 import { openContentStore } from "../stores/embedded/content-store.ts";
 import { openDedupeStore } from "../stores/embedded/dedupe-store.ts";
 import { openInstanceStore } from "../stores/embedded/instance-store.ts";
@@ -22,16 +22,13 @@ import { openStateStores } from "../stores/embedded/state-stores.ts";
 import { Administration } from "./administration.ts";
 import type { AdvisedExplanation, ExplainedCall } from "./advice.ts";
 import { BUILT_IN_TOOLS } from "./built-in-tools.ts";
+import { type Configuration, kernelSettings, type LiveOperator, openConfiguration } from "./configuration.ts";
 import { ContentAdministration } from "./content-administration.ts";
 import { evidenceKey } from "./evidence-key.ts";
-import { HotReload } from "./hot-reload.ts";
 import { type LedgerHealth, type LedgerThread, startLedgerThread } from "./ledger-thread.ts";
 import { MarkAdministration } from "./mark-administration.ts";
 import { defaultStatePath, type Environment, type OperatorDirectory, operatorPath, readOperatorDirectory } from "./operator-directory.ts";
-import { PolicyCatalog } from "./policy-catalog.ts";
 import { TrustDesk } from "./trust.ts";
-import { validatedPolicies } from "./validated-policies.ts";
-import { createWorkspaceCatalog } from "./workspace-catalog.ts";
 
 export type { MintedSession } from "../session/session.ts";
 
@@ -82,7 +79,6 @@ export async function openKernel(options: KernelOptions): Promise<OpenKernel> {
   const registry = new ToolRegistry();
   for (const tool of [...BUILT_IN_TOOLS, ...(options.tools ?? [])]) registry.register(tool);
   const onInternalError = options.onInternalError ?? reportInternalError;
-  // What is in force; a reload replaces it.
   const live = { operator };
   const settings = kernelSettings(environment, live);
 
@@ -97,10 +93,11 @@ export async function openKernel(options: KernelOptions): Promise<OpenKernel> {
   });
   const kept = openDedupeStore(stateDirectory);
   const content = openContent(stateDirectory, instance.id, instances.isAlive, ledger, onInternalError);
-  const workspaces = createWorkspaceCatalog(() => live.operator, [operator.path, stateDirectory]);
-  const validated = validatedPolicies(stateDirectory, onInternalError);
-  const inputsOf = (from: OperatorDirectory) => ({ tools: registry.getAll(), operator: from, roles: from.settings.roles, validated });
-  const policy = new PolicyCatalog(inputsOf(operator), ledger, systemClock.nowMs);
+  const tell = options.onWarning ?? reportWarning;
+  const tools = registry.getAll();
+  const { nowMs } = systemClock;
+  const configuration = openConfiguration({ live, stateDirectory, tools, ledger, nowMs, tell, onInternalError });
+  const { policy, workspaces } = configuration;
   const parts: KernelParts = {
     clock: systemClock,
     random: systemRandom,
@@ -121,22 +118,10 @@ export async function openKernel(options: KernelOptions): Promise<OpenKernel> {
   const door = createKernelDoor(parts);
   const started = announce(ledger, instances, registry, instance.id, onInternalError);
   started.catch(onInternalError);
-  const tell = options.onWarning ?? reportWarning;
-  const reload = new HotReload({ live, policy, inputsOf, workspaces, ledger, nowMs: systemClock.nowMs, tell, onInternalError });
-  reload.start();
   return {
     door,
     marks: new MarkAdministration({ marks, ledger, clock: systemClock }),
-    administration: new Administration({
-      get settings() {
-        return live.operator.settings;
-      },
-      sessions,
-      ledger,
-      clock: systemClock,
-      random: systemRandom,
-      warn: tell,
-    }),
+    administration: administrationOf(live, sessions, ledger, tell),
     trust: new TrustDesk({ operatorPath: operator.path, ledger, clock: systemClock, random: systemRandom }),
     get operator() {
       return live.operator;
@@ -146,25 +131,54 @@ export async function openKernel(options: KernelOptions): Promise<OpenKernel> {
     instanceId: instance.id,
     async explain(who, call) {
       const { adviseCall } = await import("./policy-advice.ts");
-      const hidden = [operator.path, stateDirectory];
-      return adviseCall({ door, operator: live.operator, settings, tools: registry.getAll(), hidden }, who, call);
+      return adviseCall({ door, operator: live.operator, settings, tools, hidden: [operator.path, stateDirectory] }, who, call);
     },
     health: () => ledger.health(),
     loadPolicy: async (preset) => void (await policy.engine(preset)),
-    async close() {
-      await reload.close();
-      await started.catch(onInternalError);
-      await door.flush().catch(onInternalError);
-      await recordStop(ledger, instance.id).catch(onInternalError);
-      await workspaces.close();
-      // What the ledger could not take stands in the spool, which the next kernel may recover once the claim is released.
-      await ledger.close().finally(() => instance.release());
-      await sessions.close();
-      await locks.close();
-      await kept.close();
-      await content.close();
-    },
+    close: () =>
+      closeKernel({ configuration, started, door, ledger, instance, closing: [sessions, locks, kept, content], onInternalError }),
   };
+}
+
+interface ClosingParts {
+  readonly configuration: Configuration;
+  readonly started: Promise<void>;
+  readonly door: KernelDoor;
+  readonly ledger: LedgerThread;
+  readonly instance: { readonly id: string; readonly release: () => Promise<void> };
+  /** Stores, in the order in which they are closed. */
+  readonly closing: readonly { readonly close: () => Promise<void> }[];
+  readonly onInternalError: (error: unknown) => void;
+}
+
+async function closeKernel({ configuration, started, door, ledger, instance, closing, onInternalError }: ClosingParts): Promise<void> {
+  await configuration.reload.close();
+  await started.catch(onInternalError);
+  await door.flush().catch(onInternalError);
+  await recordStop(ledger, instance.id).catch(onInternalError);
+  await configuration.workspaces.close();
+  // What the ledger could not take stands in the spool, which the next kernel may recover once the claim is released.
+  await ledger.close().finally(() => instance.release());
+  for (const store of closing) await store.close();
+}
+
+/** Settings are looked up for each act: they may have been reloaded. */
+function administrationOf(
+  live: LiveOperator,
+  sessions: SessionStore,
+  ledger: LedgerThread,
+  warn: (message: string) => void,
+): Administration {
+  return new Administration({
+    get settings() {
+      return live.operator.settings;
+    },
+    sessions,
+    ledger,
+    clock: systemClock,
+    random: systemRandom,
+    warn,
+  });
 }
 
 function openContent(
@@ -202,27 +216,6 @@ async function openStores(stateDirectory: string) {
 async function recordStop(ledger: LedgerThread, instanceId: string): Promise<void> {
   const stopped = { type: "kernel_stopped", sessionId: "", actor: "kernel", requestId: "", payload: { instanceId } } as const;
   await ledger.record({ ...stopped, timeMs: systemClock.nowMs() }, "durable");
-}
-
-/** The switches are looked up for each call; the rate of the alarm is counted from the start on. */
-function kernelSettings(environment: Environment, live: { readonly operator: OperatorDirectory }): KernelSettings {
-  const wanted = environment["TOOLS_ENABLE"];
-  if (wanted !== undefined && wanted !== "" && wanted !== "0" && wanted !== "1") {
-    throw new KernelError("CONFIG_INVALID", `TOOLS_ENABLE is \`${wanted}\`; set it to 0 or 1, or leave it out`);
-  }
-  let disabled: { readonly by: OperatorDirectory; readonly tools: ReadonlySet<string> } | undefined;
-  return {
-    /** `TOOLS_ENABLE=0` closes the master gate; `TOOLS_ENABLE=1` opens it only where the operator's settings do. */
-    get toolsEnabled() {
-      return wanted !== "0" && live.operator.settings.tools.enabled;
-    },
-    get disabledTools() {
-      const { operator } = live;
-      if (disabled?.by !== operator) disabled = { by: operator, tools: new Set(operator.settings.tools.disabled) };
-      return disabled.tools;
-    },
-    violationsPerMinute: live.operator.settings.alert.violations_per_minute,
-  };
 }
 
 /** Records the start, takes over what dead instances had spooled, and closes the intents that they left open. */

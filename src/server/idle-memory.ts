@@ -7,7 +7,8 @@
  *
  * INVARIANT: never keeps the process alive, and does nothing while the thread is busy.
  */
-import { getHeapStatistics } from "node:v8";
+import { getHeapStatistics, setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { IDLE_HEAP_BYTES_MIN, IDLE_LOOK_MS } from "../base/limits.ts";
 
 /** Watches over one thread. */
@@ -40,10 +41,27 @@ export class IdleMemory {
   }
 }
 
-/** Collects this thread's heap if that frees enough. Without Node's `--expose-gc`, which the launcher gives, nothing can be done. */
+/** Collects this thread's heap if that frees enough. */
 export function collectHeap(): void {
   const { total_physical_size: held, used_heap_size: used } = getHeapStatistics();
   if (held - used < IDLE_HEAP_BYTES_MIN) return;
+  collect ??= findCollector();
   // Any other flavour keeps the pages of the young generation.
-  globalThis.gc?.({ type: "major", execution: "sync", flavor: "last-resort" });
+  collect?.({ type: "major", execution: "sync", flavor: "last-resort" });
+}
+
+let collect: NodeJS.GCFunction | undefined;
+
+/**
+ * V8's own collector. It is exposed to a context made for this alone, and for no longer than that takes: on the command line
+ * the flag would make Node refuse its compiled code and start more slowly, and kept it would do so with modules loaded later.
+ */
+function findCollector(): NodeJS.GCFunction | undefined {
+  if (globalThis.gc !== undefined) return globalThis.gc;
+  setFlagsFromString("--expose-gc");
+  try {
+    return runInNewContext("globalThis.gc") as NodeJS.GCFunction | undefined;
+  } finally {
+    setFlagsFromString("--no-expose-gc");
+  }
 }

@@ -13,7 +13,7 @@ import type { PolicySource } from "../policy/problem.ts";
 import type { ResourceKind } from "../policy/request.ts";
 import { BUILT_IN_TOOLS } from "./built-in-tools.ts";
 import type { OperatorDirectory } from "./operator-directory.ts";
-import { type ExampleInputs, requireExamples } from "./policy-examples.ts";
+import type { ExampleInputs } from "./policy-examples.ts";
 
 /** Where the shipped policies and their examples lie. */
 export const PRESET_DIRECTORY = new URL("../../presets/", import.meta.url);
@@ -72,8 +72,11 @@ export function buildEngine(preset: string, inputs: PolicyInputs): Promise<Polic
  * Judges the examples beside the operator's policies.
  * @throws KernelError POLICY_INVALID naming every example that fails
  */
-export function requireKeptExamples(inputs: PolicyInputs): Promise<void> {
-  return requireExamples(exampleInputs(inputs));
+export async function requireKeptExamples(inputs: PolicyInputs): Promise<void> {
+  if ((inputs.operator.examples ?? []).length === 0) return;
+  // Most kernels have no examples, and need not load what judges them.
+  const { requireExamples } = await import("./policy-examples.ts");
+  await requireExamples(exampleInputs(inputs));
 }
 
 /** What the examples of `inputs` are judged against. */

@@ -6,6 +6,7 @@
  * other failure may pass, and the next call tries again.
  * INVARIANT: between two calls there is one set of policies for all presets, never parts of two.
  */
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { KernelError } from "../base/errors.ts";
 import { POLICY_RETIRED_MAX } from "../base/limits.ts";
 import type { EventSink } from "../model/event.ts";
@@ -56,7 +57,10 @@ export class PolicyCatalog {
    */
   async prepare(inputs: PolicyInputs): Promise<PreparedPolicies> {
     const next = new PolicySet(inputs, this.#record);
-    for (const preset of PRESET_NAMES) await next.build(preset);
+    for (const preset of PRESET_NAMES) {
+      await next.build(preset);
+      await nextTurn(); // validating holds the thread; calls get their turn in between
+    }
     await next.requireExamples();
     const changes: PolicyChange[] = [];
     const before = new Map<string, PolicyEngine>();

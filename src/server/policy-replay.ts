@@ -225,11 +225,8 @@ function recordedCall(facts: JsonObject) {
 /** What the principal had seen; nothing is recorded where it is what everybody begins with. */
 function markIn(fact: unknown): Pick<PolicyContext, "trust" | "dataClass"> | undefined {
   if (fact === undefined) return { trust: INITIAL_MARK.trustLevel, dataClass: INITIAL_MARK.dataClass };
-  if (!isJsonObject(fact)) return undefined;
-  const [trust, dataClass] = [
-    TRUST_LEVELS.find((one) => one === fact["trustLevel"]),
-    DATA_CLASSES.find((one) => one === fact["dataClass"]),
-  ];
+  const [first, second] = String(fact).split(" ");
+  const [trust, dataClass] = [TRUST_LEVELS.find((one) => one === first), DATA_CLASSES.find((one) => one === second)];
   return trust === undefined || dataClass === undefined ? undefined : { trust, dataClass };
 }
 

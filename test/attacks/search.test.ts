@@ -33,7 +33,6 @@ describe("links out of the workspace", () => {
     writeFileSync(join(place.outside, "data.txt"), SECRET);
     symlinkSync(join(place.outside, "data.txt"), join(place.root, "file"));
     symlinkSync("../outside", join(place.root, "directory"));
-    symlinkSync("/proc/self/fd", join(place.root, "magic"));
   });
 
   test("control: a careless search finds what lies outside", () => {
@@ -41,6 +40,7 @@ describe("links out of the workspace", () => {
   });
 
   test("lead a search nowhere, by any name", async () => {
+    symlinkSync("/proc/self/fd", join(place.root, "magic"));
     const search = searchIn(place);
     expect(await count(search, ".", "secret")).toMatchObject({ total: 0, filesSearched: 0 });
     for (const path of ["file", "directory", "directory/data.txt", "magic"]) {

@@ -215,7 +215,7 @@ describe("policy", () => {
       ["write_file write docs/a.md: deny by own.no-docs", "  leave the documents alone"],
     ]);
     const reader = await explain("a.txt", "--preset", "reader");
-    expect([reader.code, reader.stdout]).toEqual([2, expect.stringMatching(/deny by DEFAULT_DENY[\s\S]*narrowest permit[\s\S]*permit/)]);
+    expect([reader.code, reader.stdout]).toEqual([2, expect.stringMatching(/deny by DEFAULT_DENY[\s\S]*narrowest change[\s\S]*permit/)]);
     const asked = await explain("CLAUDE.md");
     expect([asked.code, asked.stdout]).toEqual([2, expect.stringContaining("needs ask by dev.write-protected")]);
     expect(statSync(join(place.workspace, "a.txt"), { throwIfNoEntry: false })).toBeUndefined();

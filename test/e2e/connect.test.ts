@@ -11,6 +11,7 @@ import { ToolRequestSchema } from "../../src/gen/handrail/tool/v1/tool_pb.ts";
 import { decodeResponse } from "../../src/wire/protobuf.ts";
 import { collect, handrail, oneJsonLine, spawnHandrail, until } from "../support/command-line.ts";
 import { readEvidence } from "../support/evidence.ts";
+import { lockOf } from "../support/file-lock.ts";
 import { clientsOf, PROTOCOLS } from "../support/front-door.ts";
 import { makePlace, type Place } from "../support/place.ts";
 import { envelope, http1, rawConnection } from "../support/raw-http.ts";
@@ -123,6 +124,72 @@ test("the answer has the bytes that the framed socket gives, but for what time c
   };
   const answer = await ask("application/proto", toBinary(ToolRequestSchema, readRequest(".env")));
   expect(answer).toMatchObject({ result: { case: "denied", value: { layer: "workspace", ruleId: "ZONE:secret" } } });
+});
+
+describe("a call that nobody waits for", () => {
+  const edit = (path: string) => {
+    sequence += 1;
+    const value = { path, oldContent: "before", newContent: "after" };
+    return create(ToolRequestSchema, { requestId: `r-${sequence}`, sessionToken: token, tool: { case: "fileEdit", value } });
+  };
+
+  async function outcomeOf(requestId: string): Promise<unknown> {
+    let found: unknown;
+    await until(async () => {
+      const evidence = await readEvidence(place.state);
+      found = evidence.find(({ entry }) => entry.requestId === requestId && entry.closes > 0)?.payload["errorCode"];
+      return found !== undefined;
+    });
+    return found;
+  }
+
+  test.each(PROTOCOLS)("stops at its deadline, and that is recorded: %s", async (protocol) => {
+    const path = `deadline-${sequence}.txt`;
+    place.put(`workspace/${path}`, "before\n");
+    await lockOf(place, path);
+    const request = edit(path);
+    const failed = clientsOf(front, protocol).kernel.execute(request, { timeoutMs: 300 });
+    await expect(failed).rejects.toMatchObject({ code: Code.DeadlineExceeded });
+    expect(await outcomeOf(request.requestId)).toBe("CANCELLED");
+    expect(readFileSync(join(place.workspace, path), "utf8")).toBe("before\n");
+  });
+
+  test.each(["grpc/2", "connect/1.1"] as const)("stops when its client is gone, and that is recorded: %s", async (protocol) => {
+    const path = `gone-${sequence}.txt`;
+    place.put(`workspace/${path}`, "before\n");
+    await lockOf(place, path);
+    const request = edit(path);
+    const leave = new AbortController();
+    const failed = clientsOf(front, protocol).kernel.execute(request, { signal: leave.signal });
+    const intended = async () =>
+      (await readEvidence(place.state)).some(({ entry }) => entry.requestId === request.requestId && entry.intent);
+    await Promise.all([until(intended).then(() => leave.abort()), expect(failed).rejects.toMatchObject({ code: Code.Canceled })]);
+    expect(await outcomeOf(request.requestId)).toBe("CANCELLED");
+    expect(readFileSync(join(place.workspace, path), "utf8")).toBe("before\n");
+  });
+});
+
+test("a server that is told to stop aborts what runs, answers it, and records it", async () => {
+  const socket = join(place.base, "other-http.sock");
+  const other = spawnHandrail(place, ["serve", "--socket", join(place.base, "other.sock"), "--http-socket", socket]);
+  const output = collect(other);
+  await until(() => output().stderr.includes("listening on"));
+  place.put("workspace/stopped.txt", "before\n");
+  await lockOf(place, "stopped.txt");
+  sequence += 1;
+  const value = { path: "stopped.txt", oldContent: "before", newContent: "after" };
+  const request = create(ToolRequestSchema, { requestId: `r-${sequence}`, sessionToken: token, tool: { case: "fileEdit", value } });
+  const answer = clientsOf({ socketPath: socket, port: 0 }, "grpc/2").kernel.execute(request);
+  await until(async () => (await readEvidence(place.state)).some(({ entry }) => entry.requestId === request.requestId && entry.intent));
+  const ended = once(other, "close");
+  other.kill("SIGTERM");
+  expect((await answer).result).toMatchObject({ case: "error", value: { errorCode: "CANCELLED" } });
+  expect((await ended)[0]).toBe(0);
+  const evidence = await readEvidence(place.state);
+  expect(evidence.find(({ entry }) => entry.requestId === request.requestId && entry.closes > 0)?.payload).toMatchObject({
+    errorCode: "CANCELLED",
+  });
+  expect(statSync(socket, { throwIfNoEntry: false })).toBeUndefined();
 });
 
 describe("content", () => {

@@ -102,7 +102,7 @@ describe("the Python client", () => {
     ["kernel", file_handrail_tool_v1_kernel],
   ])("has code generated from the contract as it is: %s", async (name, file) => {
     const program = `from handrail.tool.v1 import ${name}_pb2 as m; print(m.DESCRIPTOR.serialized_pb.hex())`;
-    const { stdout } = await run(PYTHON, ["-c", program], {
+    const { stdout } = await run(PYTHON, ["-B", "-c", program], {
       cwd: join(EXAMPLE, "generated"),
       env: environmentOf(place),
       timeout: RUN_MS_MAX,

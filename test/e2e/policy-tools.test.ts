@@ -9,7 +9,7 @@ import { freshPlace, type Place } from "../support/place.ts";
 import { type CallAnswer, connectRpc, type RpcClient } from "../support/rpc-client.ts";
 
 const forbid = (path: string) =>
-  `@id("own.no-${path}")\n@message("leave it alone")\nforbid (principal, action, resource is Handrail::File)\nwhen { resource.path like "${path}*" };\n`;
+  `@id("own.no-${path.replace(/\W/g, "")}")\n@message("leave it alone")\nforbid (principal, action, resource is Handrail::File)\nwhen { resource.path like "${path}*" };\n`;
 const ruleOf = ({ structuredContent }: CallAnswer) => structuredContent.error?.["rule_id"] ?? structuredContent.status;
 const readRule = async (client: RpcClient, path: string) => ruleOf(await client.call("read_file", { path }));
 
@@ -35,13 +35,14 @@ describe("hot reload", () => {
     renameSync(join(place.config, "policy/own.new"), join(place.config, "policy/own.cedar"));
     await until(async () => (await rules("a.txt")).every((rule) => rule === "own.no-a"));
     place.put("config/policy/own.cedar", `${forbid("b")}permit (\n`);
-    await until(() => clients.every((client) => /policy\/own\.cedar:6:1: /.test(client.stderr())));
+    await until(() => clients.every((client) => /policy\/own\.cedar:\d+:\d+: /.test(client.stderr())));
     expect([await rules("a.txt"), await rules("b.txt")]).toEqual([
       ["own.no-a", "own.no-a"],
       ["success", "success"],
     ]);
-    place.put("config/policy/own.cedar", forbid("b"));
+    // The example first: a look between the two must not find the new policy without it.
     place.put("config/policy/own.test.yaml", "- allow: read_file\n  arguments: { path: b.txt }\n");
+    place.put("config/policy/own.cedar", forbid("b"));
     await until(() =>
       clients.every((client) => /policy\/own\.test\.yaml:1:3: .*should be allowed, but is denied by own\.no-b/.test(client.stderr())),
     );
@@ -52,24 +53,29 @@ describe("hot reload", () => {
     await Promise.all(clients.map(({ ended }) => ended));
     const evidence = await readEvidence(place.state);
     const of = (type: string) => evidence.filter(({ entry }) => entry.eventType === type);
-    expect(of("policy_rejected")).toHaveLength(4);
+    expect(of("policy_rejected").length).toBeGreaterThanOrEqual(4);
     for (const { entry, payload } of of("policy_loaded").filter((one) => one.payload["previous"] !== undefined)) {
       const before = of("policy_loaded").filter((one) => one.entry.instanceId === entry.instanceId && one.entry.sequence < entry.sequence);
       expect(before.at(-1)?.payload["policy"]).toBe(payload["previous"]);
     }
   });
 
-  test("a call in flight whose policy changed is refused before its effect", async () => {
+  test.each([
+    ["whose policy changed", "config/policy/own.cedar", forbid("unrelated"), "POLICY:changed", "policy reloaded"],
+    ["whose zones changed", "config/handrail.yaml", "files: { read_only: [a.txt] }\n", "WORKSPACE:changed", "files changed"],
+    ["whose tool was switched off", "config/handrail.yaml", "tools: { disabled: [edit_file] }\n", "GATE:edit_file", "tools changed"],
+  ])("a call in flight %s is refused before its effect", async (_what, file, text, rule, told) => {
     const place = freshPlace();
     place.put("workspace/a.txt", "old");
     const client = await connectRpc(place);
     expect(await readRule(client, "a.txt")).toBe("success");
-    await lockOf(place, "a.txt");
+    const release = await lockOf(place, "a.txt");
     const edit = { path: "a.txt", edits: [{ operation: "replace", match_mode: "exact", spec: "old", content: "new" }] };
     const waiting = client.call("edit_file", edit);
-    place.put("config/policy/own.cedar", forbid("unrelated"));
-    await until(() => client.stderr().includes("policy reloaded"));
-    expect(["POLICY:changed", "error"]).toContain(ruleOf(await waiting));
+    place.put(file, text);
+    await until(() => client.stderr().includes(told));
+    await release();
+    expect(ruleOf(await waiting)).toBe(rule);
     expect(readFileSync(join(place.workspace, "a.txt"), "utf8")).toBe("old");
   });
 
@@ -227,7 +233,7 @@ describe("the advice of policy explain", () => {
       "--role",
       "product_owner",
     ],
-  ] as const)("is none for %s, and the reason is told", async (_what, tool, args, reason, ...more) => {
+  ] as const)("is none for %s, and the reason is told", async (_what, tool, args, reason, ...more: readonly string[]) => {
     const place = freshPlace();
     const { advice, stuck, runs } = await explained(place, tool, args, ...more);
     expect([advice, stuck, runs]).toEqual([[], expect.stringMatching(reason), false]);

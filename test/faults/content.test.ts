@@ -282,14 +282,13 @@ describe("collections race with storing", () => {
       while (going) removed += (await maintenance.collect(0, NOW_MS, false)).objects;
       return removed;
     })();
-    for (let round = 0; round < 60; round += 1) {
+    for (let round = 0; round < 20; round += 1) {
       await store(content, "contended"); // free to go at once
       const staged = await content.stage(pieces("contended"), {}, SIGNAL);
       const reference = { sessionId: "s", requestId: `r${round}` };
       const { hash } = await staged.commit({ owner: { userId: "ann", workspace: "/srv/a" }, label: label(), nowMs: NOW_MS, reference });
       expect((await bytesOf(content, hash)).toString()).toBe("contended");
-      async function* nothing(): AsyncGenerator<never> {}
-      await maintenance.rebuildReferences(nothing(), 0, NOW_MS);
+      await maintenance.rebuildReferences(noEntries(), 0, NOW_MS);
     }
     going = false;
     expect(await collecting).toBeGreaterThan(0);
@@ -298,7 +297,7 @@ describe("collections race with storing", () => {
   test("several processes store, publish and read the same content while it is collected: nothing published is lost or wrong", async () => {
     const { state } = await place();
     mkdirSync(state, { mode: 0o700 });
-    const children = ["left", "right"].map((name) => startChild("content-churn", [state, name, "60"]));
+    const children = ["left", "right"].map((name) => startChild("content-churn", [state, name, "28"]));
     const collector = await place(state, "ins_gc");
     const maintenance = await collector.content.maintenance();
     let running = children.length;
@@ -329,6 +328,10 @@ test("a full disk refuses content, leaves nothing of it, loses none that was ack
   expect(facts).toEqual({ stored: facts.readable, refusals: ["DISK_FULL"], left: [], readable: expect.any(Number) });
   expect(facts.stored).toBeGreaterThan(3);
 });
+
+async function* noEntries(): AsyncGenerator<never> {
+  // A ledger that lost its payloads: every reference may go.
+}
 
 test("the hash of the test's own library agrees with the store's", async () => {
   const { content } = await place();

@@ -151,6 +151,7 @@ describe("what a record holds", () => {
       role: "dev",
       preset: "dev",
       accesses: [{ kind: "file", effect: "write", path: "a.txt", zone: "own" }],
+      mark: "verified internal",
       rules: ["dev.write-own"],
       policy: expect.stringMatching(/^blake3:[0-9a-f]{64}$/),
       argsDigest: expect.stringMatching(/^[0-9a-f]{64}$/),

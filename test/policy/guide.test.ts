@@ -2,8 +2,13 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
+import { defaultSettings } from "../../src/config/config.ts";
 import { EFFECT_CLASSES } from "../../src/model/effect.ts";
+import { parseExamples } from "../../src/policy/examples.ts";
 import { createPolicyEngine, type PolicyResource } from "../../src/policy/policy.ts";
+import { BUILT_IN_TOOLS } from "../../src/server/built-in-tools.ts";
+import { exampleInputs } from "../../src/server/policies.ts";
+import { formatFailure, runExamples } from "../../src/server/policy-examples.ts";
 import { ACTIONS, file, operator, presetSources, ROLES, request } from "./fixtures.ts";
 
 const guide = readFileSync(new URL("../../docs/policy-guide.md", import.meta.url), "utf8");
@@ -58,6 +63,54 @@ describe.each(examples)("$heading", ({ text, requests }) => {
     for (const one of requests) expect(decided(engine.evaluate(requestOf(one))), JSON.stringify(one)).toEqual(promised(one));
     engine.dispose();
   });
+});
+
+/** Examples as they stand beside a policy: the Cedar block, its requests, then the sidecar. */
+const sidecars = [...guide.matchAll(/```cedar\n([^`]*)```\n\n```json\n[^`]*```\n\n```yaml\n([^`]*)```/g)].map((found) => ({
+  policy: found[1] ?? "",
+  text: found[2] ?? "",
+}));
+
+test("the examples beside a policy that the guide shows are kept, and the sidecars are all tried", async () => {
+  expect(sidecars).toHaveLength(guide.match(/```yaml/g)?.length ?? 0);
+  expect(sidecars.length).toBeGreaterThanOrEqual(1);
+  for (const { policy, text } of sidecars) {
+    const settings = defaultSettings();
+    const operator = {
+      path: "/nowhere",
+      exists: true,
+      settings,
+      policies: [{ name: "own.cedar", text: policy }],
+      examples: [{ name: "own.test.yaml", text }],
+    };
+    const report = await runExamples(exampleInputs({ tools: BUILT_IN_TOOLS, operator, roles: settings.roles }));
+    expect([...report.problems, ...report.results.filter(({ ok }) => !ok).map(formatFailure)]).toEqual([]);
+    expect(report.results.length).toBeGreaterThan(5);
+  }
+});
+
+test("every key of an example is named in the guide, and no other is known", async () => {
+  const keys = [
+    "allow",
+    "deny",
+    "arguments",
+    "resource",
+    "effect",
+    "zone",
+    "by",
+    "obligations",
+    "role",
+    "preset",
+    "workspace",
+    "agent",
+    "user",
+    "context",
+  ];
+  const rows = guide.slice(guide.indexOf("## Examples"), guide.indexOf("## Changing policy")).match(/^\| `.*$/gm) ?? [];
+  const named = rows.flatMap((row) => [...(row.split("|")[1] ?? "").matchAll(/`(\w+)`/g)].map((found) => found[1]));
+  expect(named.sort()).toEqual([...keys].sort());
+  const { problems } = await parseExamples([{ name: "own.test.yaml", text: "- deny: read_file\n  other: 1\n" }]);
+  expect(problems).toHaveLength(1);
 });
 
 test("every annotation, entity and context attribute that exists is named in the guide", () => {

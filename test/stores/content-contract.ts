@@ -28,7 +28,11 @@ export async function* pieces(...chunks: readonly (string | Uint8Array)[]): Asyn
 /** Stores a text for `owner`. */
 export async function store(content: ContentStore, text: string | Uint8Array, owner = ANN, nowMs = NOW_MS): Promise<StoredContent> {
   const staged = await content.stage(pieces(text), {}, SIGNAL);
-  return staged.commit({ owner, label: label(), nowMs });
+  try {
+    return await staged.commit({ owner, label: label(), nowMs });
+  } finally {
+    await staged.discard();
+  }
 }
 
 /** All bytes of a range. */

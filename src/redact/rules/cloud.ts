@@ -19,12 +19,16 @@ const marked = (id: string, title: string, before: number, mark: string, rest: s
 
 /** Rules for cloud providers. */
 export const CLOUD_RULES: readonly Rule[] = [
-  tokens("aws-access-key-id", "an AWS access key id", ["AKIA", "ASIA", "ABIA", "ACCA", "AROA", "AIDA"], "[A-Z2-7]{16}(?![A-Za-z0-9])", [
-    "AKIA{t16}",
-    "ASIA{t16}",
-  ], {
-    check: (secret) => (/^(?:AROA|AIDA)/.test(secret) ? "probable" : entropyOf(secret) < 2.5 ? "probable" : "definite"),
-  }),
+  tokens(
+    "aws-access-key-id",
+    "an AWS access key id",
+    ["AKIA", "ASIA", "ABIA", "ACCA", "AROA", "AIDA"],
+    "[A-Z2-7]{16}(?![A-Za-z0-9])",
+    ["AKIA{t16}", "ASIA{t16}"],
+    {
+      check: (secret) => (/^(?:AROA|AIDA)/.test(secret) ? "probable" : entropyOf(secret) < 2.5 ? "probable" : "definite"),
+    },
+  ),
   token("aws-bedrock-key", "an Amazon Bedrock API key", "ABSK", "[A-Za-z0-9+/]{100,270}={0,2}", "{b132}"),
   token("aws-marketplace-key", "an Amazon marketplace key", "amzn.mws.", "[0-9a-f]{8}-[0-9a-f-]{27}", "{uuid}"),
   token("gcp-api-key", "a Google API key", "AIza", "[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])", "{u35}"),
@@ -75,15 +79,24 @@ export const CLOUD_RULES: readonly Rule[] = [
   marked("azure-cosmos-key", "a key of Azure Cosmos DB", 76, "ACDb", "[A-Za-z0-9+/]{5}[AQgw]==", "{a5}A=="),
   marked("azure-account-key", "a key of an Azure storage account", 76, "+ASt", "[A-Za-z0-9+/]{5}[AQgw]==", "{a5}A=="),
   marked("azure-iot-key", "a key of an Azure IoT hub", 33, "AIoT", "[A-P][A-Za-z0-9+/]{5}=", "A{a5}="),
-  tokens("alibaba-access-key", "an Alibaba Cloud access key id", ["LTAI"], "[A-Za-z0-9]{12,24}(?![A-Za-z0-9])", ["LTAI{a20}"], { entropyMin: 3 }),
+  tokens("alibaba-access-key", "an Alibaba Cloud access key id", ["LTAI"], "[A-Za-z0-9]{12,24}(?![A-Za-z0-9])", ["LTAI{a20}"], {
+    entropyMin: 3,
+  }),
   token("tencent-secret-id", "a Tencent Cloud secret id", "AKID", "[A-Za-z0-9]{32}(?![A-Za-z0-9])", "{a32}", { entropyMin: 3.5 }),
   tokens("digitalocean-token", "a DigitalOcean token", ["dop_v1_", "doo_v1_", "dor_v1_"], "[0-9a-f]{64}", ["dop_v1_{h64}", "doo_v1_{h64}"]),
   tokens("heroku-api-key", "a Heroku API key", ["HRKU-"], "[A-Za-z0-9_-]{36,80}", ["HRKU-{uuid}", "HRKU-AA{u58}"]),
   tokens("netlify-token", "a Netlify access token", ["nfp_", "nfo_", "nfc_"], "[A-Za-z0-9]{36,60}", ["nfp_{a36}"]),
-  tokens("vercel-token", "a Vercel token", ["vcp_", "vci_", "vca_", "vcr_", "vck_", "vercel_blob_rw_"], "[A-Za-z0-9_]{24,80}", ["vcp_{a56}"], {
-    left: "token",
-    entropyMin: 3.5,
-  }),
+  tokens(
+    "vercel-token",
+    "a Vercel token",
+    ["vcp_", "vci_", "vca_", "vcr_", "vck_", "vercel_blob_rw_"],
+    "[A-Za-z0-9_]{24,80}",
+    ["vcp_{a56}"],
+    {
+      left: "token",
+      entropyMin: 3.5,
+    },
+  ),
   token("cloudflare-origin-key", "a Cloudflare origin CA key", "v1.0-", "[0-9a-f]{24}-[0-9a-f]{146}", "{h24}-{h146}"),
   tokens("fly-token", "a Fly.io access token", ["fm1r_", "fm1a_", "fm2_"], "[A-Za-z0-9+/]{60,700}={0,3}", ["fm2_{b200}", "fm1r_{b100}"]),
   token("fly-deploy-token", "a Fly.io deploy token", "fo1_", "[A-Za-z0-9_-]{43}", "{u43}"),
@@ -93,7 +106,10 @@ export const CLOUD_RULES: readonly Rule[] = [
     entropyMin: 4,
     kind: "probable",
   }),
-  token("scaleway-access-key", "a Scaleway access key", "SCW", "[A-Z0-9]{17}(?![A-Za-z0-9])", "{U17}", { entropyMin: 3.2, kind: "probable" }),
+  token("scaleway-access-key", "a Scaleway access key", "SCW", "[A-Z0-9]{17}(?![A-Za-z0-9])", "{U17}", {
+    entropyMin: 3.2,
+    kind: "probable",
+  }),
   token("terraform-cloud-token", "a Terraform Cloud token", "atlasv1.", "[A-Za-z0-9_=-]{60,70}", "{a67}", { left: "any" }),
   token("aiven-password", "an Aiven service password", "AVNS_", "[A-Za-z0-9_-]{19}", "{a19}"),
   token("scalingo-token", "a Scalingo token", "tk-us-", "[A-Za-z0-9_-]{48}", "{a48}"),

@@ -8,7 +8,14 @@ const CHECKED: TokenOptions = { check: (secret) => (hasGithubChecksum(secret.sli
 const github = (id: string, title: string, prefix: string): Rule => token(id, title, prefix, "[A-Za-z0-9]{36,251}", "{checked}", CHECKED);
 
 const gitlab = (kind: string, prefix: string): Rule =>
-  token(`gitlab-${kind}`, `a GitLab ${kind.replaceAll("-", " ")}`, prefix, "[A-Za-z0-9_-]{20,64}(?:\\.[a-z0-9]{2}\\.[a-z0-9]{9})?", "{u20}", { entropyMin: 3 });
+  token(
+    `gitlab-${kind}`,
+    `a GitLab ${kind.replaceAll("-", " ")}`,
+    prefix,
+    "[A-Za-z0-9_-]{20,64}(?:\\.[a-z0-9]{2}\\.[a-z0-9]{9})?",
+    "{u20}",
+    { entropyMin: 3 },
+  );
 
 /** Rules for code hosts and what builds and checks code. */
 export const CODE_HOST_RULES: readonly Rule[] = [
@@ -37,9 +44,18 @@ export const CODE_HOST_RULES: readonly Rule[] = [
   token("bitbucket-server-token", "a Bitbucket Data Center token", "BBDC-", "[A-Za-z0-9+/@_-]{40,50}", "{b44}"),
   token("circleci-token", "a CircleCI token", "CCIPAT_", "[A-Za-z0-9]{22}_[0-9a-f]{40}", "{a22}_{h40}"),
   tokens("buildkite-token", "a Buildkite token", ["bkua_", "bkaj_", "bkrt_"], "[0-9a-f]{40}", ["bkua_{h40}"]),
-  tokens("sourcegraph-token", "a Sourcegraph token", ["sgp_", "sgd_", "sgs_", "slk_"], "(?:[0-9a-fA-F]{16}_|local_)?[0-9a-fA-F]{40,64}", ["sgp_{h40}", "sgp_{h16}_{h40}"]),
+  tokens("sourcegraph-token", "a Sourcegraph token", ["sgp_", "sgd_", "sgs_", "slk_"], "(?:[0-9a-fA-F]{16}_|local_)?[0-9a-fA-F]{40,64}", [
+    "sgp_{h40}",
+    "sgp_{h16}_{h40}",
+  ]),
   tokens("sonar-token", "a SonarQube token", ["squ_", "sqp_", "sqa_"], "[0-9a-f]{40}", ["squ_{h40}", "sqp_{h40}"]),
-  token("jetbrains-token", "a JetBrains permanent token", "perm:", "[A-Za-z0-9+/=]{2,64}\\.[A-Za-z0-9+/=]{2,64}\\.[A-Za-z0-9+/=]{20,64}", "{b16}.{b12}.{a40}"),
+  token(
+    "jetbrains-token",
+    "a JetBrains permanent token",
+    "perm:",
+    "[A-Za-z0-9+/=]{2,64}\\.[A-Za-z0-9+/=]{2,64}\\.[A-Za-z0-9+/=]{20,64}",
+    "{b16}.{b12}.{a40}",
+  ),
   token("sourcehut-token", "a sourcehut token", "srht.oauth-", "[A-Za-z0-9_-]{32,64}", "{a40}"),
   token("jenkins-crumb", "a Jenkins crumb", "Jenkins-Crumb:", "\\s{0,3}[0-9a-f]{32,64}", " {h64}", { left: "any", kind: "probable" }),
   token("semgrep-token", "a Semgrep token", "sgp_app_", "[0-9a-f]{40,64}", "{h64}"),

@@ -15,12 +15,23 @@ const account = (digits: string) => Buffer.from(digits).toString("base64").repla
 
 /** Rules for messaging services. */
 export const MESSAGING_RULES: readonly Rule[] = [
-  tokens("slack-token", "a Slack token", ["xoxb-", "xoxp-", "xoxa-", "xoxr-", "xoxs-", "xoxo-", "xoxe-", "xoxe.xoxp-", "xoxe.xoxb-"], "[A-Za-z0-9-]{10,255}", [
-    "xoxb-{d12}-{d12}-{a24}",
-    "xoxp-{d12}-{d12}-{d12}-{h32}",
-  ], { entropyMin: 2.8 }),
+  tokens(
+    "slack-token",
+    "a Slack token",
+    ["xoxb-", "xoxp-", "xoxa-", "xoxr-", "xoxs-", "xoxo-", "xoxe-", "xoxe.xoxp-", "xoxe.xoxb-"],
+    "[A-Za-z0-9-]{10,255}",
+    ["xoxb-{d12}-{d12}-{a24}", "xoxp-{d12}-{d12}-{d12}-{h32}"],
+    { entropyMin: 2.8 },
+  ),
   token("slack-app-token", "a Slack app-level token", "xapp-", "\\d-[A-Z0-9]{8,16}-\\d{8,16}-[0-9a-f]{40,80}", "1-{U11}-{d13}-{h64}"),
-  tokens("slack-session-token", "a Slack session token", ["xoxc-", "xoxd-"], "[A-Za-z0-9%/+-]{20,300}={0,2}", ["xoxc-{d12}-{d12}-{h64}", "xoxd-{a60}"], { entropyMin: 3 }),
+  tokens(
+    "slack-session-token",
+    "a Slack session token",
+    ["xoxc-", "xoxd-"],
+    "[A-Za-z0-9%/+-]{20,300}={0,2}",
+    ["xoxc-{d12}-{d12}-{h64}", "xoxd-{a60}"],
+    { entropyMin: 3 },
+  ),
   {
     id: "slack-webhook",
     kind: "definite",
@@ -62,7 +73,10 @@ export const MESSAGING_RULES: readonly Rule[] = [
     expression: "(?<=(?<![0-9])[0-9]{8,10}):(AA[A-Za-z0-9_-]{33})(?![A-Za-z0-9_-])",
     left: "any",
     check: (secret) => (entropyOf(secret) > 3.5 ? "definite" : undefined),
-    examples: { positive: ["https://api.telegram.org/bot{d10}:AA{u33}/getMe", "TOKEN={d9}:AA{u33}"], negative: ["12:AA", "time 12345678:AAxx"] },
+    examples: {
+      positive: ["https://api.telegram.org/bot12{d7}:AA{u33}/getMe", "TOKEN=987{d6}:AA{u33}"],
+      negative: ["12:AA", "time 12345678:AAxx"],
+    },
   },
   {
     id: "teams-webhook",
@@ -78,7 +92,10 @@ export const MESSAGING_RULES: readonly Rule[] = [
   tokens("twilio-key", "a Twilio API key", ["SK"], "[0-9a-f]{32}(?![A-Za-z0-9])", ["SK{h32}"], { left: "token", kind: "probable" }),
   token("sendgrid-key", "a SendGrid key", "SG.", "[A-Za-z0-9_-]{16,32}\\.[A-Za-z0-9_-]{32,64}", "{u22}.{u43}", { entropyMin: 3.5 }),
   token("mailgun-key", "a Mailgun key", "key-", "[0-9a-f]{32}(?![A-Za-z0-9])", "{h32}", { left: "token" }),
-  token("mailgun-public-key", "a Mailgun validation key", "pubkey-", "[0-9a-f]{32}(?![A-Za-z0-9])", "{h32}", { left: "token", kind: "probable" }),
+  token("mailgun-public-key", "a Mailgun validation key", "pubkey-", "[0-9a-f]{32}(?![A-Za-z0-9])", "{h32}", {
+    left: "token",
+    kind: "probable",
+  }),
   {
     id: "mailchimp-key",
     kind: "definite",
@@ -88,9 +105,18 @@ export const MESSAGING_RULES: readonly Rule[] = [
     expression: "[0-9a-f]{32}-us[0-9]{1,2}(?![A-Za-z0-9])",
     examples: { positive: ["key {h32}-us12", 'x="{h32}-us9"'], negative: ["en-us1", "zone-us12"] },
   },
-  token("mandrill-key", "a Mandrill key", "md-", "[A-Za-z0-9_-]{22}(?![A-Za-z0-9_-])", "{a22}", { left: "token", entropyMin: 3.8, kind: "probable" }),
+  token("mandrill-key", "a Mandrill key", "md-", "[A-Za-z0-9_-]{22}(?![A-Za-z0-9_-])", "{a22}", {
+    left: "token",
+    entropyMin: 3.8,
+    kind: "probable",
+  }),
   tokens("brevo-key", "a Brevo key", ["xkeysib-", "xsmtpsib-"], "[0-9a-f]{64}-[A-Za-z0-9]{16}", ["xkeysib-{h64}-{a16}"]),
-  token("resend-key", "a Resend key", "re_", "[A-Za-z0-9]{8}_[A-Za-z0-9]{20,28}(?![A-Za-z0-9_])", "{a8}_{a24}", { left: "token", entropyMin: 3.5 }),
+  token("resend-key", "a Resend key", "re_", "[A-Za-z0-9]{8}_[A-Za-z0-9]{20,28}(?![A-Za-z0-9_])", "{a8}_{a24}", {
+    left: "token",
+    entropyMin: 3.5,
+  }),
   token("mailersend-token", "a MailerSend token", "mlsn.", "[0-9a-f]{64}", "{h64}"),
-  token("zapier-webhook", "the address of a Zapier webhook", "hooks.zapier.com/hooks/catch/", "\\d{4,12}/[A-Za-z0-9]{5,12}", "{d8}/{l7}", { kind: "probable" }),
+  token("zapier-webhook", "the address of a Zapier webhook", "hooks.zapier.com/hooks/catch/", "\\d{4,12}/[A-Za-z0-9]{5,12}", "{d8}/{l7}", {
+    kind: "probable",
+  }),
 ];

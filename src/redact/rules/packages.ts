@@ -15,7 +15,7 @@ export const PACKAGE_RULES: readonly Rule[] = [
     kind: "definite",
     title: "a login in an npm configuration",
     keywords: [":_authToken", ":_auth", ":_password", "_auth=", "_auth ", "_authToken"],
-    expression: ":?_(?:authToken|auth|password)\\s{0,3}=\\s{0,3}\"?([A-Za-z0-9+/=_.-]{8,512})",
+    expression: ':?_(?:authToken|auth|password)\\s{0,3}=\\s{0,3}"?([A-Za-z0-9+/=_.-]{8,512})',
     caseInsensitive: true,
     left: "any",
     check: real,
@@ -36,14 +36,21 @@ export const PACKAGE_RULES: readonly Rule[] = [
     keywords: ['"auth"', "auth\\"],
     expression: '"?auth\\\\{0,3}"\\s{0,4}:\\s{0,4}\\\\{0,3}"([A-Za-z0-9+/]{10,2048}={0,2})\\\\{0,3}"',
     left: "any",
-    check: (secret) => (/^[\x21-\x7e]{1,255}:[\x20-\x7e]{4,}/.test(Buffer.from(secret, "base64").toString("latin1")) ? "definite" : undefined),
+    check: (secret) =>
+      /^[\x21-\x7e]{1,255}:[\x20-\x7e]{4,}/.test(Buffer.from(secret, "base64").toString("latin1")) ? "definite" : undefined,
     examples: {
       positive: [`{"auths":{"r.example.org":{"auth":"${Buffer.from("builder:kT8vQ2mZp4").toString("base64")}"}}}`],
       negative: ['"auth": "required-for-all"', '"auth":"none"', '"auth": "YmFzZTY0IHRleHQ="'],
     },
   },
   tokens("clojars-token", "a Clojars token", ["CLOJARS_"], "[0-9a-z]{60}", ["CLOJARS_{l60}"]),
-  tokens("packagist-token", "a Packagist token", ["packagist_ack_", "packagist_oack_", "packagist_orw_", "packagist_ort_", "packagist_uut_"], "[0-9a-f]{68,80}", ["packagist_uut_{h68}"]),
+  tokens(
+    "packagist-token",
+    "a Packagist token",
+    ["packagist_ack_", "packagist_oack_", "packagist_orw_", "packagist_ort_", "packagist_uut_"],
+    "[0-9a-f]{68,80}",
+    ["packagist_uut_{h68}"],
+  ),
   token("jfrog-key", "a JFrog API key", "AKCp", "[A-Za-z0-9]{60,80}(?![A-Za-z0-9])", "{a69}"),
   token("jfrog-reference-token", "a JFrog reference token", "cmVmdGtu", "[A-Za-z0-9]{56}(?![A-Za-z0-9])", "{a56}"),
   {

@@ -5,9 +5,14 @@ import { type Rule, token, tokens } from "../rule.ts";
 export const SERVICE_RULES: readonly Rule[] = [
   tokens("linear-key", "a Linear key", ["lin_api_", "lin_oauth_", "lin_wh_"], "[A-Za-z0-9]{32,64}", ["lin_api_{a40}", "lin_oauth_{h64}"]),
   token("notion-token", "a Notion token", "ntn_", "[A-Za-z0-9]{40,50}", "{a46}"),
-  token("notion-legacy-token", "an old Notion token", "secret_", "[A-Za-z0-9]{43}(?![A-Za-z0-9_])", "{a43}", { left: "token", entropyMin: 4 }),
+  token("notion-legacy-token", "an old Notion token", "secret_", "[A-Za-z0-9]{43}(?![A-Za-z0-9_])", "{a43}", {
+    left: "token",
+    entropyMin: 4,
+  }),
   token("airtable-token", "an Airtable token", "pat", "[A-Za-z0-9]{14}\\.[0-9a-f]{64}", "{a14}.{h64}", { left: "token" }),
-  tokens("atlassian-token", "an Atlassian token", ["ATATT3", "ATCTT3", "ATOA3", "ATSTT3"], "[A-Za-z0-9_=-]{60,255}", ["ATATT3xFfGF0{u180}"]),
+  tokens("atlassian-token", "an Atlassian token", ["ATATT3", "ATCTT3", "ATOA3", "ATSTT3"], "[A-Za-z0-9_=-]{60,255}", [
+    "ATATT3xFfGF0{u180}",
+  ]),
   {
     id: "asana-token",
     kind: "definite",
@@ -31,7 +36,11 @@ export const SERVICE_RULES: readonly Rule[] = [
     left: "token",
     check: (secret) => (/^A{20,23}[B-Z]/.test(secret) && !/A{6}/.test(secret.slice(24)) ? "probable" : undefined),
   }),
-  tokens("facebook-token", "a Facebook access token", ["EAA"], "[A-Za-z0-9]{80,250}(?![A-Za-z0-9+/=])", ["EAAB{a160}"], { left: "token", entropyMin: 4.5, kind: "probable" }),
+  tokens("facebook-token", "a Facebook access token", ["EAA"], "[A-Za-z0-9]{80,250}(?![A-Za-z0-9+/=])", ["EAAB{a160}"], {
+    left: "token",
+    entropyMin: 4.5,
+    kind: "probable",
+  }),
   token("instagram-token", "an Instagram token", "IGQV", "[A-Za-z0-9_-]{80,250}", "{u160}", { entropyMin: 4, left: "token" }),
   token("adobe-secret", "an Adobe client secret", "p8e-", "[A-Za-z0-9]{32}(?![A-Za-z0-9])", "{a32}"),
   token("settlemint-token", "a SettleMint token", "sm_pat_", "[A-Za-z0-9]{16}", "{a16}"),

@@ -4,8 +4,6 @@ import { distinctCharacters, entropyOf, isReference, looksLikeStandIn } from "..
 import type { FindingKind } from "../finding.ts";
 import type { Rule } from "../rule.ts";
 
-const DATABASES =
-  /^(?:postgres(?:ql)?|mysql|mariadb|mongodb|redis|rediss|amqps?|mssql|sqlserver|oracle|clickhouse|cockroachdb|cassandra|couchbase|neo4j|ldaps?|ftps?|sftp|ssh|smtps?|imaps?|mqtts?|nats|kafka)\b/i;
 const WEAK =
   /^(?:p(?:ass)?w(?:or)?d|pass(?:word|wd|phrase)?|passw0rd|secret|root|admin|user(?:name)?|test(?:ing)?|guest|postgres|mysql|mongo|redis|rabbitmq|minio(?:admin)?|docker|dev|local(?:host)?|default|example|foo|bar|baz|qux|hunter2|changeme|letmein|token|key|pwd|login|anonymous|x-oauth-basic|x-token-auth|oauth2?|git|port|host|\d{1,5})\d{0,3}$/i;
 
@@ -23,7 +21,7 @@ export const WEB_RULES: readonly Rule[] = [
     kind: "definite",
     title: "a JSON Web Token",
     keywords: ["eyJ"],
-    expression: "eyJ[A-Za-z0-9_-]{10,2000}\\.(?:eyJ)?[A-Za-z0-9_-]{10,4000}(?:\\.[A-Za-z0-9_-]{0,1400}){1,3}",
+    expression: "eyJ[A-Za-z0-9_-]{10,1000}\\.[A-Za-z0-9_-]{10,2500}\\.[A-Za-z0-9_-]{0,700}(?:\\.[A-Za-z0-9_-]{0,1000}\\.[A-Za-z0-9_-]{10,64})?",
     left: "any",
     check: (secret) => (isTokenHeader(secret.split(".")[0] ?? "") ? "definite" : undefined),
     examples: {
@@ -40,8 +38,19 @@ export const WEB_RULES: readonly Rule[] = [
     left: "any",
     check: (secret) => judgePassword(secret),
     examples: {
-      positive: ["postgres://app:{a18}@db.internal:5432/x", "DATABASE_URL=mysql://root:{a14}@h/x", "https://deploy:{a20}@git.example.org/r.git", "redis://:{a24}@cache:6379"],
-      negative: ["https://user:password@example.org", "postgres://user:${PASSWORD}@h", "http://localhost:3000/@scope/x", "mongodb://u:<password>@h", "https://a.b:443/c@d"],
+      positive: [
+        "postgres://app:{a18}@db.internal:5432/x",
+        "DATABASE_URL=mysql://root:{a14}@h/x",
+        "https://deploy:{a20}@git.example.org/r.git",
+        "redis://:{a24}@cache:6379",
+      ],
+      negative: [
+        "https://user:password@example.org",
+        "postgres://user:${PASSWORD}@h",
+        "http://localhost:3000/@scope/x",
+        "mongodb://u:<password>@h",
+        "https://a.b:443/c@d",
+      ],
     },
   },
   {
@@ -51,8 +60,12 @@ export const WEB_RULES: readonly Rule[] = [
     keywords: ["://"],
     expression: "://([A-Za-z0-9_.~%-]{20,255})@[A-Za-z0-9.[-]",
     left: "any",
-    check: (secret) => (/\d/.test(secret) && /[a-zA-Z]/.test(secret) && entropyOf(secret) > 3.5 && !secret.includes(".") ? "probable" : undefined),
-    examples: { positive: ["https://{a40}@git.example.org/r.git"], negative: ["https://git@github.com/x", "ssh://continuous-integration@host"] },
+    check: (secret) =>
+      /\d/.test(secret) && /[a-zA-Z]/.test(secret) && entropyOf(secret) > 3.5 && !secret.includes(".") ? "probable" : undefined,
+    examples: {
+      positive: ["https://{a40}@git.example.org/r.git"],
+      negative: ["https://git@github.com/x", "ssh://continuous-integration@host"],
+    },
   },
   {
     id: "bearer-token",
@@ -64,7 +77,12 @@ export const WEB_RULES: readonly Rule[] = [
     check: (secret) => (isRandom(secret) ? "definite" : undefined),
     examples: {
       positive: ["Authorization: Bearer {a40}", "curl -H 'authorization: bearer {h64}'", '"Bearer {u32}"'],
-      negative: ["Bearer token authentication", "Bearer authentication-and-authorization", "Bearer ${TOKEN}", "bearer realm=example.org/path"],
+      negative: [
+        "Bearer token authentication",
+        "Bearer authentication-and-authorization",
+        "Bearer ${TOKEN}",
+        "bearer realm=example.org/path",
+      ],
     },
   },
   {
@@ -72,11 +90,14 @@ export const WEB_RULES: readonly Rule[] = [
     kind: "definite",
     title: "a login in a header",
     keywords: ["basic "],
-    expression: "Basic\\s{1,4}([A-Za-z0-9+/]{8,1024}={0,2})(?![A-Za-z0-9+/=_-])",
+    expression: "Basic\\s{1,4}([A-Za-z0-9+/]{8,400}={0,2})(?![A-Za-z0-9+/=_-])",
     caseInsensitive: true,
     check: isLogin,
     examples: {
-      positive: [`Authorization: Basic ${Buffer.from("deploy:wK3-vv9Qz1").toString("base64")}`, `"basic ${Buffer.from("ci:0f8a7b6c5d4e").toString("base64")}"`],
+      positive: [
+        `Authorization: Basic ${Buffer.from("deploy:wK3-vv9Qz1").toString("base64")}`,
+        `"basic ${Buffer.from("ci:0f8a7b6c5d4e").toString("base64")}"`,
+      ],
       negative: ["Basic authentication", "basic configuration of the server", "Basic dXNlcjpwYXNzd29yZA=="],
     },
   },
@@ -90,7 +111,10 @@ export const WEB_RULES: readonly Rule[] = [
     offset: 15,
     left: "any",
     check: (secret) => (isRandom(secret) ? "definite" : undefined),
-    examples: { positive: ["Authorization: token {h40}"], negative: ["Authorization: token <token>", "Authorization: token authentication-scheme"] },
+    examples: {
+      positive: ["Authorization: token {h40}"],
+      negative: ["Authorization: token <token>", "Authorization: token authentication-scheme"],
+    },
   },
   {
     id: "password-hash",
@@ -110,7 +134,7 @@ export const WEB_RULES: readonly Rule[] = [
     kind: "definite",
     title: "the signature of a signed address",
     keywords: ["x-amz-signature=", "x-goog-signature=", "x-amz-security-token="],
-    expression: "X-(?:Amz-Signature|Goog-Signature|Amz-Security-Token)=([A-Za-z0-9%+/=_-]{32,2048})",
+    expression: "X-(?:Amz-Signature|Goog-Signature|Amz-Security-Token)=([A-Za-z0-9%+/=_-]{32,1600})",
     caseInsensitive: true,
     left: "any",
     examples: {
@@ -126,17 +150,23 @@ export const WEB_RULES: readonly Rule[] = [
     expression: "\\s?-(?:u|-user|-proxy-user)[\\s=]?[\"']?[A-Za-z0-9_.@-]{1,64}:([^\\s\"'`<>$\\\\]{8,128})",
     left: "any",
     check: (secret) => (judgePassword(secret) === "definite" ? "probable" : undefined),
-    examples: { positive: ["curl -u admin:{a16} https://x", "curl --user 'ci:{a20}' https://x"], negative: ["docker run -u 1000:1000 x", "curl -u user:password x", "sort -u a:b"] },
+    examples: {
+      positive: ["curl -u admin:{a16} https://x", "curl --user 'ci:{a20}' https://x"],
+      negative: ["docker run -u 1000:1000 x", "curl -u user:password x", "sort -u a:b"],
+    },
   },
   {
     id: "jwk-private",
     kind: "definite",
     title: "the private part of a JSON Web Key",
     keywords: ['"d":', '"d" :', '"k":', '"k" :'],
-    expression: "\"[dk]\"\\s?:\\s{0,4}\"([A-Za-z0-9_-]{42,700})\"",
+    expression: '"[dk]"\\s?:\\s{0,4}"([A-Za-z0-9_-]{42,700})"',
     left: "any",
     check: (secret) => (entropyOf(secret) > 4.2 && /\d/.test(secret) && distinctCharacters(secret) > 20 ? "definite" : undefined),
-    examples: { positive: ['{"kty":"EC","crv":"P-256","d":"{u43}"}', '{"kty":"oct","k":"{u64}"}'], negative: ['{"d":"M10 10 L20 20"}', '{"k":"value"}'] },
+    examples: {
+      positive: ['{"kty":"EC","crv":"P-256","d":"{u43}"}', '{"kty":"oct","k":"{u64}"}'],
+      negative: ['{"d":"M10 10 L20 20"}', '{"k":"value"}'],
+    },
   },
 ];
 

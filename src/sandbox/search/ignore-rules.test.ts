@@ -33,7 +33,9 @@ function gitSees(root: string): readonly string[] {
   const environment = { PATH: process.env["PATH"], HOME: root, GIT_CONFIG_NOSYSTEM: "1", XDG_CONFIG_HOME: root };
   const git = (...args: string[]) => execFileSync("git", ["-C", root, ...args], { env: environment, encoding: "utf8" });
   git("init", "--quiet");
-  return git("ls-files", "--others", "--exclude-standard", "-z").split("\0").filter((path) => path !== "");
+  return git("ls-files", "--others", "--exclude-standard", "-z")
+    .split("\0")
+    .filter((path) => path !== "");
 }
 
 const name = fc.constantFrom("a", "b", "c.log", "d.txt", "build", "x y");
@@ -44,7 +46,28 @@ const rule = fc.oneof(
   path.map((one) => `${one}/`),
   path.map((one) => `!${one}`),
   path.map((one) => `!/${one}/`),
-  fc.constantFrom("*.log", "!*.log", "*", "!*/", "**/b", "a/**", "!a/**", "a/**/b", "b*/", "[ab]", "?", "#a", "\\#a", "a ", "!d.txt", "/*", "*.t?t", "", "build/*", "!build/a"),
+  fc.constantFrom(
+    "*.log",
+    "!*.log",
+    "*",
+    "!*/",
+    "**/b",
+    "a/**",
+    "!a/**",
+    "a/**/b",
+    "b*/",
+    "[ab]",
+    "?",
+    "#a",
+    "\\#a",
+    "a ",
+    "!d.txt",
+    "/*",
+    "*.t?t",
+    "",
+    "build/*",
+    "!build/a",
+  ),
 );
 const rules = fc.array(rule, { maxLength: 5 }).map((lines) => `${lines.join("\n")}\n`);
 const tree = fc.record({
@@ -143,4 +166,3 @@ describe("rules from strangers", () => {
     }
   });
 });
-

@@ -30,10 +30,33 @@ function matchesOf(bytes: Uint8Array, pattern: ReadyPattern, windowBytes?: numbe
 }
 
 const PATTERNS = [
-  ...["a+", "a*", "^", "$", "^$", "^a", "b$", ".", ".*", "[^a]", "\\s", "\\s+", "a\\nb", "(?s)a.b", "a.?b", "ab|ba", "(?i)AB", "é", "\\w+", "\\W"],
+  ...[
+    "a+",
+    "a*",
+    "^",
+    "$",
+    "^$",
+    "^a",
+    "b$",
+    ".",
+    ".*",
+    "[^a]",
+    "\\s",
+    "\\s+",
+    "a\\nb",
+    "(?s)a.b",
+    "a.?b",
+    "ab|ba",
+    "(?i)AB",
+    "é",
+    "\\w+",
+    "\\W",
+  ],
   ...["\\b", "\\B", "\\Aa", "b\\z", "\\bab\\b", "x{0}", "(ab)+c", "a\\b.", "(?-m)^a", "[\\r\\n]", "\\r?\\n", "a$\\n^b", "(a|b)\\z"],
 ];
-const text = fc.array(fc.constantFrom("a", "b", "ab", "c", "é", "\n", "\r\n", "\r", " ", "\u{1f600}"), { maxLength: 30 }).map((parts) => parts.join(""));
+const text = fc
+  .array(fc.constantFrom("a", "b", "ab", "c", "é", "\n", "\r\n", "\r", " ", "\u{1f600}"), { maxLength: 30 })
+  .map((parts) => parts.join(""));
 
 describe("regular expressions", () => {
   test("cut into windows they find what they find in the whole text", async () => {
@@ -79,7 +102,13 @@ describe("regular expressions", () => {
   });
 
   test("bytes that are not UTF-8 stay where they are, and what is around them is found", async () => {
-    const bytes = Buffer.concat([Buffer.from([0xff]), Buffer.from("aé"), Buffer.from([0xc3]), Buffer.from("b€"), Buffer.from([0xe2, 0x82, 0x61])]);
+    const bytes = Buffer.concat([
+      Buffer.from([0xff]),
+      Buffer.from("aé"),
+      Buffer.from([0xc3]),
+      Buffer.from("b€"),
+      Buffer.from([0xe2, 0x82, 0x61]),
+    ]);
     expect(matchesOf(bytes, await ready("é|€|[ab]"))).toEqual([
       [1, 2],
       [2, 4],
@@ -160,7 +189,10 @@ test("a pattern that is none says where", async () => {
     kind: "invalid",
     problem: "unclosed character class at character 2 of line 2",
   });
-  expect(await readyPattern({ kind: "regex", text: "a(?=b)" })).toMatchObject({ kind: "invalid", problem: expect.stringContaining("look-around") });
+  expect(await readyPattern({ kind: "regex", text: "a(?=b)" })).toMatchObject({
+    kind: "invalid",
+    problem: expect.stringContaining("look-around"),
+  });
   expect(await readyPattern({ kind: "regex", text: "(x)\\1" })).toMatchObject({
     kind: "invalid",
     problem: "backreferences are not supported at character 4",

@@ -68,6 +68,7 @@ export class ContentCollector {
     let bytes = 0;
     let after = 0;
     for (let seen = 0; seen < CONTENT_SCANNED_MAX; ) {
+      await nextTurn();
       const batch = this.#select(cutoffMs, after, dryRun);
       const last = batch.at(-1);
       if (last === undefined) break;
@@ -76,7 +77,6 @@ export class ContentCollector {
       const removed = dryRun ? batch : this.#removeMarked(batch);
       objects += removed.length;
       for (const { size } of removed) bytes += size;
-      await nextTurn();
     }
     const strayFiles = await this.#collectStrays(cutoffMs, dryRun);
     return { objects, bytes, strayFiles, temporaryFiles: await this.#collectTemporaries(nowMs, dryRun) };

@@ -19,21 +19,33 @@ export interface OpenObject {
   readonly blocks: Uint8Array;
 }
 
-/** Yields the bytes of a range, verified; returns early, having yielded no wrong byte, when the object was altered. */
+/**
+ * Yields the bytes of a range, verified; returns early, having yielded no wrong byte, when the object was altered. While a
+ * block is used the next one is read. Each has memory of its own: whoever takes it may keep it.
+ */
 export async function* verifiedBytes(object: OpenObject, offset: number, length: number): AsyncGenerator<Uint8Array, "intact" | "altered"> {
   const { descriptor, stats, sizeBytes, blockBytes, blocks } = object;
+  const end = Math.min(sizeBytes, offset + length);
+  const count = Math.ceil(end / blockBytes);
+  const load = (index: number): Promise<Uint8Array> => {
+    const start = index * blockBytes;
+    const loading = readFully(descriptor, start, Math.min(blockBytes, sizeBytes - start));
+    loading.catch(() => undefined); // whoever awaits it is told
+    return loading;
+  };
+  let ahead: Promise<Uint8Array> | undefined;
   try {
-    const end = Math.min(sizeBytes, offset + length);
     if (stats.size !== sizeBytes || blocks.byteLength !== Math.ceil(sizeBytes / blockBytes) * HASH_SIZE) return "altered";
-    for (let index = Math.floor(offset / blockBytes); index * blockBytes < end; index += 1) {
-      const start = index * blockBytes;
-      // Memory of its own: whoever takes the block may keep it.
-      const block = await readFully(descriptor, start, Math.min(blockBytes, sizeBytes - start));
+    for (let index = Math.floor(offset / blockBytes); index < count; index += 1) {
+      const block = await (ahead ?? load(index));
+      ahead = index + 1 < count ? load(index + 1) : undefined;
       if (!isBlock(blocks, index, block)) return "altered";
+      const start = index * blockBytes;
       yield block.subarray(Math.max(0, offset - start), end - start);
     }
     return "intact";
   } finally {
+    await ahead?.catch(() => undefined); // the descriptor must outlive the read
     closeSync(descriptor);
   }
 }

@@ -1,0 +1,91 @@
+/**
+ * Which values of an environment are secrets, so that they are hidden wherever they turn up.
+ *
+ * By name: a variable whose name promises a secret (`*TOKEN*`, `*SECRET*`, `*PASSWORD*`, `*_KEY` and kin) counts with
+ * any value of six characters or more that is not a word, a number, a truth value, a path, or a placeholder. By value:
+ * any other variable, unless it is one of those that every process has, counts when its value looks random. An address
+ * with a password counts, and so does its password alone.
+ */
+import { entropyOf, isFiller, isReference } from "./entropy.ts";
+import type { KnownSecret } from "./known-secret.ts";
+import { isRuleName } from "./marker.ts";
+
+const NAMES =
+  /(?:^|[_-])(?:PASS|PASSWD|PWD|PASSWORD|PASSPHRASE|PASSCODE|SECRETS?|TOKENS?|AUTH|CREDENTIALS?|CREDS?|COOKIE|DSN|PAT|SALT|SIGNATURE|CONNECTION_?STRING|WEBHOOK(?:_URL)?)(?:$|[_-])|(?:PASSWORD|PASSWD|SECRET|TOKEN|API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|CREDENTIAL)|(?:^|[_-])KEY(?:$|[_-])/i;
+const NOT_SECRET_NAMES =
+  /(?:^|_)(?:PWD|OLDPWD|SSH_AUTH_SOCK|SSH_AGENT_PID|XAUTHORITY|DBUS_SESSION_BUS_ADDRESS|SESSION_MANAGER|COLORTERM)$|(?:_FILE|_PATH|_DIR|_URL_PREFIX|_NAME|_ID_FILE|_TYPE|_TTL|_EXPIRY|_ENABLED|_REQUIRED|_MODE|_METHOD|_PROVIDER|_HELPER|_COMMAND)$|^(?:GPG_)?KEYBOARD|PUBLIC_?KEY/i;
+const COMMON_NAMES =
+  /^(?:PATH|HOME|USER|LOGNAME|SHELL|TERM|LANG|LANGUAGE|LC_.{1,32}|PWD|OLDPWD|TZ|EDITOR|VISUAL|PAGER|DISPLAY|WAYLAND_DISPLAY|HOSTNAME|HOST|SHLVL|_|MAIL|TMPDIR|TEMP|TMP|XDG_.{1,64}|SSH_(?:CLIENT|CONNECTION|TTY|AUTH_SOCK|AGENT_PID)|LS_COLORS|LESS.{0,16}|MANPATH|INFOPATH|LD_LIBRARY_PATH|PYTHONPATH|NODE_PATH|NODE_OPTIONS|JAVA_HOME|GOPATH|GOROOT|CARGO_HOME|npm_(?:config|package|lifecycle|node|command|execpath).{0,64}|PS1|PS2|INVOCATION_ID|JOURNAL_STREAM|WINDOWID|DBUS_.{1,64}|GIT_(?:AUTHOR|COMMITTER)_.{1,16}|VIRTUAL_ENV|CONDA_.{1,64}|CI_COMMIT.{1,32}|GITHUB_SHA|GIT_COMMIT)$/;
+
+const NAMED_CHARACTERS_MIN = 6;
+const RANDOM_CHARACTERS_MIN = 20;
+const RANDOM_BITS_MIN = 3.6;
+/** Values that one environment may add. */
+const VALUES_MAX = 512;
+
+/** The secrets in `environment`, each under the rule `env-<name>`. */
+export function secretsOfEnvironment(environment: Readonly<Record<string, string | undefined>>): readonly KnownSecret[] {
+  const secrets = new Map<string, KnownSecret>();
+  const add = (name: string, value: string) => {
+    if (secrets.size < VALUES_MAX && !secrets.has(value)) secrets.set(value, { rule: ruleOf(name), value });
+  };
+  for (const [name, raw] of Object.entries(environment).sort(([left], [right]) => (left < right ? -1 : 1))) {
+    const value = raw?.trim() ?? "";
+    const password = passwordOfAddress(value);
+    if (password !== undefined && !isCommonValue(password)) {
+      add(name, value);
+      add(name, password);
+      if (decoded(password) !== password) add(name, decoded(password));
+    } else if (isSecretVariable(name, value)) add(name, value);
+  }
+  return [...secrets.values()];
+}
+
+/** Whether the value of this variable is to be hidden. */
+export function isSecretVariable(name: string, value: string): boolean {
+  if (COMMON_NAMES.test(name) || isCommonValue(value)) return false;
+  if (NAMES.test(name) && !NOT_SECRET_NAMES.test(name)) return value.length >= NAMED_CHARACTERS_MIN;
+  return value.length >= RANDOM_CHARACTERS_MIN && isRandom(value);
+}
+
+const COMMON_VALUES =
+  /^(?:true|false|yes|no|on|off|none|null|undefined|nil|default|auto|enabled?|disabled?|always|never|required|optional|basic|bearer|oauth2?|password|passwd|secret|token|root|admin|administrator|user|guest|test|testing|example|changeme|development|production|staging|local|localhost|debug|info|warn(?:ing)?|error|utf-?8|xterm.{0,16}|keychain|libsecret|wincred|store|cache)$/i;
+
+/** Whether everybody may have this value: a word, a number, a path, a placeholder, a name of something. */
+function isCommonValue(value: string): boolean {
+  if (value.length < NAMED_CHARACTERS_MIN || COMMON_VALUES.test(value) || isFiller(value) || isReference(value)) return true;
+  if (/^[a-z]{1,12}$|^[A-Z]{1,12}$|^[A-Z][a-z]{1,11}$/.test(value)) return true; // a word
+  if (/^[\d.,:+\-/ ]+$/.test(value) && value.length < 16) return true; // a number, a version, a date
+  if (/^(?:~|\.{0,2})\/[^\s:]*$|^[A-Za-z]:\\|^\/[^\s]*(?::\/[^\s]*)*$/.test(value)) return true; // a path, or several
+  if (/^[a-z][a-z0-9+.-]*:\/\/[^\s@]*$/i.test(value)) return true; // an address without a login
+  return /^[\w-]+(?:\.[\w-]+)*(?::\d+)?$/.test(value) && !/\d/.test(value) && value.length < 16; // a host, a dotted name
+}
+
+function isRandom(value: string): boolean {
+  if (/\s/.test(value) || /^[a-z][a-z0-9+.-]*:\/\//i.test(value) || /^[0-9a-f]{8}-[0-9a-f]{4}-/i.test(value)) return false;
+  if (/[:;,].*[:;,]|\//.test(value) && !/^[A-Za-z0-9+/]{24,}={0,2}$/.test(value)) return false;
+  const mixed = /\d/.test(value) && /[a-z]/i.test(value) && /\d[a-z]+\d/i.test(value);
+  return mixed && entropyOf(value) >= RANDOM_BITS_MIN && !/^(?:[a-z]+[-_.]?){2,}\d*$/i.test(value);
+}
+
+function passwordOfAddress(value: string): string | undefined {
+  return /^[a-z][a-z0-9+.-]{1,32}:\/\/[^\s:/@]{0,128}:([^\s@/]{4,255})@/i.exec(value)?.[1];
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text; // a `%` that escapes nothing is part of the password
+  }
+}
+
+function ruleOf(name: string): string {
+  const rule = `env-${name
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-|-$/g, "")}`
+    .slice(0, 64)
+    .replace(/-$/, "");
+  return isRuleName(rule) ? rule : "environment";
+}

@@ -1,0 +1,124 @@
+/**
+ * Rules for values that only their name makes a secret: `HEROKU_API_KEY=<uuid>`; and the general one, for every name
+ * that promises a secret and every value that looks like one.
+ */
+import { isReference } from "./entropy.ts";
+import { parseExpression } from "./expression.ts";
+import { costOf } from "./expression-cost.ts";
+import type { FindingKind } from "./finding.ts";
+import type { Matcher, Trigger } from "./matcher.ts";
+import { NAMED_REACH, type NamedValue, readNamedValue } from "./named-value.ts";
+import { ATTEMPT_STEPS_MAX, judge, type Rule, type RuleExamples } from "./rule.ts";
+import { classifyName, looksSecret } from "./secret-likeness.ts";
+
+/** One kind of value that a name makes a secret. */
+export interface NamedRule {
+  readonly id: string;
+  readonly kind: FindingKind;
+  readonly title: string;
+  /** Parts of names, lower case without separators: one must be in the name. */
+  readonly names: readonly string[];
+  /** The whole value. */
+  readonly expression: string;
+  readonly examples: RuleExamples;
+}
+
+/** Words that make the engine look for a name and a value. */
+export const NAME_KEYWORDS: readonly string[] = (
+  "pass pwd secret token apikey api_key api-key api.key access_key accesskey access-key privatekey private_key private-key _key -key " +
+  "masterkey signingkey encryptionkey authkey licensekey licencekey appkey servicekey credential _auth authorization _pat _session"
+).split(" ");
+
+/** The rule of every name that promises a secret. */
+export const GENERAL_NAMED: Pick<NamedRule, "id" | "kind" | "title" | "examples"> = {
+  id: "named-secret",
+  kind: "probable",
+  title: "a value whose name promises a secret and that looks like one",
+  examples: {
+    positive: [
+      "DB_PASSWORD=kT8-vQ2mZp4x",
+      '"client_secret": "{a32}"',
+      "client_secret: {h40}\n",
+      "--api-key {a32}",
+      "X-Api-Key: {h32}",
+      "?access_token={a40}&x=1",
+      'const apiKey = "{a24}";',
+      "<password>Zq9-xw7Lm2p</password>",
+      '<add key="ApiKey" value="{a32}" />',
+      "secret_key_base: {h128}",
+      '{\\"password\\":\\"Zq9xw7Lm2p\\"}',
+      'config["secret"] = "{a30}"',
+      "define('AUTH_KEY', '{a40}');",
+      "token%3D{a32}",
+      "password: string = 'rT5-kk2Wq9'",
+      "JWT_SECRET={u43}",
+    ],
+    negative: [
+      "password=xxxxxxxx",
+      "password: <your-password>",
+      "token = process.env.API_TOKEN",
+      "API_KEY=${API_KEY}",
+      'password = "changeme"',
+      'token: "string"',
+      "const token = nextToken();",
+      "token_url = https://example.org/oauth/token",
+      "secret: my-app-tls-secret",
+      'key: "0123456789abcdef0123456789abcdef"',
+      '"integrity": "sha512-{b86}=="',
+      '"token": "{uuid}"',
+      "password = user.password2",
+      "tokens: 4096",
+      "nextPageToken: {a40}",
+      "public_key = {a44}",
+      '"cacheKey": "{h40}"',
+      "password: str | None = None",
+      "the secret: never give up",
+    ],
+  },
+};
+
+/** The matcher of all named rules; they share one reading of name and value. */
+export function namedMatcher(rules: readonly NamedRule[]): Matcher {
+  const compiled = rules.map(compileNamed);
+  return {
+    reach: NAMED_REACH,
+    match: (text, start, end) => {
+      const found = readNamedValue(text, start, end);
+      if (!found || found.value.length < 6) return undefined;
+      const rule = findRule(compiled, found);
+      return rule && { rule: rule.id, kind: rule.kind, start: found.start, end: found.end };
+    },
+  };
+}
+
+/** A trigger for each of the words. */
+export function namedTriggers(rules: readonly NamedRule[]): readonly Trigger[] {
+  const matcher = namedMatcher(rules);
+  return NAME_KEYWORDS.map((keyword) => ({ keyword, matcher }));
+}
+
+interface CompiledNamed {
+  readonly rule: NamedRule;
+  readonly value: RegExp;
+}
+
+function compileNamed(rule: NamedRule): CompiledNamed {
+  const parsed = parseExpression(rule.expression, false);
+  if (!parsed.ok || costOf(parsed.tree).steps > ATTEMPT_STEPS_MAX) throw new TypeError(`the rule ${rule.id} cannot be used`);
+  return { rule, value: new RegExp(`^(?:${rule.expression})$`) };
+}
+
+function findRule(rules: readonly CompiledNamed[], { name, value, quoted }: NamedValue): { id: string; kind: FindingKind } | undefined {
+  if (isReference(value)) return undefined;
+  const plainName = name.toLowerCase().replace(/[^a-z0-9]/g, "");
+  for (const { rule, value: expression } of rules) {
+    if (!rule.names.some((part) => plainName.includes(part)) || !expression.test(value)) continue;
+    const kind = judge(asRule(rule), value, value);
+    if (kind) return { id: rule.id, kind };
+  }
+  return looksSecret(value, classifyName(name), quoted) ? GENERAL_NAMED : undefined;
+}
+
+function asRule(rule: NamedRule): Rule {
+  return { ...rule, keywords: [], entropyMin: 2.5 };
+}

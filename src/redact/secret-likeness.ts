@@ -1,0 +1,118 @@
+/**
+ * Whether a name stands for a secret, and whether a value looks like one: the judgement behind `probable` findings.
+ *
+ * It is tuned so that what surrounds secrets does not fire: hashes, versions, identifiers, paths, names of variables,
+ * placeholders, calls. Pure functions of name and value.
+ */
+import { entropyOf, isFiller, isReference, looksLikeStandIn } from "./entropy.ts";
+
+/** What a name promises: a password (chosen by people), a secret (made by machines), some key, or nothing. */
+export type NameClass = "password" | "secret" | "key" | "none";
+
+const PASSWORD = /^(?:pass|passw(?:or)?ds?|pwd|passwd|passphrase|passcode|userpass|dbpass(?:word)?)$/;
+const SECRET =
+  /^(?:secrets?|tokens?|apikeys?|credentials?|authtoken|accesstoken|clientsecret|secretkey|privatekey|accesskey|authkey|auth|pat)$/;
+const KEY_QUALIFIERS =
+  /^(?:api|access|secret|private|signing|encryption|encrypt|master|account|auth|service|shared|license|licence|session|deploy|app|application|storage|admin|client|crypto|cipher|hmac|jwt|aes|rsa|des|subscription|function|host|system|server|security|integration|project|org|team|user|consumer|write|read|ingest|bot|live|prod|production|root|decryption|sign)$/;
+/** Words after the decisive one that do not change what the value is. */
+const SUFFIX =
+  /^(?:value|string|text|base|base64|b64|hex|raw|plain|prod|production|dev|development|test|testing|live|staging|stage|sandbox|main|default|old|new|current|primary|secondary|backup|v?\d{1,2}|[a-z])$/;
+/** Names whose value is long and random and no secret. */
+const HARMLESS =
+  /public|publishable|anon|page|next|continuation|cursor|sync|cancel|idempotency|cache|partition|primary_?key|foreign|sort|object|csrf_?param|syntax|lexer|pub_?key|ssh_?key_?id|key_?id|fingerprint|checksum|sha\d|digest|hash|integrity|etag|commit|revision|ground|compass|bypass|surpass/i;
+
+/** What the value of `name` is likely to be. */
+export function classifyName(name: string): NameClass {
+  if (HARMLESS.test(name)) return "none";
+  const words = wordsOf(name);
+  while (words.length > 1 && SUFFIX.test(words.at(-1) ?? "")) words.pop();
+  const last = words.at(-1) ?? "";
+  if (PASSWORD.test(last)) return "password";
+  if (SECRET.test(last)) return "secret";
+  const before = words.at(-2) ?? "";
+  if (last === "key" || last === "keys") return KEY_QUALIFIERS.test(before) ? "secret" : before === "" ? "none" : "key";
+  if (last === "phrase" && before === "pass") return "password";
+  return /(?:password|passwd|secret|token|apikey)$/.test(last) ? "secret" : "none";
+}
+
+/** `dbPassword`, `DB_PASSWORD` and `db-password` as words in lower case. */
+function wordsOf(name: string): string[] {
+  return name
+    .replace(/([a-z0-9])([A-Z])/g, "$1 $2")
+    .replace(/([A-Z])([A-Z][a-z])/g, "$1 $2")
+    .toLowerCase()
+    .split(/[^a-z0-9]+/)
+    .filter((word) => word !== "");
+}
+
+/** Whether `value` looks like a secret, for a name of class `name`. */
+export function looksSecret(value: string, name: NameClass, quoted: boolean): boolean {
+  if (name === "none" || value.length < 8 || /[\s\0]/.test(value)) return false;
+  if (isFiller(value) || isReference(value) || looksLikeStandIn(value) || isPlainThing(value)) return false;
+  if (name === "password") return isPasswordLike(value, quoted);
+  return isRandomLike(value, name === "secret" ? 16 : 20);
+}
+
+const WORDY = /^[A-Za-z]+(?:[-_.:/ ][A-Za-z]+)*\d{0,4}$/;
+const PLAIN_THINGS: readonly RegExp[] = [
+  /^[\d.,:+\-TZ/ _]+$/, // numbers, dates, versions
+  /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i,
+  /^v?\d+\.\d+(?:\.\d+)?(?:[-+.][\w.-]*)?$/,
+  /^sha(?:1|256|384|512)[-:]/i,
+  /^(?:https?|file|data|git|ssh|npm|urn|about|chrome|blob):/i,
+  /^(?:\.{0,2}|~)\/[\w@~%+=.-]+(?:\/[\w@~%+=.,-]*)*$/, // paths
+  /^[\w.-]+(?:\/[\w.-]+){2,}$/,
+  /^[A-Za-z_$][\w$]*(?:\??\.[A-Za-z_$][\w$]*)+$/, // members
+  /^[\w.+-]+@[\w-]+(?:\.[\w-]+)+$/, // addresses
+  /^[a-z]+(?:[A-Z][a-z]*)*\d{0,3}$/, // identifiers in camel case
+  /^(?:[A-Z][a-z]+)+\d{0,3}$/,
+  /^[A-Z]+(?:_[A-Z0-9]+)*$/, // constants
+  /^[a-z0-9]+(?:_[a-z]+)+\d{0,3}$/, // names with underscores
+  /^(?:[a-z]+\d{0,2}[-_.])+[a-z]*\d{0,2}$/,
+  /[*?]\*|\\[dwsbnt]|\(\?|\.\*|\[\^/, // patterns
+  /^\w+(?:::|->|=>)/,
+];
+
+/** Whether the value is one of the things that are long, have digits, and are no secrets. */
+function isPlainThing(value: string): boolean {
+  return WORDY.test(value) || PLAIN_THINGS.some((thing) => thing.test(value));
+}
+
+/** People's passwords: some mixture, not a word with a number behind it. */
+function isPasswordLike(value: string, quoted: boolean): boolean {
+  const classes = [/[a-z]/, /[A-Z]/, /\d/, /[^A-Za-z0-9]/].filter((set) => set.test(value)).length;
+  if (classes >= 3 && /\d/.test(value)) return entropyOf(value) >= 2.7;
+  if (!quoted && value.length < 10) return false;
+  return classes >= 2 && /\d[A-Za-z]+\d|[A-Za-z]\d+[A-Za-z]/.test(value) && entropyOf(value) >= 2.7;
+}
+
+/** What machines make: random over the characters it uses. */
+function isRandomLike(value: string, lengthMin: number): boolean {
+  if (value.length < lengthMin || !/^[\w+/=.~%!@#$^&*:-]+$/.test(value)) return false;
+  if (/[/:.]/.test(value) && longestRun(value) < lengthMin) return false;
+  const entropy = entropyOf(value);
+  if (/^[0-9a-f]+$/i.test(value)) return value.length >= 24 && entropy >= 2.9 && /\d/.test(value) && /[a-f]/i.test(value);
+  return (
+    entropy >= 3.3 &&
+    transitions(value) >= 0.25 &&
+    (/\d/.test(value) || (/[a-z]/.test(value) && /[A-Z]/.test(value) && transitions(value) >= 0.4))
+  );
+}
+
+/** The length of the longest part without a separator. */
+function longestRun(value: string): number {
+  return Math.max(...value.split(/[/:.]/).map((part) => part.length));
+}
+
+/** How often, per character, lower case, upper case and digits change. */
+function transitions(value: string): number {
+  let changes = 0;
+  let before = 0;
+  for (let index = 0; index < value.length; index += 1) {
+    const code = value.charCodeAt(index);
+    const kind = code >= 97 ? 1 : code >= 65 ? 2 : code >= 48 && code <= 57 ? 3 : 4;
+    if (before !== 0 && kind !== before) changes += 1;
+    before = kind;
+  }
+  return changes / value.length;
+}

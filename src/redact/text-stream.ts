@@ -1,0 +1,204 @@
+/**
+ * Redaction of text and bytes that come in pieces.
+ *
+ * Keywords are found as the pieces come; what stands at one is looked at once all the text that matters is there. Text
+ * leaves as soon as no secret can begin in it any more. INVARIANTS: the output is that of the whole text, however it was
+ * cut; what is held back is bounded by the longest reach of a rule whose keyword stands there, and is nothing but the
+ * beginning of a keyword otherwise; no text is looked at twice for the same keyword.
+ */
+import { REDACTION_FINDINGS_KEPT_MAX } from "../base/limits.ts";
+import { addToChain, type Chain, closeChain, type Finding, startChain } from "./finding.ts";
+import { markerOf } from "./marker.ts";
+import { MATCHER_BEHIND_MAX } from "./matcher.ts";
+import { type TriggerTable, verify } from "./scan.ts";
+
+/** A keyword that was met and not looked at yet. */
+interface Candidate {
+  readonly table: TriggerTable;
+  readonly keyword: number;
+  /** Where its last character stands, counted from the beginning of the stream. */
+  readonly index: number;
+  /** The text must reach until here. */
+  readonly needs: number;
+  /** A finding can begin no earlier. */
+  readonly earliest: number;
+}
+
+const LINE_FEED = 10;
+const ASCII = 128;
+const KEPT_BEFORE = 2 * MATCHER_BEHIND_MAX + 16;
+
+/** One stream of text on its way out. */
+export class TextRedactionStream {
+  readonly #tables: readonly TriggerTable[];
+  readonly #states: number[];
+  readonly #queues = new Map<number, Candidate[]>();
+  readonly #findings: Finding[] = [];
+  #waiting: Finding[] = [];
+  #text = "";
+  /** Where `#text` begins, counted from the beginning of the stream. */
+  #base = 0;
+  #emitted = 0;
+  #chain: (Chain & { readonly interleaved: boolean }) | undefined;
+
+  constructor(tables: readonly TriggerTable[]) {
+    this.#tables = tables;
+    this.#states = tables.map(() => 0);
+  }
+
+  /** What may leave once `piece` has come. */
+  push(piece: string): string {
+    const at = this.#base + this.#text.length;
+    this.#text += piece;
+    for (const [index, table] of this.#tables.entries()) this.#scan(index, table, piece, at);
+    return this.#settle(false);
+  }
+
+  /** What was held back; the stream is over. */
+  end(): string {
+    return this.#settle(true);
+  }
+
+  /** What was found in the text that has left; the first ones, if there were very many. */
+  get findings(): readonly Finding[] {
+    return this.#findings;
+  }
+
+  #scan(number: number, table: TriggerTable, piece: string, at: number): void {
+    const { next, classes, accepting, stride, outputStarts, outputs } = table.automaton;
+    let state = this.#states[number] ?? 0;
+    for (let index = 0; index < piece.length; index += 1) {
+      const code = piece.charCodeAt(index);
+      state = next[state + (code < ASCII ? (classes[code] ?? 0) : 0)] ?? 0;
+      if (state < accepting || code === 0) continue;
+      const entry = (state - accepting) / stride;
+      const last = outputStarts[entry + 1] ?? 0;
+      for (let place = outputStarts[entry] ?? 0; place < last; place += 1) this.#enqueue(table, outputs[place] ?? 0, at + index);
+    }
+    this.#states[number] = state;
+  }
+
+  #enqueue(table: TriggerTable, keyword: number, index: number): void {
+    const matcher = table.matchers[keyword];
+    if (!matcher) return;
+    // Text in UTF-16 that is seen as bytes takes twice the room.
+    const spread = this.#text.charCodeAt(index - 1 - this.#base) === 0 ? 2 : 1;
+    const start = index + 1 - spread * (table.lengths[keyword] ?? 0);
+    const needs = start + spread * matcher.reach;
+    const candidate = { table, keyword, index, needs, earliest: start - spread * (matcher.back ?? 0) };
+    const queue = this.#queues.get(matcher.reach * spread);
+    if (queue) queue.push(candidate);
+    else this.#queues.set(matcher.reach * spread, [candidate]);
+  }
+
+  #settle(isLast: boolean): string {
+    const end = this.#base + this.#text.length;
+    let safe = isLast ? end : this.#frontier(end);
+    for (const queue of this.#queues.values()) {
+      let done = 0;
+      for (const candidate of queue) {
+        if (candidate.needs > end && !isLast) break;
+        this.#look(candidate);
+        done += 1;
+      }
+      queue.splice(0, done);
+      for (const { earliest } of queue) safe = Math.min(safe, earliest);
+    }
+    const output = this.#emit(Math.max(safe, this.#emitted), isLast);
+    // What a secret that is still growing has covered will not leave: only what may be looked at again is kept.
+    const keep = Math.min(this.#chain?.end ?? this.#emitted, safe) - KEPT_BEFORE;
+    if (keep > this.#base) {
+      this.#text = this.#text.slice(keep - this.#base);
+      this.#base = keep;
+    }
+    return output;
+  }
+
+  #look({ table, keyword, index }: Candidate): void {
+    const found = verify(table, keyword, this.#text, index - this.#base);
+    if (found) this.#waiting.push({ ...found, start: found.start + this.#base, end: found.end + this.#base });
+  }
+
+  /** No secret whose keyword has not come whole yet can begin before this. Text in UTF-16 seen as bytes takes twice the room. */
+  #frontier(end: number): number {
+    let hold = 0;
+    for (const [number, { automaton, backInLine, backAnywhere }] of this.#tables.entries()) {
+      const begun = automaton.depths[(this.#states[number] ?? 0) / automaton.stride] ?? 0;
+      const back = backAnywhere > 0 ? begun + backAnywhere : begun;
+      hold = Math.max(hold, 2 * back, backInLine > 0 ? this.#lengthOfLastLine(2 * (begun + backInLine)) : 0);
+    }
+    return end - hold;
+  }
+
+  #lengthOfLastLine(max: number): number {
+    let length = 0;
+    while (length < max && length < this.#text.length && this.#text.charCodeAt(this.#text.length - 1 - length) !== LINE_FEED) length += 1;
+    return length;
+  }
+
+  #emit(safe: number, isLast: boolean): string {
+    let output = "";
+    this.#waiting.sort((left, right) => left.start - right.start || right.end - left.end);
+    let taken = 0;
+    for (const finding of this.#waiting) {
+      if (finding.start >= safe && !isLast) break;
+      taken += 1;
+      if (this.#chain && finding.start < this.#chain.end) addToChain(this.#chain, finding);
+      else {
+        output += this.#closeChain() + this.#plain(finding.start);
+        this.#chain = { ...startChain(finding), interleaved: this.#isInterleaved(finding) };
+      }
+    }
+    this.#waiting = this.#waiting.slice(taken);
+    if (this.#chain && (isLast || this.#chain.end <= safe)) output += this.#closeChain();
+    return this.#chain ? output : output + this.#plain(safe);
+  }
+
+  /** The marker of the secret that is complete now. */
+  #closeChain(): string {
+    if (!this.#chain) return "";
+    const finding = closeChain(this.#chain);
+    const marker = this.#chain.interleaved ? [...markerOf(finding.rule)].join("\0") : markerOf(finding.rule);
+    if (this.#findings.length < REDACTION_FINDINGS_KEPT_MAX) this.#findings.push(finding);
+    this.#emitted = this.#chain.end;
+    this.#chain = undefined;
+    return marker;
+  }
+
+  #isInterleaved({ start, end }: Finding): boolean {
+    const at = start - this.#base;
+    return end - start >= 3 && this.#text.charCodeAt(at) !== 0 && this.#text.charCodeAt(at + 1) === 0;
+  }
+
+  /** The text that has not left yet, up to `end`. */
+  #plain(end: number): string {
+    if (end <= this.#emitted) return "";
+    const text = this.#text.slice(this.#emitted - this.#base, end - this.#base);
+    this.#emitted = end;
+    return text;
+  }
+}
+
+/** The same for bytes: each is one code unit, so bytes that are no text come out as they went in. */
+export class ByteRedactionStream {
+  readonly #stream: TextRedactionStream;
+
+  constructor(tables: readonly TriggerTable[]) {
+    this.#stream = new TextRedactionStream(tables);
+  }
+
+  /** What may leave once `bytes` have come. */
+  push(bytes: Uint8Array): Uint8Array {
+    return Buffer.from(this.#stream.push(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1")), "latin1");
+  }
+
+  /** What was held back; the stream is over. */
+  end(): Uint8Array {
+    return Buffer.from(this.#stream.end(), "latin1");
+  }
+
+  /** What was found in the bytes that have left; offsets count bytes. */
+  get findings(): readonly Finding[] {
+    return this.#stream.findings;
+  }
+}

@@ -1,0 +1,24 @@
+/**
+ * Part of a text, redacted as what it is part of: a secret that begins before the part or ends after it is hidden too.
+ */
+import { type Finding, markerFor } from "./finding.ts";
+
+/** A redacted part. */
+export interface Window {
+  readonly text: string;
+  /** What was found in it, cut to the part; offsets count in the whole text. */
+  readonly findings: readonly Finding[];
+}
+
+/** `text` from `start` up to `end`, with the `findings` of all of `text` replaced. */
+export function redactWindow(text: string, start: number, end: number, findings: readonly Finding[]): Window {
+  const inside = findings.filter((finding) => finding.start < end && finding.end > start);
+  let result = "";
+  let at = start;
+  for (const finding of inside) {
+    result += text.slice(at, Math.max(at, finding.start)) + markerFor(text, finding.rule, finding.start, finding.end);
+    at = Math.min(end, finding.end);
+  }
+  const cut = inside.map((finding) => ({ ...finding, start: Math.max(start, finding.start), end: Math.min(end, finding.end) }));
+  return { text: result + text.slice(at, end), findings: cut };
+}

@@ -1,0 +1,72 @@
+/**
+ * The configuration in force in one kernel: the operator's directory as it was last taken over, and everything that is made
+ * from it. A hot reload replaces all of it in one step.
+ */
+import { KernelError } from "../base/errors.ts";
+import type { KernelSettings } from "../kernel/index.ts";
+import type { EventSink } from "../model/event.ts";
+import type { Tool } from "../model/tool.ts";
+import { HotReload } from "./hot-reload.ts";
+import type { Environment, OperatorDirectory } from "./operator-directory.ts";
+import { PolicyCatalog } from "./policy-catalog.ts";
+import { validatedPolicies } from "./validated-policies.ts";
+import { type ClosableCatalog, createWorkspaceCatalog } from "./workspace-catalog.ts";
+
+/** What is in force; a reload replaces it. */
+export interface LiveOperator {
+  operator: OperatorDirectory;
+}
+
+/** What a configuration is kept with. */
+export interface ConfigurationParts {
+  readonly live: LiveOperator;
+  readonly stateDirectory: string;
+  readonly tools: readonly Tool[];
+  readonly ledger: EventSink;
+  readonly nowMs: () => number;
+  readonly tell: (message: string) => void;
+  readonly onInternalError: (error: unknown) => void;
+}
+
+/** Policies and workspaces by the configuration in force, and the look after it. */
+export interface Configuration {
+  readonly policy: PolicyCatalog;
+  readonly workspaces: ClosableCatalog;
+  readonly reload: HotReload;
+}
+
+/** Makes what depends on the configuration, and begins to look after it. */
+export function openConfiguration(parts: ConfigurationParts): Configuration {
+  const { live, stateDirectory, tools, ledger, nowMs, tell, onInternalError } = parts;
+  const workspaces = createWorkspaceCatalog(() => live.operator, [live.operator.path, stateDirectory]);
+  const validated = validatedPolicies(stateDirectory, onInternalError);
+  const inputsOf = (operator: OperatorDirectory) => ({ tools, operator, roles: operator.settings.roles, validated });
+  const policy = new PolicyCatalog(inputsOf(live.operator), ledger, nowMs);
+  const reload = new HotReload({ live, policy, inputsOf, workspaces, ledger, nowMs, tell, onInternalError });
+  reload.start();
+  return { policy, workspaces, reload };
+}
+
+/**
+ * The operator's switches, looked up for each call; the rate of the alarm is counted from the start on.
+ * @throws KernelError CONFIG_INVALID when `TOOLS_ENABLE` says something else than 0 or 1
+ */
+export function kernelSettings(environment: Environment, live: Readonly<LiveOperator>): KernelSettings {
+  const wanted = environment["TOOLS_ENABLE"];
+  if (wanted !== undefined && wanted !== "" && wanted !== "0" && wanted !== "1") {
+    throw new KernelError("CONFIG_INVALID", `TOOLS_ENABLE is \`${wanted}\`; set it to 0 or 1, or leave it out`);
+  }
+  let disabled: { readonly by: OperatorDirectory; readonly tools: ReadonlySet<string> } | undefined;
+  return {
+    /** `TOOLS_ENABLE=0` closes the master gate; `TOOLS_ENABLE=1` opens it only where the operator's settings do. */
+    get toolsEnabled() {
+      return wanted !== "0" && live.operator.settings.tools.enabled;
+    },
+    get disabledTools() {
+      const { operator } = live;
+      if (disabled?.by !== operator) disabled = { by: operator, tools: new Set(operator.settings.tools.disabled) };
+      return disabled.tools;
+    },
+    violationsPerMinute: live.operator.settings.alert.violations_per_minute,
+  };
+}

@@ -1,0 +1,61 @@
+// When memory is given back, and that collecting really frees it.
+import { getHeapStatistics } from "node:v8";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { IDLE_HEAP_BYTES_MIN } from "../base/limits.ts";
+import { releaseFreeMemory } from "../sandbox/free-memory.ts";
+import { collectHeap, IdleMemory } from "./idle-memory.ts";
+
+describe("when memory is given back", () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  test("once after each time of activity, and never during it", () => {
+    let given = 0;
+    const idle = new IdleMemory(() => (given += 1), 100);
+    for (let count = 0; count < 10; count += 1) {
+      idle.touch();
+      vi.advanceTimersByTime(90);
+    }
+    expect(given).toBe(0);
+    vi.advanceTimersByTime(200);
+    expect(given).toBe(1);
+    vi.advanceTimersByTime(10_000);
+    expect(given).toBe(1);
+    idle.touch();
+    vi.advanceTimersByTime(200);
+    expect(given).toBe(2);
+  });
+
+  test("nothing happens and no timer runs before there was any activity", () => {
+    const giveBack = vi.fn();
+    new IdleMemory(giveBack, 100);
+    expect(vi.getTimerCount()).toBe(0);
+    vi.advanceTimersByTime(10_000);
+    expect(giveBack).not.toHaveBeenCalled();
+  });
+});
+
+describe("collecting", () => {
+  const heldBeyondUse = () => {
+    const { total_physical_size: held, used_heap_size: used } = getHeapStatistics();
+    return held - used;
+  };
+
+  test("a heap with much garbage shrinks, and the collector is exposed to nobody", () => {
+    const wasExposed = globalThis.gc !== undefined;
+    let kept: unknown[] = Array.from({ length: 1_000_000 }, (_, index) => ({ index }));
+    const before = getHeapStatistics().total_physical_size;
+    expect(kept.length).toBe(1_000_000);
+    kept = [];
+    expect(heldBeyondUse()).toBeGreaterThan(IDLE_HEAP_BYTES_MIN);
+    collectHeap();
+    expect(getHeapStatistics().total_physical_size).toBeLessThan(before - 10 * 1024 * 1024);
+    expect(globalThis.gc !== undefined).toBe(wasExposed);
+  });
+
+  test("free memory of the C library can be given back on this machine", () => {
+    const glibc = (process.report.getReport() as { header: { glibcVersionRuntime?: string } }).header.glibcVersionRuntime !== undefined;
+    expect(releaseFreeMemory()).toBe(glibc);
+    expect(releaseFreeMemory()).toBe(glibc);
+  });
+});
