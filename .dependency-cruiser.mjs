@@ -3,7 +3,7 @@
 //
 // INVARIANT: a folder that is not listed may not exist; nothing is allowed by being forgotten.
 const STAGE = "wire|validate|config|session|policy|approval|flow|budget|dedupe|sandbox|redact|cas|ledger|knowledge";
-const PORT = "^src/(?:session|approval|budget|dedupe|cas|ledger|knowledge|sandbox)/[^/]+-store\\.ts$";
+const PORT = "^src/(?:session|approval|flow|budget|dedupe|cas|ledger|knowledge|sandbox)/[^/]+-store\\.ts$";
 const TEST = "\\.test\\.ts$"; // tests beside the code may reach anything
 const AUTHORITY =
   "^(node:)?(child_process|fs|fs/promises|net|tls|http|https|http2|dgram|dns|dns/promises|worker_threads|cluster|vm|module|inspector|inspector/promises|os|process|repl|sqlite|wasi|v8)$";

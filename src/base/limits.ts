@@ -103,8 +103,8 @@ export const PROGRESS_NOTES_MAX = 1_000;
 export const INLINE_RESULT_BYTES_MAX = MIB;
 /** Bytes of text shown to a model, and the default of `max_bytes`. */
 export const SHOWN_BYTES_MAX = 100 * 1000;
-/** Bytes of one stored object: the largest read must fit. */
-export const CONTENT_BYTES_MAX = MAX_READ_LIMIT;
+/** Bytes of one stored object: the largest read that may be asked for must fit (`MAX_READ_LIMIT`). */
+export const CONTENT_BYTES_MAX = GIB;
 /** Bytes of one block of stored content: it is verified before it is handed out, so it is also what a stream keeps in memory. */
 export const CONTENT_BLOCK_BYTES = MIB;
 /** Bytes of all stored objects of a state directory; beyond it nothing is stored until a collection made room. */
@@ -286,6 +286,8 @@ export const LEDGER_SPOOLS_RECOVERED_MAX = 1024;
 export const LEDGER_CACHE_KIB = 1024;
 /** Milliseconds between two looks whether a thread is still busy; one without work between them gives memory back. */
 export const IDLE_LOOK_MS = 500;
+/** Milliseconds between two times that an idle thread gives memory back: calls that come in bursts are not slowed down by it. */
+export const IDLE_PAUSE_MS = 60_000;
 /** Bytes that an idle heap must hold beyond what it uses: less is not worth collecting. */
 export const IDLE_HEAP_BYTES_MIN = 3 * MIB;
 /** Milliseconds between two tries to write a ledger that could not be written, while no event comes to try it. */

@@ -27,9 +27,10 @@ export async function* boundedChunks(
 }
 
 /** Tells a source that nobody reads what it still has; harmless once it has ended. */
-export async function unread(chunks: AsyncIterable<Uint8Array>): Promise<void> {
+export function unread(chunks: AsyncIterable<Uint8Array>): void {
   const source = chunks[Symbol.asyncIterator]();
-  await source.return?.().catch(() => undefined); // it may have failed already; nothing was wanted of it
+  // Not awaited, because it may hang; it may have failed already, and nothing was wanted of it.
+  source.return?.().catch(() => undefined);
 }
 
 async function inTime<T>(next: Promise<T>, signal: AbortSignal, stallMs: number): Promise<T> {

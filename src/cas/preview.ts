@@ -1,4 +1,18 @@
-/** The beginning of a text that is too long to be shown. Pure. */
+/** What is shown of a text that is too long to be shown: its beginning, and where the whole is. Pure. */
+import type { JsonObject } from "../base/json.ts";
+
+/** JSON Schema (2020-12) of the data that stands for a result that is too large to be shown. */
+export const CUT_RESULT_SCHEMA: JsonObject = {
+  type: "object",
+  properties: {
+    content_hash: { type: "string", description: "BLAKE3-256 of the whole data as JSON text, which is stored." },
+    size: { type: "integer", description: "Bytes of that text." },
+    preview: { type: "string", description: "Its beginning." },
+    rest: { type: "object", description: "The call that returns what follows." },
+  },
+  required: ["content_hash", "size", "preview", "rest"],
+  additionalProperties: false,
+};
 
 /**
  * As much of the beginning of `text` as fits `bytesMax` bytes, also when it is printed as a JSON string; whole characters

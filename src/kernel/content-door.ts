@@ -73,7 +73,7 @@ export async function putContent(
   const call = (args: JsonObject, transfer: Transfer) =>
     submit({ kind: "call", ...who, tool: "put_content", arguments: args }, { signal, transfer });
   if (!(await mayStore(parts, who, said))) {
-    await unread(chunks);
+    unread(chunks);
     return call(said, {});
   }
   const received = await receive(parts, who, announcedContent(announced), boundedChunks(chunks, signal), signal);

@@ -35,19 +35,6 @@ export type Finished = CleanResult | ToolFailure;
 /** What storing results needs. */
 export type ResultParts = Pick<KernelParts, "content" | "clock" | "onInternalError">;
 
-/** JSON Schema (2020-12) of the data that stands for a result that is too large to be shown. */
-export const CUT_RESULT_SCHEMA: JsonObject = {
-  type: "object",
-  properties: {
-    content_hash: { type: "string", description: "BLAKE3-256 of the whole data as JSON text, which is stored." },
-    size: { type: "integer", description: "Bytes of that text." },
-    preview: { type: "string", description: "Its beginning." },
-    rest: { type: "object", description: "The call that returns what follows." },
-  },
-  required: ["content_hash", "size", "preview", "rest"],
-  additionalProperties: false,
-};
-
 /** Stores bytes that a caller takes raw. */
 export async function keepBytes(
   parts: ResultParts,

@@ -14,7 +14,7 @@ import { analyse } from "./analyse.ts";
 import { Answer } from "./answer.ts";
 import { callRules } from "./call-rules.ts";
 import { callerOf } from "./caller.ts";
-import { evaluateAccesses } from "./decide.ts";
+import { type Decided, evaluateAccesses } from "./decide.ts";
 import type { Evidence } from "./evidence.ts";
 import type { KernelParts } from "./parts.ts";
 import { recheck } from "./recheck.ts";
@@ -61,8 +61,7 @@ export async function pipeline(parts: KernelParts, evidence: Evidence, submissio
     trail.policyHash = policy.hash;
     const decided = evaluateAccesses(policy, caller, tool, trail.accesses, trail.receivedAtMs);
     if (!decided.ok) return await answer.denied(decided.denial);
-    trail.rules = decided.value.permits;
-    trail.obligations = decided.value.obligations.map((due) => `${due.obligation} ${due.ruleId}`);
+    remember(trail, decided.value);
 
     // flow control → dedupe
     const flow = judgeFlow(caller.mark, tool.capability, trail.accesses);
@@ -92,11 +91,16 @@ export async function pipeline(parts: KernelParts, evidence: Evidence, submissio
     if (ran.kind === "failure") return await answer.failed(ran.failure);
 
     // redact → truncate → label → store → record outcome → respond
-    const finished = finishResult(parts, trail, ran.output, waiter.signal);
-    return await answer.succeeded(finished instanceof Promise ? await finished : finished);
+    return await answer.succeeded(await finishResult(parts, trail, ran.output, waiter.signal));
   } catch (thrown) {
     return answer.thrown(thrown);
   }
+}
+
+/** What policy said, for evidence. */
+function remember(trail: Trail, { permits, obligations }: Decided): void {
+  trail.rules = permits;
+  trail.obligations = obligations.map((due) => `${due.obligation} ${due.ruleId}`);
 }
 
 /** From here on everything about the call is recorded under the session that its token belongs to, refusals included. */

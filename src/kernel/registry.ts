@@ -7,9 +7,9 @@ import * as z from "zod";
 import { KernelError } from "../base/errors.ts";
 import { blake3Hex } from "../base/hash.ts";
 import { canonicalJson, type JsonObject } from "../base/json.ts";
+import { CUT_RESULT_SCHEMA } from "../cas/preview.ts";
 import type { EffectClass } from "../model/effect.ts";
 import type { Tool } from "../model/tool.ts";
-import { CUT_RESULT_SCHEMA } from "./large-result.ts";
 
 const NAME = /^[a-z][a-z0-9_]{0,63}$/;
 

@@ -32,7 +32,7 @@ export function finishResult(parts: ResultParts, trail: Trail, output: ToolOutpu
     const labelled = (found: number) => labelOutput(trail, output, found, parts.clock.nowMs());
     return keepStream(parts, trail, output.chunks, { secrets, labelled }, signal);
   }
-  const counted = { findings: 0, bytes: 0 };
+  const counted = { findings: 0, bytes: 0, values: 0 };
   const labelled = (): LabelledResult => labelOutput(trail, output, counted.findings, parts.clock.nowMs());
   if (output.kind === "bytes") {
     const bytes = redactBytes(output.bytes, secrets, counted);
@@ -41,14 +41,17 @@ export function finishResult(parts: ResultParts, trail: Trail, output: ToolOutpu
   }
   const data = redactObject(output.data, secrets, counted);
   const shownMax = tool.capability.sizedByCaller ? INLINE_RESULT_BYTES_MAX : SHOWN_BYTES_MAX;
-  // Names, numbers and signs are a small part of a text: only where it may be too long is it printed to be measured.
-  const text = counted.bytes * PRINTED_PER_COUNTED_MAX > shownMax ? JSON.stringify(data) : undefined;
+  // Printing takes time: only what may be too long is printed to be measured.
+  const printedMax = counted.bytes * PRINTED_PER_BYTE_MAX + counted.values * PRINTED_PER_VALUE_MAX;
+  const text = printedMax > shownMax ? JSON.stringify(data) : undefined;
   if (text !== undefined && Buffer.byteLength(text) > shownMax) return keepText(parts, trail, text, labelled(), counted.findings);
   return finished({ kind: "success", data, truncated: output.truncated ?? false }, labelled(), counted);
 }
 
-/** A printed result is at most this many times what `redactObject` counts: control characters take six bytes each. */
-const PRINTED_PER_COUNTED_MAX = 6;
+/** Bytes of JSON that one byte of text takes at most: control characters are written `\\u001f`. */
+const PRINTED_PER_BYTE_MAX = 6;
+/** Bytes of JSON that one value takes besides its text at most: quotes of it and of its name, a colon, a comma. */
+const PRINTED_PER_VALUE_MAX = 6;
 
 function finished(outcome: Omit<CleanResult["outcome"], "label">, { label, seen }: LabelledResult, counted: Counted): CleanResult {
   return { outcome: { ...outcome, label }, seen, secretsFound: counted.findings, outputBytes: counted.bytes };
@@ -65,6 +68,8 @@ export function labelOutput(trail: Trail, output: ToolOutput, findings: number, 
 interface Counted {
   findings: number;
   bytes: number;
+  /** Values of every kind, containers too. */
+  values: number;
 }
 
 function redactBytes(bytes: Uint8Array, secrets: readonly KnownSecret[], counted: Counted): Uint8Array {
@@ -78,6 +83,7 @@ function redactBytes(bytes: Uint8Array, secrets: readonly KnownSecret[], counted
 }
 
 function redactValue(value: JsonValue, secrets: readonly KnownSecret[], counted: Counted): JsonValue {
+  counted.values += 1;
   if (typeof value === "string") {
     const redacted = redactText(value, secrets);
     counted.findings += redacted.findings;

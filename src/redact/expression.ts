@@ -5,7 +5,18 @@
  * `{m,n}`, single-character look-around. Refused: unbounded repetition, back-references, everything that V8's engine
  * may read otherwise than this parser. The meaning is JavaScript's own: rules run as `RegExp`, this tree is for analysis.
  */
-import { addAll, addCode, addOtherSpaces, addRange, type CharacterSet, complementOf, emptySet, foldCase, fullSet, setOf } from "./character-set.ts";
+import {
+  addAll,
+  addCode,
+  addOtherSpaces,
+  addRange,
+  type CharacterSet,
+  complementOf,
+  emptySet,
+  foldCase,
+  fullSet,
+  setOf,
+} from "./character-set.ts";
 
 /** A parsed expression. */
 export type Node =

@@ -63,7 +63,16 @@ export function closeChain({ best, start, end }: Chain): Finding {
 }
 
 /** Rules that know where a secret stands, not whose it is: one that knows more gives the marker its name. */
-const GENERAL = new Set(["bearer-token", "token-header", "named-secret", "uuid-key", "url-password", "url-token", "npmrc-auth", "command-login"]);
+const GENERAL = new Set([
+  "bearer-token",
+  "token-header",
+  "named-secret",
+  "uuid-key",
+  "url-password",
+  "url-token",
+  "npmrc-auth",
+  "command-login",
+]);
 
 function isBetter(finding: Finding, best: Finding): boolean {
   if (finding.kind !== best.kind) return finding.kind === "definite";

@@ -50,7 +50,7 @@ export const BLOCK_RULES: readonly { readonly id: string; readonly title: string
     title: "a PuTTY private key",
     examples: {
       positive: [
-        "PuTTY-User-Key-File-3: ssh-ed25519\nEncryption: none\nComment: x\nPublic-Lines: 1\nAAAAC3Nz{b6}\nPrivate-Lines: 2\n{b64}\n{b20}\nPrivate-MAC: {h64}\n",
+        "PuTTY-User-Key-File-3: ssh-ed25519\nEncryption: none\nComment: x\nPublic-Lines: 1\nAAAAC3Nz{b6}\nPrivate-Lines: 2\n{b64}\n{b20}\nPrivate-MAC: 00ff\n",
       ],
       negative: ["PuTTY-User-Key-File-3: is how such files begin", "Private-Lines: 2"],
     },

@@ -45,11 +45,11 @@ export function buildAutomaton(keywords: readonly string[]): KeywordAutomaton {
   for (let head = 0; head < order.length; head += 1) {
     const state = order[head] ?? 0;
     const fallback = fail[state] ?? 0;
-    for (let index = 0; index < stride; index += 1) {
-      const child = trie.children[state]?.get(index);
-      const elsewhere = state === 0 ? 0 : (next[fallback * stride + index] ?? 0);
-      next[state * stride + index] = child ?? elsewhere;
-      if (child === undefined) continue;
+    // Where no keyword goes on, another one may have begun meanwhile.
+    if (state !== 0) next.copyWithin(state * stride, fallback * stride, (fallback + 1) * stride);
+    for (const [index, child] of trie.children[state] ?? []) {
+      const elsewhere = next[state * stride + index] ?? 0;
+      next[state * stride + index] = child;
       fail[child] = elsewhere;
       trie.outputs[child]?.push(...(trie.outputs[elsewhere] ?? []));
       order.push(child);

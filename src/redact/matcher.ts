@@ -19,7 +19,26 @@ export interface Matcher {
   /** Whether those characters may include the end of a line. */
   readonly backCrossesLines?: boolean;
   /** The secret at the keyword that stands from `start` up to `end` of `text`, if there is one. */
-  readonly match: (text: string, start: number, end: number) => Finding | undefined;
+  readonly match: (text: string, start: number, end: number, memo: DecodeMemo) => Finding | undefined;
+}
+
+/**
+ * What was decoded last while one text is scanned, so that base64 with many keywords is not decoded once for each. It
+ * changes nothing but the time, and lives no longer than the scan.
+ */
+export interface DecodeMemo {
+  text: string;
+  /** Where the decoded characters begin and end in `text`. */
+  from: number;
+  to: number;
+  /** Whether the base64 ends there. */
+  ended: boolean;
+  decoded: string;
+}
+
+/** A memory of nothing. */
+export function emptyMemo(): DecodeMemo {
+  return { text: "", from: 0, to: 0, ended: false, decoded: "" };
 }
 
 /** A keyword and who looks when it is met. */

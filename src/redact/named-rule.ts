@@ -57,7 +57,7 @@ export const GENERAL_NAMED: Pick<NamedRule, "id" | "kind" | "title" | "examples"
       "password=xxxxxxxx",
       "password: <your-password>",
       "token = process.env.API_TOKEN",
-      "API_KEY=${API_KEY}",
+      "API_KEY=\x24{API_KEY}",
       'password = "changeme"',
       'token: "string"',
       "const token = nextToken();",

@@ -21,6 +21,8 @@ const BACKSLASHES_MAX = 3;
 const ANNOTATION_MAX = 24;
 /** Characters of a value: longer ones are data, not secrets. */
 export const VALUE_CHARACTERS_MAX = 512;
+/** Characters of a value without quotes that has a `:` or `=` inside: after those, another name may begin. */
+const COMPOUND_CHARACTERS_MAX = 96;
 /** Characters from a keyword's start that are looked at. */
 export const NAMED_REACH = 32 + NAME_AFTER_MAX + 3 * SPACES_MAX + 3 * BACKSLASHES_MAX + ANNOTATION_MAX + VALUE_CHARACTERS_MAX + 16;
 
@@ -119,9 +121,7 @@ function readValue(text: string, at: number, form: Form, beforeName: number): Fo
   if (form === "argument") return undefined;
   const inAddress = beforeName === 63 || beforeName === 38;
   const end = endOfBareValue(text, at, inAddress, form === "element");
-  return end > at && end - at <= VALUE_CHARACTERS_MAX
-    ? { value: text.slice(at, end), start: at, end, quoted: form === "element" }
-    : undefined;
+  return end > at ? { value: text.slice(at, end), start: at, end, quoted: form === "element" } : undefined;
 }
 
 function readQuoted(text: string, start: number, quote: number): FoundValue | undefined {
@@ -142,14 +142,15 @@ const BARE_ENDS = new Set([..." \t\r\n\v\f\0\"'`<>,;(){}[]|\\^\u00a0\u2028\u2029
 const TRAILERS = new Set([..."., :!?*"].map((character) => character.charCodeAt(0)));
 
 function endOfBareValue(text: string, start: number, inAddress: boolean, inElement: boolean): number {
-  const limit = Math.min(text.length, start + VALUE_CHARACTERS_MAX + 1);
+  let limit = Math.min(text.length, start + VALUE_CHARACTERS_MAX + 1);
   let end = start;
   while (end < limit) {
     const code = text.charCodeAt(end);
+    if (code === 58 || code === 61) limit = Math.min(limit, start + COMPOUND_CHARACTERS_MAX + 1);
     if (inElement ? code === LESS || code === 10 : BARE_ENDS.has(code) || (inAddress && (code === 38 || code === 35))) break;
     end += 1;
   }
-  if (end - start > VALUE_CHARACTERS_MAX) return end;
+  if (end >= limit && end < text.length) return start; // too long
   while (end > start && TRAILERS.has(text.charCodeAt(end - 1))) end -= 1;
   // A call or an index is code, not a value: `token = read(…)`.
   const after = text.charCodeAt(end);

@@ -5,7 +5,7 @@
  */
 import { KernelError } from "../base/errors.ts";
 import { BLOCK_RULES, blockTriggers } from "./key-block.ts";
-import type { Matcher, Trigger } from "./matcher.ts";
+import { emptyMemo, type Matcher, type Trigger } from "./matcher.ts";
 import { GENERAL_NAMED, namedTriggers } from "./named-rule.ts";
 import { type CompiledRule, compileRule, type Rule } from "./rule.ts";
 import { FORMAT_RULES } from "./rules/all.ts";
@@ -72,9 +72,9 @@ function wrapped(compiled: readonly CompiledRule[], block: readonly Trigger[]): 
   const [pem] = block;
   if (pem) add("-----BEGIN ", pem.keyword.length, pem.matcher);
   return [...inside].flatMap(([beginning, matchers]) =>
-    wrappedTriggers([beginning], (text, at) => {
+    wrappedTriggers(beginning, Math.max(...matchers.map(({ matcher }) => matcher.reach)), (text, at) => {
       for (const { length, matcher } of matchers) {
-        const found = matcher.match(text, at, at + length);
+        const found = matcher.match(text, at, at + length, emptyMemo());
         if (found) return found;
       }
       return undefined;

@@ -123,11 +123,27 @@ export function isLeftEdge(text: string, start: number, left: LeftEdge): boolean
   if (left === "any" || start === 0) return true;
   const before = text.charCodeAt(start - 1);
   if (!isWordCode(before) && (left === "word" || (before !== 95 && before !== 45))) return true;
-  return ESCAPE_END.test(text.slice(Math.max(0, start - ESCAPE_CHARACTERS), start));
+  return endsEscape(text, start, before);
 }
 
+/** Whether an escape sequence ends before `start`, with the character `before`. */
+function endsEscape(text: string, start: number, before: number): boolean {
+  const code = (back: number) => text.charCodeAt(start - back);
+  if (code(2) === BACKSLASH) return ESCAPED.has(before);
+  if (before === 109) return /\x1b\[[0-9;]{0,12}m$/.test(text.slice(Math.max(0, start - ESCAPE_CHARACTERS), start));
+  if (code(3) === PERCENT) return isHex(code(2)) && isHex(before);
+  if (code(4) === BACKSLASH && code(3) === 120) return isHex(code(2)) && isHex(before);
+  return code(6) === BACKSLASH && code(5) === 117 && isHex(code(4)) && isHex(code(3)) && isHex(code(2)) && isHex(before);
+}
+
+const BACKSLASH = 92;
+const PERCENT = 37;
+const ESCAPED = new Set([..."nrtbf0"].map((character) => character.charCodeAt(0)));
 const ESCAPE_CHARACTERS = 16;
-const ESCAPE_END = /(?:\\[nrtbf0]|%[0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}|\x1b\[[0-9;]{0,12}m)$/;
+
+function isHex(code: number): boolean {
+  return (code >= 48 && code <= 57) || (code >= 97 && code <= 102) || (code >= 65 && code <= 70);
+}
 
 function isWordCode(code: number): boolean {
   return (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || (code >= 48 && code <= 57);
@@ -153,6 +169,7 @@ export function tokens(
   samples: readonly string[],
   options: TokenOptions = {},
 ): Rule {
+  const left = isRepeatable(prefixes[0] ?? "", body) ? "token" : "word";
   const beginning = prefixes.length === 1 ? escapeExpression(prefixes[0] ?? "") : `(?:${prefixes.map(escapeExpression).join("|")})`;
   const [prefix = ""] = prefixes;
   return {
@@ -161,12 +178,22 @@ export function tokens(
     title,
     keywords: prefixes.map((text) => text.slice(0, KEYWORD_CHARACTERS_MAX)),
     expression: beginning + body,
+    left,
     ...options,
     examples: {
       positive: samples.flatMap((sample) => [sample, `{"value":"${sample}"}`, `export X=${sample}\n`]),
       negative: [prefix, `${prefix}...`, `${prefix}xxxxxxxxxxxx`, `${prefix}<your-token>`, `starts with \`${prefix}\` and goes on`],
     },
   };
+}
+
+/**
+ * Whether the beginning may also stand inside of the body. Then only the first of several in a row may begin a token, or
+ * text that repeats it would be looked at again and again.
+ */
+function isRepeatable(prefix: string, body: string): boolean {
+  const [, inside] = /\[([^\]]+)\]\{/.exec(body) ?? [];
+  return inside !== undefined && new RegExp(`^[${inside}]*$`).test(prefix);
 }
 
 function escapeExpression(text: string): string {

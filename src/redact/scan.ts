@@ -7,7 +7,7 @@
 import type { Finding } from "./finding.ts";
 import { matchInterleaved } from "./interleaved.ts";
 import { buildAutomaton, type KeywordAutomaton } from "./keyword-automaton.ts";
-import type { Matcher, Trigger } from "./matcher.ts";
+import { type DecodeMemo, emptyMemo, type Matcher, type Trigger } from "./matcher.ts";
 
 /** Keywords with their automaton. */
 export interface TriggerTable {
@@ -36,32 +36,33 @@ const ASCII = 128;
 /** Everything found in `text`, findings that overlap included, appended to `found`. */
 export function scanText(table: TriggerTable, text: string, found: Finding[]): void {
   const { next, classes, accepting } = table.automaton;
+  const memo = emptyMemo();
   let state = 0;
   for (let index = 0; index < text.length; index += 1) {
     const code = text.charCodeAt(index);
     state = next[state + (code < ASCII ? (classes[code] ?? 0) : 0)] ?? 0;
-    if (state >= accepting) verifyAt(table, state, text, index, found);
+    if (state >= accepting) verifyAt(table, state, text, index, found, memo);
   }
 }
 
 /** Verifies the keywords that end in `state` at `index`. */
-function verifyAt(table: TriggerTable, state: number, text: string, index: number, found: Finding[]): void {
+function verifyAt(table: TriggerTable, state: number, text: string, index: number, found: Finding[], memo: DecodeMemo): void {
   if (text.charCodeAt(index) === 0) return; // a null character keeps the state of the keyword before it
   const { outputStarts, outputs, accepting, stride } = table.automaton;
   const entry = (state - accepting) / stride;
   const last = outputStarts[entry + 1] ?? 0;
   for (let place = outputStarts[entry] ?? 0; place < last; place += 1) {
-    const finding = verify(table, outputs[place] ?? 0, text, index);
+    const finding = verify(table, outputs[place] ?? 0, text, index, memo);
     if (finding) found.push(finding);
   }
 }
 
 /** Verifies that `keyword`, which ends at `index`, belongs to a secret. */
-export function verify(table: TriggerTable, keyword: number, text: string, index: number): Finding | undefined {
+export function verify(table: TriggerTable, keyword: number, text: string, index: number, memo: DecodeMemo): Finding | undefined {
   const matcher = table.matchers[keyword];
   const length = table.lengths[keyword] ?? 0;
   if (!matcher) return undefined;
   const start = index + 1 - length;
   if (length > 1 && text.charCodeAt(index - 1) === 0) return matchInterleaved(matcher, text, index, length);
-  return matcher.match(text, start, index + 1);
+  return matcher.match(text, start, index + 1, memo);
 }

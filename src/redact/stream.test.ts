@@ -1,3 +1,4 @@
+// A secret is hidden wherever a stream of bytes is cut.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { RedactingStream } from "./stream.ts";

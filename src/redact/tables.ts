@@ -70,8 +70,8 @@ function allowing(allow: Allowance): (trigger: Trigger) => Trigger {
     if (!judged) {
       judged = {
         ...matcher,
-        match: (text, start, end) => {
-          const found = matcher.match(text, start, end);
+        match: (text, start, end, memo) => {
+          const found = matcher.match(text, start, end, memo);
           return found && allow(found.rule, text.slice(found.start, found.end)) ? undefined : found;
         },
       };

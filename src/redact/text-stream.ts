@@ -9,7 +9,7 @@
 import { REDACTION_FINDINGS_KEPT_MAX } from "../base/limits.ts";
 import { addToChain, type Chain, closeChain, type Finding, startChain } from "./finding.ts";
 import { markerOf } from "./marker.ts";
-import { MATCHER_BEHIND_MAX } from "./matcher.ts";
+import { type DecodeMemo, emptyMemo, MATCHER_BEHIND_MAX } from "./matcher.ts";
 import { type TriggerTable, verify } from "./scan.ts";
 
 /** A keyword that was met and not looked at yet. */
@@ -94,11 +94,12 @@ export class TextRedactionStream {
   #settle(isLast: boolean): string {
     const end = this.#base + this.#text.length;
     let safe = isLast ? end : this.#frontier(end);
+    const memo = emptyMemo();
     for (const queue of this.#queues.values()) {
       let done = 0;
       for (const candidate of queue) {
         if (candidate.needs > end && !isLast) break;
-        this.#look(candidate);
+        this.#look(candidate, memo);
         done += 1;
       }
       queue.splice(0, done);
@@ -114,8 +115,8 @@ export class TextRedactionStream {
     return output;
   }
 
-  #look({ table, keyword, index }: Candidate): void {
-    const found = verify(table, keyword, this.#text, index - this.#base);
+  #look({ table, keyword, index }: Candidate, memo: DecodeMemo): void {
+    const found = verify(table, keyword, this.#text, index - this.#base, memo);
     if (found) this.#waiting.push({ ...found, start: found.start + this.#base, end: found.end + this.#base });
   }
 

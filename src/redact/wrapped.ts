@@ -6,7 +6,7 @@
  * the groups of four characters that hold it.
  */
 import type { Finding } from "./finding.ts";
-import type { Matcher, Trigger } from "./matcher.ts";
+import type { DecodeMemo, Matcher, Trigger } from "./matcher.ts";
 
 /** Characters of base64 that are decoded from one keyword on: a private key of 4,096 bits, wrapped. */
 const WRAPPED_CHARACTERS_MAX = 8192;
@@ -17,17 +17,16 @@ const KEYWORD_CHARACTERS_MIN = 4;
 /** Finds what stands at `at` of a decoded text. */
 export type FindAt = (text: string, at: number) => Finding | undefined;
 
-/** Triggers for each of `beginnings`, in the right case, in each alignment. */
-export function wrappedTriggers(beginnings: readonly string[], findAt: FindAt): readonly Trigger[] {
-  const triggers = new Map<string, Trigger>();
-  for (const beginning of beginnings) {
-    for (let shift = 0; shift < BYTES_KEPT; shift += 1) {
-      const keyword = alignedBase64(beginning, shift);
-      if (keyword.length < KEYWORD_CHARACTERS_MIN) continue;
-      triggers.set(`${shift}${keyword}`, { keyword, matcher: wrappedMatcher(keyword, shift, findAt) });
-    }
+/** Triggers for `beginning` in each alignment; `findAt` looks at most `reach` characters ahead of it. */
+export function wrappedTriggers(beginning: string, reach: number, findAt: FindAt): readonly Trigger[] {
+  const triggers: Trigger[] = [];
+  // Whole groups of four, so that the piece that is decoded does not depend on where the decoding began.
+  const characters = Math.min(WRAPPED_CHARACTERS_MAX, 4 * Math.ceil((reach + BYTES_KEPT) / BYTES_KEPT));
+  for (let shift = 0; shift < BYTES_KEPT; shift += 1) {
+    const keyword = alignedBase64(beginning, shift);
+    if (keyword.length >= KEYWORD_CHARACTERS_MIN) triggers.push({ keyword, matcher: wrappedMatcher(keyword, shift, characters, findAt) });
   }
-  return [...triggers.values()];
+  return triggers;
 }
 
 /** The characters of base64 that `text` alone decides when `shift` unknown bytes precede it. */
@@ -37,38 +36,54 @@ export function alignedBase64(text: string | Uint8Array, shift: number): string 
   return encoded.slice(Math.ceil((shift * 8) / 6), Math.floor(((shift + bytes.length) * 8) / 6));
 }
 
-function wrappedMatcher(keyword: string, shift: number, findAt: FindAt): Matcher {
+function wrappedMatcher(keyword: string, shift: number, reach: number, findAt: FindAt): Matcher {
   const before = Math.ceil((shift * 8) / 6);
   return {
-    reach: WRAPPED_CHARACTERS_MAX + 4,
+    reach: reach + 4,
     back: before,
-    match: (text, start) => {
+    match: (text, start, _, memo) => {
       if (!text.startsWith(keyword, start)) return undefined;
       const first = start - before;
-      if (first < 0) return undefined;
-      const end = endOfBase64(text, first, start + WRAPPED_CHARACTERS_MAX);
-      if (end < start + keyword.length) return undefined;
-      // Characters are decoded as they are: one byte of the result for each byte.
-      const decoded = Buffer.from(text.slice(first, end), "base64").toString("latin1");
-      const found = findAt(decoded, shift);
+      const decoded = first < 0 ? "" : decodeAt(text, first, reach, memo);
+      const found = decoded === "" ? undefined : findAt(decoded, shift);
       if (!found) return undefined;
-      const from = first + Math.floor(found.start / 3) * 4;
-      const to = Math.min(end, first + Math.ceil(found.end / 3) * 4);
-      return { rule: found.rule, kind: found.kind, start: from, end: to };
+      const from = first + Math.floor(found.start / BYTES_KEPT) * 4;
+      let to = first + Math.ceil(found.end / BYTES_KEPT) * 4;
+      while (to > from && !isBase64(text.charCodeAt(to - 1)) && text.charCodeAt(to - 1) !== PADDING) to -= 1;
+      return { rule: found.rule, kind: found.kind, start: from, end: Math.min(to, text.length) };
     },
   };
 }
 
-/** Where base64 or base64url ends, its padding included. */
+/**
+ * What the base64 from `first` on holds, up to `reach` characters of it: one character for each byte. More is decoded than
+ * was asked for, and kept for the next keyword of the same run.
+ */
+function decodeAt(text: string, first: number, reach: number, memo: DecodeMemo): string {
+  const inMemo = memo.text === text && first >= memo.from && first < memo.to && (first - memo.from) % 4 === 0;
+  if (!inMemo || (first + reach > memo.to && !memo.ended)) {
+    const limit = Math.min(text.length, first + 2 * reach);
+    memo.text = text;
+    memo.from = first;
+    memo.to = endOfBase64(text, first, limit);
+    memo.ended = memo.to < limit || limit === text.length;
+    memo.decoded = Buffer.from(text.slice(first, memo.to), "base64").toString("latin1");
+  }
+  const at = ((first - memo.from) / 4) * BYTES_KEPT;
+  return memo.decoded.slice(at, at + Math.floor((reach * BYTES_KEPT) / 4));
+}
+
+/** Where base64 or base64url ends. */
 function endOfBase64(text: string, start: number, limit: number): number {
   let at = start;
-  while (at < limit) {
-    const code = text.charCodeAt(at);
-    const inside =
-      (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || (code >= 47 && code <= 57) || code === 43 || code === 45 || code === 95;
-    if (!inside) break;
-    at += 1;
-  }
-  for (let padding = 0; padding < 2 && text.charCodeAt(at) === 61; padding += 1) at += 1;
+  while (at < limit && isBase64(text.charCodeAt(at))) at += 1;
   return at;
+}
+
+const PADDING = 61;
+
+function isBase64(code: number): boolean {
+  return (
+    (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || (code >= 47 && code <= 57) || code === 43 || code === 45 || code === 95
+  );
 }

@@ -11,7 +11,7 @@ describe("when memory is given back", () => {
 
   test("once after each time of activity, and never during it", () => {
     let given = 0;
-    const idle = new IdleMemory(() => (given += 1), 100);
+    const idle = new IdleMemory(() => (given += 1), 100, 1000);
     for (let count = 0; count < 10; count += 1) {
       idle.touch();
       vi.advanceTimersByTime(90);
@@ -24,6 +24,25 @@ describe("when memory is given back", () => {
     idle.touch();
     vi.advanceTimersByTime(200);
     expect(given).toBe(2);
+  });
+
+  test("bursts of calls wait for the end of the pause, and then for a time without calls", () => {
+    let given = 0;
+    const idle = new IdleMemory(() => (given += 1), 100, 1000);
+    idle.touch();
+    vi.advanceTimersByTime(200);
+    expect(given).toBe(1);
+    for (let burst = 0; burst < 3; burst += 1) {
+      idle.touch();
+      vi.advanceTimersByTime(300);
+    }
+    expect(given).toBe(1);
+    vi.advanceTimersByTime(400);
+    expect(given).toBe(2);
+    expect(vi.getTimerCount()).toBe(1); // the pause alone
+    vi.advanceTimersByTime(10_000);
+    expect(given).toBe(2);
+    expect(vi.getTimerCount()).toBe(0);
   });
 
   test("nothing happens and no timer runs before there was any activity", () => {

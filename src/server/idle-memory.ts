@@ -3,30 +3,41 @@
  *
  * An MCP server is kept open for hours and mostly waits, and V8 collects only when something allocates: what starting and
  * the last calls left would stay. Decides only when to collect; nothing that is in use is given up. Collecting takes some
- * 50 ms, so that it happens once after each time of activity, and only when there is enough to give back.
+ * 50 ms and the next burst of calls runs more slowly at first, so that it happens once after each time of activity, only
+ * when there is enough to give back, and with a long pause in between.
  *
  * INVARIANT: never keeps the process alive, and does nothing while the thread is busy.
  */
 import { getHeapStatistics, setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { IDLE_HEAP_BYTES_MIN, IDLE_LOOK_MS } from "../base/limits.ts";
+import { IDLE_HEAP_BYTES_MIN, IDLE_LOOK_MS, IDLE_PAUSE_MS } from "../base/limits.ts";
 
 /** Watches over one thread. */
 export class IdleMemory {
   readonly #giveBack: () => void;
   readonly #lookMs: number;
+  readonly #pauseMs: number;
   #active = false;
   #timer: NodeJS.Timeout | undefined;
+  #pause: NodeJS.Timeout | undefined;
 
-  /** @param giveBack called once the thread was idle for one to two times `lookMs` */
-  constructor(giveBack: () => void, lookMs = IDLE_LOOK_MS) {
+  /**
+   * @param giveBack called once the thread was idle for one to two times `lookMs`
+   * @param pauseMs least time between two calls of it; who is idle earlier waits for the end of it
+   */
+  constructor(giveBack: () => void, lookMs = IDLE_LOOK_MS, pauseMs = IDLE_PAUSE_MS) {
     this.#giveBack = giveBack;
     this.#lookMs = lookMs;
+    this.#pauseMs = pauseMs;
   }
 
   /** Something was asked for. Cheap enough for every call. */
   touch(): void {
     this.#active = true;
+    if (this.#pause === undefined) this.#watch();
+  }
+
+  #watch(): void {
     this.#timer ??= setTimeout(() => this.#look(), this.#lookMs).unref();
   }
 
@@ -37,7 +48,13 @@ export class IdleMemory {
       return;
     }
     this.#timer = undefined;
+    this.#pause = setTimeout(() => this.#resume(), this.#pauseMs).unref();
     this.#giveBack();
+  }
+
+  #resume(): void {
+    this.#pause = undefined;
+    if (this.#active) this.#watch();
   }
 }
 

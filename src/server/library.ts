@@ -5,6 +5,7 @@
 import { newId, systemRandom } from "../base/ids.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { CallResponse } from "../model/call.ts";
+import type { ProgressListener } from "../model/progress.ts";
 import type { Session } from "../model/session.ts";
 import { toToolResult } from "../wire/index.ts";
 import type { SessionWish } from "./administration.ts";
@@ -19,6 +20,8 @@ export interface CallOptions {
   /** At most 256 characters; a random one when absent. */
   readonly requestId?: string;
   readonly dedupeKey?: string;
+  /** Hears what the tool reports while it runs. */
+  readonly onProgress?: ProgressListener;
 }
 
 /** What came of a call: the response with everything known about it, and the result document that agents see. */
@@ -78,6 +81,7 @@ async function openSession(open: OpenKernel, wish: SessionOptions): Promise<Kern
           ...(options.dedupeKey !== undefined && { dedupeKey: options.dedupeKey }),
         },
         options.signal ?? new AbortController().signal,
+        options.onProgress,
       );
       return { response, result: toToolResult(response) };
     },

@@ -99,7 +99,7 @@ describe("each variant becomes one canonical call", () => {
       tool: "artifact_publish",
       variant: "artifact_publish",
       reply: "result",
-      arguments: { artifact_id: "a", content_hash: HASH, category: "c", metadata: ["k=v"] },
+      arguments: { artifact_id: "a", content_hash: Buffer.from(HASH).toString("hex"), category: "c", metadata: ["k=v"] },
     });
   });
 

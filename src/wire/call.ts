@@ -4,7 +4,7 @@
  *
  * It trusts that the request was validated: numbers are within their limits, `arguments_json` is a JSON object.
  */
-import { textOf } from "../base/bytes.ts";
+import { hex, textOf } from "../base/bytes.ts";
 import { assert } from "../base/errors.ts";
 import { isJsonObject } from "../base/json.ts";
 import { parseJson } from "../base/json-parse.ts";
@@ -54,7 +54,7 @@ function mapTool(tool: ToolRequest["tool"]): Mapped {
       return { tool: "inference", variant: "inference", arguments: inferenceArguments(tool.value), reply: "result" };
     case "artifactPublish": {
       const { artifactId, contentHash, category, metadata } = tool.value;
-      const values = { artifact_id: artifactId, content_hash: contentHash, category, metadata };
+      const values = { artifact_id: artifactId, content_hash: hex(contentHash), category, metadata };
       return { tool: "artifact_publish", variant: "artifact_publish", arguments: values, reply: "result" };
     }
     case "call":

@@ -47,6 +47,7 @@ describe("exit codes", () => {
       "lease_created",
       "session_created",
       "policy_loaded",
+      "mark_raised",
       "tool_executed",
       "session_revoked",
       "lease_released",

@@ -226,9 +226,10 @@ describe("the ledger", () => {
   test("is shown, verified, and a changed byte is found and its entry named", async () => {
     const place = freshPlace();
     await handrail(place, ["call", "write_file", "--json", '{"path":"a.txt","content":"a"}']);
-    const tail = await handrail(place, ["ledger", "tail", "-n", "5"]);
+    const tail = await handrail(place, ["ledger", "tail", "-n", "6"]);
     expect(linesOf(tail.stdout).map((line) => line.trim().split(/\s+/).slice(2, 4).join(" "))).toEqual([
       "tool_selected write_file",
+      "mark_raised write_file",
       "tool_executed write_file",
       "session_revoked",
       "lease_released",
@@ -240,7 +241,7 @@ describe("the ledger", () => {
     const shown = await json<object>(place, ["ledger", "show", String(last?.sequence)]);
     expect(shown).toMatchObject({
       eventType: "tool_executed",
-      closes: (last?.sequence ?? 0) - 1,
+      closes: (last?.sequence ?? 0) - 2,
       payload: { tool: "write_file", success: true },
     });
     expect((await handrail(place, ["ledger", "show", "999"])).stderr).toMatch(

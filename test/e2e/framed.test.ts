@@ -147,9 +147,20 @@ describe("the other variants", () => {
     ["shell_exec", { case: "shellExec", value: { command: "id" } }],
     ["git_op", { case: "gitOp", value: { operation: "STATUS" } }],
     ["inference", { case: "inference", value: { provider: "p", model: "m", promptHash: hash, maxTokens: 1n } }],
-    ["artifact_publish", { case: "artifactPublish", value: { artifactId: "a", contentHash: hash, category: "c" } }],
   ] satisfies [string, Variant][])("%s is answered: there is no such tool here", async (_, tool) => {
     expect(await failureOf(tool)).toEqual(["TOOL_SPEC_MISSING", "gates", "TOOL:unknown"]);
+  });
+
+  test("CTR-0020: artifact_publish of content that is not stored fails, and succeeds once it is", async () => {
+    const publish = (contentHash: Uint8Array): Variant => ({
+      case: "artifactPublish",
+      value: { artifactId: "a", contentHash, category: "c" },
+    });
+    expect(await failureOf(publish(hash))).toEqual(["CONTENT_NOT_FOUND"]);
+    const put = { name: "put_content", argumentsJson: Buffer.from('{"content":"kept"}') };
+    const { data } = JSON.parse((await bytesOf({ case: "call", value: put })).toString());
+    const published = JSON.parse((await bytesOf(publish(Buffer.from(data.content_hash, "hex")))).toString());
+    expect(published).toMatchObject({ status: "success", data: { artifact_id: "a", content_hash: data.content_hash } });
   });
 });
 

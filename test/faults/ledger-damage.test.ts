@@ -10,8 +10,8 @@ import { appendBatch } from "../../src/ledger/ledger.ts";
 import { openLedgerReader } from "../../src/server/ledger-reader.ts";
 import { startLedgerThread } from "../../src/server/ledger-thread.ts";
 import { openLedgerStore } from "../../src/stores/embedded/ledger-store.ts";
-import { openStateStores } from "../../src/stores/embedded/state-stores.ts";
 import { checkStateDirectory } from "../../src/stores/embedded/state-directory.ts";
+import { openStateStores } from "../../src/stores/embedded/state-stores.ts";
 import { sampleEvent } from "../stores/contract.ts";
 import { freshDirectory } from "../stores/place.ts";
 

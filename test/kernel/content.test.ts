@@ -403,6 +403,12 @@ describe("CTR-0024 and CTR-0025: large results are stored, small ones are inline
     });
   });
 
+  test("many values without text count as well as they are printed", async () => {
+    const data = { list: Array.from({ length: 40_000 }, () => ({})) };
+    const { call } = await memoryKernel({ tools: [testTool("hollow", () => ({ kind: "data", data }))] });
+    expect((await call("hollow", { path: "a" })).outcome).toMatchObject({ truncated: true, data: { size: 40_000 * 3 + 10 } });
+  });
+
   test("read_file shows as much as the caller asked for, beyond 100 KB too", async () => {
     const kernel = await memoryKernel();
     writeFileSync(join(kernel.root, "text"), "line\n".repeat(60_000));
@@ -445,5 +451,72 @@ describe("content that was altered on disk", () => {
     expect(readdirSync(join(kernel.state, "cas", "quarantine"))).toEqual([expect.stringMatching(`^${hash}\\.`)]);
     await put(kernel, "the truth");
     expect((await fetched(kernel, hash)).toString()).toBe("the truth");
+  });
+});
+
+describe("arguments that do not fit", () => {
+  const hash = blake3Hex("x");
+  test.each<[string, object, object]>([
+    ["artifact_publish", { artifact_id: "a", category: "c" }, { field: "content_hash", rule: "required" }],
+    ["artifact_publish", { artifact_id: "a", category: "c", content_hash: hash.slice(1) }, { field: "content_hash", rule: "hash_size" }],
+    ["artifact_publish", { artifact_id: "", category: "c", content_hash: hash }, { field: "artifact_id", rule: "required" }],
+    ["artifact_publish", { artifact_id: "a".repeat(257), category: "c", content_hash: hash }, { field: "artifact_id", rule: "max_length" }],
+    [
+      "artifact_publish",
+      { artifact_id: "a", category: "c", content_hash: hash, metadata: ["a=b=c"] },
+      { field: "metadata[0]", rule: "format" },
+    ],
+    [
+      "artifact_publish",
+      { artifact_id: "a", category: "c", content_hash: hash, metadata: Array(1001).fill("a=b") },
+      { field: "metadata", rule: "max_items" },
+    ],
+    ["artifact_fetch", {}, { field: "", rule: "mutually_exclusive" }],
+    ["artifact_fetch", { artifact_id: "a", content_hash: hash }, { field: "", rule: "mutually_exclusive" }],
+    ["artifact_fetch", { content_hash: hash, offset: -1 }, { field: "offset", rule: "min_value" }],
+    ["put_content", { content: "x", hash }, { field: "hash", rule: "unknown_property" }],
+  ])("%s %j", async (tool, args, violation) => {
+    const kernel = await memoryKernel();
+    expect((await kernel.call(tool, args as never)).outcome).toMatchObject({
+      kind: "denied",
+      denial: { reason: "tool_input_invalid", violations: [violation] },
+    });
+  });
+
+  test("content in the call is checked against what it announces, and base64 must be base64", async () => {
+    const kernel = await memoryKernel();
+    for (const args of [{ content_hash: hash }, { size_bytes: 4 }, { encoding: "base64" }]) {
+      expect((await kernel.call("put_content", { content: "no!", ...args })).outcome).toMatchObject({
+        kind: "error",
+        code: "CONTENT_MISMATCH",
+      });
+    }
+    expect(
+      dataOf(await kernel.call("put_content", { content: "eA==", encoding: "base64", content_hash: hash.toUpperCase(), size_bytes: 1 })),
+    ).toEqual({
+      content_hash: hash,
+      size_bytes: 1,
+    });
+    expect((await kernel.call("put_content", {})).outcome).toMatchObject({ kind: "error", code: "NOT_SUPPORTED" });
+  });
+
+  test("bytes that are no text are fetched as base64, and refused as text", async () => {
+    const kernel = await memoryKernel();
+    const { content_hash } = dataOf(await kernel.call("put_content", { content: "/wD+", encoding: "base64" }));
+    expect((await kernel.call("artifact_fetch", { content_hash } as never)).outcome).toMatchObject({ kind: "error", code: "BINARY_FILE" });
+    expect(dataOf(await kernel.call("artifact_fetch", { content_hash, encoding: "base64", offset: 1 } as never))).toMatchObject({
+      content: "AP4=",
+      offset: 1,
+      bytes: 2,
+    });
+  });
+
+  test("the schemas that clients are shown say what is required, and what a cut result looks like", async () => {
+    const { door } = await memoryKernel();
+    const shown = door.tools().find(({ name }) => name === "artifact_publish");
+    expect(shown?.inputSchema).toMatchObject({ required: ["artifact_id", "content_hash", "category"] });
+    expect(shown?.outputSchema).toMatchObject({
+      anyOf: [{ required: expect.arrayContaining(["artifact_id"]) }, { required: expect.arrayContaining(["rest"]) }],
+    });
   });
 });

@@ -45,7 +45,7 @@ export const DATABASE_RULES: readonly Rule[] = [
           : "probable",
     examples: {
       positive: ["Server=db;Database=x;User Id=sa;Password={a16};Encrypt=true", "Host=h;Username=u;pwd={a12}"],
-      negative: ["Server=db;Password=password;", "Server=db;User Id=u;Password=${PW};", ";password=<secret>"],
+      negative: ["Server=db;Password=password;", "Server=db;User Id=u;Password=\x24{PW};", ";password=<secret>"],
     },
   },
 ];

@@ -21,7 +21,7 @@ export const PACKAGE_RULES: readonly Rule[] = [
     check: real,
     examples: {
       positive: ["//registry.example.org/:_authToken={uuid}", "//r.example.org/:_password={b20}==\n", "_auth = {b32}"],
-      negative: ["//registry.example.org/:_authToken=${NPM_TOKEN}", ":_authToken=xxxxxxxxxx", "_auth = $AUTH"],
+      negative: ["//registry.example.org/:_authToken=\x24{NPM_TOKEN}", ":_authToken=xxxxxxxxxx", "_auth = $AUTH"],
     },
   },
   token("pypi-token", "a PyPI upload token", "pypi-AgE", "[A-Za-z0-9_-]{50,500}", "IcHlwaS5vcmc{u120}"),

@@ -22,7 +22,7 @@ export const PAYMENT_RULES: readonly Rule[] = [
     "a PayPal or Braintree access token",
     ["access_token$production$", "access_token$sandbox$"],
     "[0-9a-z]{16}\\$[0-9a-f]{32}",
-    ["access_token$production${l16}${h32}"],
+    ["access_token$production\x24{l16}\x24{h32}"],
   ),
   tokens(
     "plaid-token",

@@ -21,8 +21,9 @@ export const WEB_RULES: readonly Rule[] = [
     kind: "definite",
     title: "a JSON Web Token",
     keywords: ["eyJ"],
-    expression: "eyJ[A-Za-z0-9_-]{10,1000}\\.[A-Za-z0-9_-]{10,2500}\\.[A-Za-z0-9_-]{0,700}(?:\\.[A-Za-z0-9_-]{0,1000}\\.[A-Za-z0-9_-]{10,64})?",
-    left: "any",
+    expression:
+      "eyJ[A-Za-z0-9_-]{10,1000}\\.[A-Za-z0-9_-]{10,2500}\\.[A-Za-z0-9_-]{0,700}(?:\\.[A-Za-z0-9_-]{0,1000}\\.[A-Za-z0-9_-]{10,64})?",
+    left: "token",
     check: (secret) => (isTokenHeader(secret.split(".")[0] ?? "") ? "definite" : undefined),
     examples: {
       positive: ["{jwt}", "Authorization: Bearer {jwt}", "?id_token={jwt}&state=1", '{\\"t\\":\\"{jwt}\\"}'],
@@ -46,7 +47,7 @@ export const WEB_RULES: readonly Rule[] = [
       ],
       negative: [
         "https://user:password@example.org",
-        "postgres://user:${PASSWORD}@h",
+        "postgres://user:\x24{PASSWORD}@h",
         "http://localhost:3000/@scope/x",
         "mongodb://u:<password>@h",
         "https://a.b:443/c@d",
@@ -80,7 +81,7 @@ export const WEB_RULES: readonly Rule[] = [
       negative: [
         "Bearer token authentication",
         "Bearer authentication-and-authorization",
-        "Bearer ${TOKEN}",
+        "Bearer \x24{TOKEN}",
         "bearer realm=example.org/path",
       ],
     },
@@ -125,7 +126,12 @@ export const WEB_RULES: readonly Rule[] = [
       "\\$(?:2[aby]\\$\\d\\d\\$[A-Za-z0-9./]{53}|(?:apr1|1)\\$[A-Za-z0-9./]{1,8}\\$[A-Za-z0-9./]{22}|5\\$(?:rounds=\\d{1,9}\\$)?[A-Za-z0-9./]{1,16}\\$[A-Za-z0-9./]{43}|6\\$(?:rounds=\\d{1,9}\\$)?[A-Za-z0-9./]{1,16}\\$[A-Za-z0-9./]{86}|y\\$[A-Za-z0-9./]{1,8}\\$[A-Za-z0-9./]{1,24}\\$[A-Za-z0-9./]{43}|argon2(?:id|i|d)\\$v=\\d{1,3}\\$[a-z0-9=,]{1,40}\\$[A-Za-z0-9+/]{8,64}\\$[A-Za-z0-9+/]{16,128})",
     left: "any",
     examples: {
-      positive: ["user:$2y$10${a53}", "root:$6${a12}${a86}:19000:0", "x:$apr1${a8}${a22}", "$argon2id$v=19$m=65536,t=3,p=4${b22}${b43}"],
+      positive: [
+        "user:$2y$10\x24{a53}",
+        "root:$6\x24{a12}\x24{a86}:19000:0",
+        "x:$apr1\x24{a8}\x24{a22}",
+        "$argon2id$v=19$m=65536,t=3,p=4\x24{b22}\x24{b43}",
+      ],
       negative: ["costs $1$ and $5$", "$2y$10$", "$argon2id$"],
     },
   },
@@ -134,7 +140,7 @@ export const WEB_RULES: readonly Rule[] = [
     kind: "definite",
     title: "the signature of a signed address",
     keywords: ["x-amz-signature=", "x-goog-signature=", "x-amz-security-token="],
-    expression: "X-(?:Amz-Signature|Goog-Signature|Amz-Security-Token)=([A-Za-z0-9%+/=_-]{32,1600})",
+    expression: "X-(?:Amz-Signature|Goog-Signature|Amz-Security-Token)=([A-Za-z0-9%+/_]{32,1600})",
     caseInsensitive: true,
     left: "any",
     examples: {

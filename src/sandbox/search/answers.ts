@@ -124,6 +124,7 @@ export class CountAnswer extends Answer {
   readonly #files: FileCount[] = [];
   #total = 0;
   #filesMatched = 0;
+  #bytes = 0;
 
   constructor(shownPath: ShownPath) {
     super();
@@ -133,7 +134,10 @@ export class CountAnswer extends Answer {
   protected override take(file: Candidate, { count }: ThreadMatch): void {
     this.#total += count;
     this.#filesMatched += 1;
-    if (this.#files.length < COUNT_FILES_LISTED_MAX) this.#files.push({ path: this.#shownPath(file.place), count });
+    if (this.#files.length === COUNT_FILES_LISTED_MAX || this.#bytes >= SHOWN_BYTES_MAX) return;
+    const path = this.#shownPath(file.place);
+    this.#bytes += Buffer.byteLength(path);
+    this.#files.push({ path, count });
   }
 
   /** The answer. */

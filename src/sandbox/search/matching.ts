@@ -6,8 +6,8 @@
  * the business of whoever runs the thread).
  */
 import { eachMatch } from "../../base/byte-matches.ts";
-import { EDIT_NATIVE_STEPS_MAX, REGEX_BUDGET_MS } from "../../base/limits.ts";
-import { threadTimeMs } from "../files/syscalls.ts";
+import { EDIT_NATIVE_STEPS_MAX } from "../../base/limits.ts";
+import { beginBudget } from "./budget.ts";
 import type { ReadyPattern } from "./pattern.ts";
 import { engineText } from "./text.ts";
 
@@ -39,7 +39,7 @@ export function matchAll(bytes: Buffer, pattern: ReadyPattern, onMatch: OnMatch,
   const first = textStart(bytes);
   const hit = pattern.required === undefined ? first : bytes.indexOf(pattern.required, first);
   if (hit === -1) return;
-  const scan: Scan = { bytes, pattern, onMatch, windowBytes, startedMs: threadTimeMs() };
+  const scan: Scan = { bytes, pattern, onMatch, windowBytes, isOverBudget: beginBudget() };
   if (pattern.withinLine) matchByLines(scan, first, hit);
   else matchWindow(scan, first, bytes.length);
 }
@@ -54,7 +54,7 @@ interface Scan {
   readonly pattern: RegexPattern;
   readonly onMatch: OnMatch;
   readonly windowBytes: number;
-  readonly startedMs: number;
+  readonly isOverBudget: () => boolean;
 }
 
 /** Window by window of whole lines; lines before the next text that every match contains are passed over. */
@@ -80,10 +80,10 @@ function matchByLines(scan: Scan, first: number, firstHit: number): void {
 }
 
 /** The matches in a window; one that begins behind the window's last line feed belongs to the next. Whether more are wanted. */
-function matchWindow({ bytes, pattern, onMatch, startedMs }: Scan, from: number, to: number): boolean {
+function matchWindow({ bytes, pattern, onMatch, isOverBudget }: Scan, from: number, to: number): boolean {
   const { text, toByte } = engineText(bytes.subarray(from, to));
   const matches = pattern.regex.findAll(text);
-  if (threadTimeMs() - startedMs > REGEX_BUDGET_MS) throw new OverBudget();
+  if (isOverBudget()) throw new OverBudget();
   const endsInLineFeed = pattern.withinLine && to > from && bytes[to - 1] === NEWLINE;
   for (const { start, end } of matches) {
     const at = from + toByte(start);

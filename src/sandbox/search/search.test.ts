@@ -169,6 +169,17 @@ describe("what is left out and counted", () => {
     expect(filesSearched).toBeGreaterThanOrEqual(200);
   });
 
+  test("directories that vanish or come while the search runs neither fail it nor end it", async () => {
+    for (let index = 0; index < 60; index += 1) put(`d${index}/e/f.txt`);
+    for (let round = 0; round < 10; round += 1) {
+      const running = count(search, ".", "needle");
+      for (let index = round; index < 60; index += 10) rmSync(join(place.root, `d${index}`), { recursive: true });
+      for (let index = 0; index < 5; index += 1) put(`new-${round}-${index}/f.txt`);
+      expect((await running).truncated).toBe(false);
+    }
+    expect(await count(search, ".", "needle")).toMatchObject({ total: 50, filesSearched: 50 });
+  });
+
   test("a directory deeper than is entered shows as truncated", async () => {
     const at = (levels: number) => `${"d/".repeat(levels)}a.txt`;
     put(at(SEARCH_DEPTH_MAX - 1));

@@ -129,7 +129,7 @@ class Threads {
     worker.unref();
     worker.on("message", ({ id, result }: ThreadReply) => this.#answered(thread, id, result));
     // Out of memory is an error of the thread; whatever it is, `exit` follows.
-    worker.on("error", (error) => this.#lost(thread, lossOf(error)));
+    worker.on("error", (error) => this.#lost(thread, lossOf(error, Atomics.load(thread.pulse, PULSE.index))));
     worker.on("exit", () => this.#lost(thread, { kind: "broken", message: "the search thread ended" }));
     return thread;
   }
@@ -195,7 +195,8 @@ class Threads {
   }
 }
 
-function lossOf(error: unknown): WorkResult {
+/** Matches that fit no memory would fit no budget either. */
+function lossOf(error: unknown, index: number): WorkResult {
   const isFull = error instanceof Error && "code" in error && error.code === "ERR_WORKER_OUT_OF_MEMORY";
-  return isFull ? { kind: "over_budget", index: -1 } : { kind: "broken", message: error instanceof Error ? error.message : String(error) };
+  return isFull ? { kind: "over_budget", index } : { kind: "broken", message: error instanceof Error ? error.message : String(error) };
 }

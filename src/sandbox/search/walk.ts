@@ -30,6 +30,8 @@ const IGNORE_FILE_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.
 const IGNORE_FILE = ".gitignore";
 /** Names read after which other calls get their turn. */
 const NAMES_PER_TURN = 1024;
+/** Files judged after which they do. */
+const FILES_PER_TURN = 4 * SEARCH_BATCH_FILES;
 /** Names that one system call brings. */
 const NAMES_PER_CALL = 512;
 
@@ -87,7 +89,8 @@ interface Level {
   readonly directory: SharedDirectory;
   readonly place: WorkspacePath;
   readonly ignoreRules: IgnoreRules;
-  readonly entries: readonly Entry[];
+  /** Names in Latin-1, a slash behind those of directories, in order. */
+  readonly entries: readonly string[];
   next: number;
 }
 
@@ -117,6 +120,7 @@ export async function walkTree(
       const full = batch;
       batch = [];
       if (!(await emit(full))) return;
+      if (files % FILES_PER_TURN === 0) await nextTurn();
     }
     const rest = batch;
     batch = [];
@@ -143,9 +147,9 @@ class Walk {
   /** Goes into an open directory, which it closes in the end. */
   async enter(directory: SharedDirectory, place: WorkspacePath, outer: IgnoreRules): Promise<void> {
     try {
-      const { entries, hasIgnoreFile } = await this.#read(directory.descriptor, place);
+      const entries = await this.#read(directory.descriptor);
       const { exclusions } = this.#options;
-      const own = hasIgnoreFile ? readIgnoreFile(directory.descriptor) : undefined;
+      const own = entries.includes(IGNORE_FILE) ? readIgnoreFile(directory.descriptor) : undefined;
       const ignoreRules = own === undefined ? outer : outer.with(exclusions.fromProject(place), own);
       this.#levels.push({ directory, place, ignoreRules, entries, next: 0 });
     } catch (error) {
@@ -157,12 +161,16 @@ class Walk {
   /** The next file; going into directories on the way. */
   async next(): Promise<Candidate | undefined> {
     for (let level = this.#levels.at(-1); level !== undefined; level = this.#levels.at(-1)) {
-      const entry = level.entries[level.next];
+      const raw = level.entries[level.next];
       level.next += 1;
-      if (entry === undefined) {
+      if (raw === undefined) {
         this.#levels.pop();
         level.directory.release();
-      } else if (entry.isDirectory) {
+        continue;
+      }
+      const entry = this.#entryOf(raw, level.place);
+      if (entry === undefined) continue;
+      if (entry.isDirectory) {
         if (this.#options.isTimeUp()) this.#cutShort();
         else await this.#descend(level, entry);
       } else if (this.#mayBeSearched(level, entry)) {
@@ -199,13 +207,22 @@ class Walk {
     const inner = openBeneath(level.directory.descriptor, name, DIRECTORY_FLAGS, "plain");
     // Gone, replaced by a link, or another mount: not part of the tree any more.
     if ([-errno.ENOENT, -errno.ENOTDIR, -errno.ELOOP, -errno.EXDEV].includes(inner)) return;
-    if (inner < 0) this.#report.unreadable += 1;
-    else await this.enter(new SharedDirectory(inner), place, level.ignoreRules.inside(path));
+    if (inner < 0) {
+      this.#report.unreadable += 1;
+      return;
+    }
+    try {
+      await this.enter(new SharedDirectory(inner), place, level.ignoreRules.inside(path));
+    } catch (error) {
+      const code = codeOf(error);
+      if (code === undefined) throw error;
+      if (code !== "ENOENT") this.#report.unreadable += 1; // ENOENT: it was removed after it was opened
+    }
   }
 
   /** The entries of a directory that may matter, in the order of the bytes of the paths below it. */
-  async #read(descriptor: number, place: WorkspacePath): Promise<{ readonly entries: readonly Entry[]; readonly hasIgnoreFile: boolean }> {
-    const found: { readonly raw: string; readonly isDirectory: boolean }[] = [];
+  async #read(descriptor: number): Promise<readonly string[]> {
+    const names: string[] = [];
     // Latin-1 keeps every byte as it is, and orders like the bytes.
     const handle = opendirSync(`/proc/self/fd/${descriptor}`, { encoding: "latin1", bufferSize: NAMES_PER_CALL });
     try {
@@ -220,20 +237,19 @@ class Walk {
           if (this.#options.isTimeUp()) break;
         }
         // What comes after a directory's name in its files' paths is a slash, and that decides its place in the order.
-        if (entry.isFile()) found.push({ raw: entry.name, isDirectory: false });
-        else if (this.#options.recursive && entry.isDirectory()) found.push({ raw: `${entry.name}/`, isDirectory: true });
+        if (entry.isFile()) names.push(entry.name);
+        else if (this.#options.recursive && entry.isDirectory()) names.push(`${entry.name}/`);
       }
     } finally {
       handle.closeSync();
     }
-    found.sort((left, right) => (left.raw < right.raw ? -1 : 1));
-    const hasIgnoreFile = found.some(({ raw }) => raw === IGNORE_FILE);
-    const entries = found.flatMap(({ raw, isDirectory }) => this.#entryOf(isDirectory ? raw.slice(0, -1) : raw, isDirectory, place) ?? []);
-    return { entries, hasIgnoreFile };
+    return names.sort();
   }
 
-  #entryOf(raw: string, isDirectory: boolean, directory: WorkspacePath): Entry | undefined {
-    const name = isPlain(raw) ? raw : textOf(Buffer.from(raw, "latin1"));
+  #entryOf(raw: string, directory: WorkspacePath): Entry | undefined {
+    const isDirectory = raw.endsWith("/");
+    const bytes = isDirectory ? raw.slice(0, -1) : raw;
+    const name = isPlain(bytes) ? bytes : textOf(Buffer.from(bytes, "latin1"));
     if (name === undefined) {
       this.#report.unreadable += 1; // such a name cannot be judged, and no call can name it
       return undefined;
@@ -242,6 +258,10 @@ class Walk {
     const path = directory.path === "." ? name : `${directory.path}/${name}`;
     return { name, isDirectory, place: { root: directory.root, path } };
   }
+}
+
+function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && "code" in error && typeof error.code === "string" && "syscall" in error ? error.code : undefined;
 }
 
 /** Whether `raw` is the same text in Latin-1 and UTF-8. */

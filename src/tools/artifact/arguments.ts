@@ -5,14 +5,16 @@ import { CONTENT_ID_PREFIX, HASH_PATTERN } from "../../model/content.ts";
 
 const ID = CONSTRAINTS["artifact_publish.artifact_id"];
 
-/** A BLAKE3-256 hash: 64 hexadecimal digits, also as the 32 bytes of the wire or in capital letters. */
+/** A BLAKE3-256 hash: 64 hexadecimal digits, also capital ones. */
 export function hashArgument(description: string) {
-  const text = z.string().regex(/^[0-9a-fA-F]{64}$/, "must be 64 hexadecimal digits, the BLAKE3-256 of the content");
   return z
-    .preprocess((value) => (value instanceof Uint8Array ? Buffer.from(value).toString("hex") : value), text)
-    .transform((value) => value.toLowerCase())
-    .refine((value) => HASH_PATTERN.test(value), { params: { rule: "hash_size" }, message: "must be 64 hexadecimal digits" })
-    .meta({ description, type: "string", pattern: "^[0-9a-fA-F]{64}$" });
+    .string()
+    .refine((value) => HASH_PATTERN.test(value.toLowerCase()), {
+      params: { rule: "hash_size" },
+      message: "must be 64 hexadecimal digits, the BLAKE3-256 of the content",
+    })
+    .meta({ description, pattern: "^[0-9a-fA-F]{64}$" })
+    .transform((value) => value.toLowerCase());
 }
 
 /** A name of at most 256 characters. */

@@ -44,7 +44,7 @@ export const artifactFetch: Tool<Arguments> = {
   description:
     "Returns stored content by an artifact's name or by its hash: an artifact of this workspace, content you stored, or the rest of a " +
     "result that was too large to be shown. `next_offset` in the answer says where the next part begins.",
-  parameters: parameters as unknown as Tool<Arguments>["parameters"],
+  parameters,
   outputSchema: {
     type: "object",
     properties: {

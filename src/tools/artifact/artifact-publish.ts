@@ -39,7 +39,7 @@ export const artifactPublish: Tool<Arguments> = {
   description:
     "Publishes stored content under a name. Every session of this workspace can fetch it then, and it never changes: publishing other " +
     "content under the same name fails. Store the content first, with `put_content`.",
-  parameters: parameters as unknown as Tool<Arguments>["parameters"],
+  parameters,
   outputSchema: {
     type: "object",
     properties: {

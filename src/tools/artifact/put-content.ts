@@ -38,7 +38,7 @@ export const putContent: Tool<Arguments> = {
   description:
     "Stores content under its BLAKE3-256 hash, to be published with `artifact_publish`, fetched with `artifact_fetch` or used as a " +
     "prompt. Content that nothing refers to is removed after a day.",
-  parameters: parameters as unknown as Tool<Arguments>["parameters"],
+  parameters,
   outputSchema: {
     type: "object",
     properties: {

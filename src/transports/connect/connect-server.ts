@@ -6,11 +6,13 @@
  * leaves this machine. A client that is gone, or whose deadline is over, has its call aborted.
  */
 import type { Server } from "node:net";
+import type { DescMethod } from "@bufbuild/protobuf";
 import { Code, ConnectError, type ConnectRouter, createConnectRouter, type HandlerContext } from "@connectrpc/connect";
 import { type Clock, systemClock } from "../../base/clock.ts";
 import { RPC_MESSAGE_BYTES_MAX, RPC_TIMEOUT_MAX_MS } from "../../base/limits.ts";
 import { KernelAdmin } from "../../gen/handrail/admin/v1/admin_pb.ts";
 import { ToolKernel } from "../../gen/handrail/tool/v1/kernel_pb.ts";
+import { responseBytes } from "../../wire/protobuf.ts";
 import type { AdminPort } from "./admin-port.ts";
 import { adminGate, adminService } from "./admin-service.ts";
 import { EXCHANGE, serveRequest } from "./exchange.ts";
@@ -48,11 +50,22 @@ export async function serveConnect(options: ConnectOptions): Promise<ConnectServ
   const shutDown = new AbortController();
   const { handlers } = routesOf(options, shutDown.signal);
   const byPath = new Map(handlers.map((handler) => [handler.requestPath, handler]));
-  const rawPaths = new Set(RAW_METHODS.map((method) => `/${method.parent.typeName}/${method.name}`));
+  const rawPaths = new Set(RAW_METHODS.map(pathOf));
   let heldBytes = 0;
   const hold = (changeBytes: number) => {
     heldBytes += changeBytes;
     return heldBytes <= limits.heldBytesMax;
+  };
+  const unary = {
+    path: pathOf(ToolKernel.method.execute),
+    host: {
+      execute: async (bytes: Uint8Array, signal: AbortSignal) => responseBytes(await options.door.execute({ kind: "wire", bytes }, signal)),
+      requestBytesMax: limits.requestBytesMax,
+      stallMs: limits.stallMs,
+      shutdownSignal: shutDown.signal,
+      hold,
+      onError: options.onError,
+    },
   };
   const fronts: Front[] = [];
   const close = async () => {
@@ -61,7 +74,7 @@ export async function serveConnect(options: ConnectOptions): Promise<ConnectServ
   };
   try {
     for (const { listen, allowedHosts } of options.addresses) {
-      const host = { handlers: byPath, rawPaths, allowedHosts, limits, hold, onError: options.onError };
+      const host = { handlers: byPath, unary, rawPaths, allowedHosts, limits, hold, onError: options.onError };
       const front = new Front({
         limits,
         nowMs: clock.monotonicMs,
@@ -76,6 +89,10 @@ export async function serveConnect(options: ConnectOptions): Promise<ConnectServ
     throw error;
   }
   return { close };
+}
+
+function pathOf(method: DescMethod): string {
+  return `/${method.parent.typeName}/${method.name}`;
 }
 
 function routesOf(options: ConnectOptions, shutdownSignal: AbortSignal): ConnectRouter {

@@ -1,3 +1,4 @@
+// Every protocol, through the clients of the library: calls, streams, content, deadlines, many at once.
 import { create, toBinary } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { describe, expect, test } from "vitest";

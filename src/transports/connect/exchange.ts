@@ -10,10 +10,12 @@ import type { Http2ServerRequest } from "node:http2";
 import { Code, ConnectError, type ContextValues, createContextKey, createContextValues } from "@connectrpc/connect";
 import type { UniversalHandler, UniversalServerRequest } from "@connectrpc/connect/protocol";
 import { universalRequestFromNodeRequest } from "@connectrpc/connect-node";
-import { type AllowedHosts, refusePages } from "./guard.ts";
+import { HTTP_HEADER_BYTES_MAX } from "../../base/limits.ts";
+import { type AllowedHosts, type Refusal, refusePages } from "./guard.ts";
 import type { ConnectLimits } from "./limits.ts";
 import { bodyForm, captureMessage, ENVELOPE_HEAD_BYTES, tooLarge } from "./raw-request.ts";
 import { isGone, type NodeResponse, writeAnswer, writePlain } from "./respond.ts";
+import { isPlainUnary, serveUnary, type UnaryHost } from "./unary.ts";
 
 /** A request of either version. */
 export type NodeRequest = IncomingMessage | Http2ServerRequest;
@@ -38,6 +40,8 @@ export const EXCHANGE = createContextKey<Exchange | undefined>(undefined, { desc
 /** What serving one request needs. */
 export interface ExchangeHost {
   readonly handlers: ReadonlyMap<string, UniversalHandler>;
+  /** The path whose plainest form the library is not needed for, and who serves it. */
+  readonly unary: { readonly path: string; readonly host: UnaryHost };
   /** Paths of the methods whose message only the kernel may decode. */
   readonly rawPaths: ReadonlySet<string>;
   readonly allowedHosts: AllowedHosts;
@@ -55,14 +59,36 @@ export async function serveRequest(
   refusal: ConnectError | undefined,
 ): Promise<void> {
   response.on("error", () => undefined); // the peer is gone; `close` follows and ends the call
-  const refused = refusePages(request.headers, host.allowedHosts);
+  const refused = refuseLargeHeaders(request) ?? refusePages(request.headers, host.allowedHosts);
   const path = (request.url ?? "").split("?", 1)[0] ?? "";
   const handler = host.handlers.get(path);
   if (refused !== undefined) writePlain(response, refused.status, refused.message);
   else if (handler === undefined) writePlain(response, 404, "there is no such method; see `handrail wire descriptor`");
   else if (request.method !== "POST") writePlain(response, 405, "methods are called with POST");
+  else if (path === host.unary.path && isPlainUnary(request)) await callPlainly(host, request, response, refusal);
   else await call(host, handler, path, request, response, { refusal, message: undefined });
   leaveUnread(request, response, host.limits.stallMs);
+}
+
+async function callPlainly(
+  host: ExchangeHost,
+  request: NodeRequest,
+  response: NodeResponse,
+  refusal: ConnectError | undefined,
+): Promise<void> {
+  let heldBytes = 0;
+  const hold = (changeBytes: number) => {
+    heldBytes += changeBytes;
+    return host.hold(changeBytes);
+  };
+  try {
+    await serveUnary({ ...host.unary.host, hold }, request, response, refusal);
+  } catch (error) {
+    cutOff(response);
+    if (!isPeersDoing(error)) host.onError(error);
+  } finally {
+    host.hold(-heldBytes);
+  }
 }
 
 async function call(
@@ -86,12 +112,16 @@ async function call(
     await writeAnswer(await handler(read), response, host.limits.stallMs);
   } catch (error) {
     if (!response.headersSent && !isGone(response)) writePlain(response, 400, "the request cannot be understood");
-    else if ("stream" in response) response.stream?.destroy();
-    else response.destroy();
+    else cutOff(response);
     if (!isPeersDoing(error)) host.onError(error);
   } finally {
     host.hold(-heldBytes);
   }
+}
+
+function cutOff(response: NodeResponse): void {
+  if ("stream" in response) response.stream?.destroy();
+  else response.destroy();
 }
 
 function valuesOf(exchange: Exchange): ContextValues {
@@ -168,6 +198,15 @@ async function* timed(body: AsyncIterable<Uint8Array>, remainingMs: () => number
     // Not awaited: a stream that stalls would keep it waiting.
     pieces.return?.().catch(() => undefined);
   }
+}
+
+/** HTTP/1.1's parser bounds headers by itself; HTTP/2's only once its peer has said that it knows the bound. */
+function refuseLargeHeaders(request: NodeRequest): Refusal | undefined {
+  if (!("stream" in request)) return undefined;
+  let size = 0;
+  for (const text of request.rawHeaders) size += text.length;
+  if (size <= HTTP_HEADER_BYTES_MAX) return undefined;
+  return { status: 431, message: `the headers have more than ${HTTP_HEADER_BYTES_MAX} bytes; send fewer` };
 }
 
 /** What a peer still sends is thrown away, so that it can finish and read its answer; one that does not finish is cut off. */

@@ -3,6 +3,7 @@ import { connect as connectHttp2 } from "node:http2";
 import { gzipSync } from "node:zlib";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { Code } from "@connectrpc/connect";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { clientsOf, PROTOCOLS, quickDoor, serveFront, successOf } from "../../../test/support/front-door.ts";
 import { envelope, http1, rawConnection } from "../../../test/support/raw-http.ts";
@@ -162,6 +163,46 @@ describe("HTTP that two readers could understand differently, or that is none", 
     expect(seen).toEqual([]);
     expect(front.errors).toEqual([]);
     await clientsOf(front, "connect/1.1").kernel.execute(REQUEST);
+  });
+
+  test("whatever bytes come, the front door goes on serving", async () => {
+    const { front } = await recording({ headMs: 50, stallMs: 50 });
+    const valid = http1(EXECUTE, PROTO, BYTES);
+    const preface = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\u0004\0\0\0\0\0", "latin1");
+    const flips = fc.array(fc.tuple(fc.nat(), fc.nat(255)), { maxLength: 6 });
+    const mutated = fc.tuple(fc.constantFrom(valid, preface), flips, fc.uint8Array({ maxLength: 64 })).map(([base, changes, tail]) => {
+      const bytes = Buffer.concat([base, tail]);
+      for (const [place, value] of changes) bytes[place % bytes.length] = value;
+      return bytes;
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(mutated, fc.uint8Array({ minLength: 1, maxLength: 200 })), async (bytes) => {
+        const connection = await rawConnection(front.socketPath);
+        connection.write(bytes);
+        connection.socket.end();
+        await connection.closed;
+      }),
+      { numRuns: 150 },
+    );
+    expect(front.errors).toEqual([]);
+    expect((await clientsOf(front, "connect/2").kernel.execute(REQUEST)).result.case).toBe("success");
+  });
+
+  test("headers of HTTP/2 beyond the bound are refused", async () => {
+    const { front, seen } = await recording();
+    const connection = await rawConnection(front.socketPath);
+    const session = connectHttp2("http://localhost", { createConnection: () => connection.socket, maxSendHeaderBlockLength: 2 ** 20 });
+    session.on("error", () => undefined);
+    const stream = session.request({ ":method": "POST", ":path": EXECUTE, "content-type": "application/proto", x: "y".repeat(60_000) });
+    stream.on("error", () => undefined);
+    const status = await new Promise((done) => {
+      stream.once("response", (headers) => done(headers[":status"]));
+      stream.once("close", () => done("closed"));
+    });
+    stream.end(BYTES);
+    session.destroy();
+    expect(status === "closed" || status === 431).toBe(true);
+    expect(seen).toEqual([]);
   });
 
   test("a path or method that there is not is said to be so", async () => {

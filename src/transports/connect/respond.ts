@@ -43,6 +43,14 @@ export async function writeAnswer(answer: UniversalServerResponse, given: NodeRe
   }
 }
 
+/** Writes an answer that is there as a whole. Rejects when the peer is gone or reads too slowly. */
+export async function writeWhole(given: NodeResponse, status: number, type: string, bytes: Uint8Array, stallMs: number): Promise<void> {
+  const response: Writing = given;
+  response.writeHead(status, { ...ALWAYS, "content-type": type, "content-length": String(bytes.byteLength) });
+  await write(given, bytes, stallMs);
+  response.end();
+}
+
 /** Answers a request that the library never sees, in words. */
 export function writePlain(given: NodeResponse, status: number, message: string): void {
   const response: Writing = given;

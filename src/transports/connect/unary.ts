@@ -1,0 +1,106 @@
+/**
+ * The fast path: a tool call in Connect's unary protocol with protobuf, whose body is the request's bytes and nothing else.
+ *
+ * The RPC library would build a dozen objects around those bytes that nobody looks at, which takes longer than the kernel
+ * takes for the call. Everything that differs from the plainest form of the protocol goes to the library instead.
+ * INVARIANT: it behaves as the library does; the tests run both through the same clients.
+ */
+import { Code, ConnectError } from "@connectrpc/connect";
+import { codeToHttpStatus, errorToJsonBytes, parseTimeout } from "@connectrpc/connect/protocol-connect";
+import { RPC_TIMEOUT_MAX_MS } from "../../base/limits.ts";
+import type { NodeRequest } from "./exchange.ts";
+import { faultOf } from "./faults.ts";
+import { tooLarge } from "./raw-request.ts";
+import { isGone, type NodeResponse, writeWhole } from "./respond.ts";
+
+const CONTENT_TYPE = "application/proto";
+
+/** What the fast path needs of its surroundings. */
+export interface UnaryHost {
+  /** Runs one encoded request. */
+  readonly execute: (request: Uint8Array, signal: AbortSignal) => Promise<Uint8Array>;
+  readonly requestBytesMax: number;
+  readonly stallMs: number;
+  readonly shutdownSignal: AbortSignal;
+  /** Accounts for request bytes that are held; whether all connections together may hold them. */
+  readonly hold: (changeBytes: number) => boolean;
+  readonly onError: (error: unknown) => void;
+}
+
+/** Whether a request has the plainest form of the protocol. */
+export function isPlainUnary({ headers }: NodeRequest): boolean {
+  const encoding = headers["content-encoding"];
+  return headers["content-type"] === CONTENT_TYPE && (encoding === undefined || encoding === "identity");
+}
+
+/** Serves one call; resolves when it is over. */
+export async function serveUnary(
+  host: UnaryHost,
+  request: NodeRequest,
+  response: NodeResponse,
+  refusal: ConnectError | undefined,
+): Promise<void> {
+  const call = new AbortController();
+  const stop = () => call.abort(host.shutdownSignal.reason);
+  const onClose = () => call.abort(new ConnectError("the client is gone", Code.Canceled));
+  let deadline: NodeJS.Timeout | undefined;
+  host.shutdownSignal.addEventListener("abort", stop);
+  response.on("close", onClose);
+  try {
+    if (refusal !== undefined) throw refusal;
+    const timeout = parseTimeout(headerOf(request, "connect-timeout-ms"), RPC_TIMEOUT_MAX_MS);
+    if (timeout.error !== undefined) throw timeout.error;
+    if (timeout.timeoutMs !== undefined) {
+      deadline = setTimeout(() => call.abort(new ConnectError("the operation timed out", Code.DeadlineExceeded)), timeout.timeoutMs);
+    }
+    const bytes = await host.execute(await readBody(host, request), call.signal);
+    if (!isGone(response)) await writeWhole(response, 200, CONTENT_TYPE, bytes, host.stallMs);
+  } catch (error) {
+    if (isGone(response) || response.headersSent) return;
+    const fault = faultOf(error, host.onError);
+    await writeWhole(response, codeToHttpStatus(fault.code), "application/json", errorToJsonBytes(fault, undefined), host.stallMs);
+  } finally {
+    clearTimeout(deadline);
+    host.shutdownSignal.removeEventListener("abort", stop);
+    response.off("close", onClose);
+  }
+}
+
+/** The whole body, which must come in time. @throws ConnectError when it is too large, too slow or cut off */
+function readBody({ requestBytesMax, stallMs, hold }: UnaryHost, request: NodeRequest): Promise<Uint8Array> {
+  if (Number(request.headers["content-length"] ?? 0) > requestBytesMax) return Promise.reject(tooLarge(requestBytesMax));
+  return new Promise((resolve, reject) => {
+    const pieces: Buffer[] = [];
+    let size = 0;
+    const settle = (error?: ConnectError) => {
+      clearTimeout(late);
+      request.off("data", onData);
+      request.off("end", onEnd);
+      request.off("close", onGone);
+      const [only] = pieces;
+      if (error !== undefined) reject(error);
+      else resolve(only !== undefined && pieces.length === 1 ? only : Buffer.concat(pieces));
+    };
+    const late = setTimeout(() => {
+      settle(new ConnectError(`the request was not complete within ${stallMs} ms; send it without pauses`, Code.DeadlineExceeded));
+    }, stallMs);
+    const onData = (piece: Buffer) => {
+      size += piece.byteLength;
+      pieces.push(piece);
+      if (!hold(piece.byteLength)) {
+        settle(new ConnectError("too many large requests are in flight; try again later", Code.ResourceExhausted));
+      } else if (size > requestBytesMax) settle(tooLarge(requestBytesMax));
+    };
+    const onEnd = () => settle();
+    const onGone = () => settle(new ConnectError("the client is gone", Code.Canceled));
+    request.on("data", onData);
+    request.on("end", onEnd);
+    request.on("close", onGone);
+    request.on("error", () => undefined); // `close` follows
+  });
+}
+
+function headerOf(request: NodeRequest, name: string): string | null {
+  const value = request.headers[name];
+  return typeof value === "string" ? value : null;
+}
