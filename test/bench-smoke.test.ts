@@ -36,7 +36,10 @@ const SUITES = [
       "stage-run",
     ],
   ],
-  ["surface", ["connect-read-1", "connect-read-16", "dedupe-hit-read", "dedupe-hit-write", "dedupe-first-write"]],
+  [
+    "surface",
+    ["connect-read-1", "connect-read-16", "content-put", "content-get", "dedupe-hit-read", "dedupe-hit-write", "dedupe-first-write"],
+  ],
 ] as const;
 
 /** Figures whose peer must be installed; without it a run says so and fails, and the other figures are there all the same. */

@@ -14,7 +14,8 @@ const LARGE_TREE_FILES = Math.ceil((50 * 2 ** 20) / FILE_BYTES);
 const OUTPUT_BYTES_MAX = 16 * 2 ** 20;
 /** Lines that an answer may hold; each pattern finds fewer. */
 const RESULTS_MAX = 1000;
-const WARM_UP_SEARCHES = 5;
+/** Until the searching code is compiled as it will stay. */
+const WARM_UP_SEARCHES = 30;
 
 /** Text that stands in one file, an expression that holds such a text, and one that holds none and has to be tried everywhere. */
 const PATTERNS = [
@@ -39,7 +40,7 @@ export async function measureSearch(playground: Playground, effort: Effort): Pro
       for (const pattern of PATTERNS) {
         const ours = () => searchOnce(session, pattern.regex);
         const theirs = () => ripgrepOnce(path, pattern.regex);
-        for (let count = 0; count < WARM_UP_SEARCHES; count += 1) await ours();
+        for (let count = 0; count < Math.min(WARM_UP_SEARCHES, effort.warmUpCalls / 20); count += 1) await ours();
         const lines = [(await ours()).lines, (await theirs()).lines];
         if (lines[0] !== lines[1]) throw new Error(`${pattern.regex}: ${lines[0]} lines were found, ripgrep finds ${lines[1]}`);
         const subject = {

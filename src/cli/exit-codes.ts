@@ -8,3 +8,5 @@ export const EXIT_FAILURE = 1;
 export const EXIT_DENIED = 2;
 /** The tool answered with an error. */
 export const EXIT_TOOL_ERROR = 3;
+/** `handrail redact --explain` has found secrets. */
+export const EXIT_SECRETS_FOUND = 4;

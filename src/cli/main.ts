@@ -15,6 +15,7 @@ import { addLabelsCommand } from "./commands/labels.ts";
 import { addLedgerCommand } from "./commands/ledger.ts";
 import { addMcpCommand } from "./commands/mcp.ts";
 import { addPolicyCommand } from "./commands/policy.ts";
+import { addRedactCommand } from "./commands/redact.ts";
 import { addServeCommand } from "./commands/serve.ts";
 import { addLeasesCommand, addSessionsCommand } from "./commands/sessions.ts";
 import { addStartCommand } from "./commands/start.ts";
@@ -40,6 +41,7 @@ for (const add of [
   addTrustCommand,
   addLabelsCommand,
   addLedgerCommand,
+  addRedactCommand,
   addCasCommand,
   addWireCommand,
   addDoctorCommand,

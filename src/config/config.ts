@@ -16,6 +16,7 @@ import {
 } from "../base/limits.ts";
 import { PRESET_NAMES } from "../model/preset.ts";
 import { BUILT_IN_ROLES, ROLE_PATTERN } from "../model/role.ts";
+import { redactionSettings } from "./redaction.ts";
 
 const listOf = <T extends z.ZodType>(entry: T) => z.array(entry).max(CONFIG_LIST_ENTRIES_MAX);
 const patterns = listOf(z.string().min(1).max(MAX_PATH_LEN));
@@ -66,6 +67,7 @@ const settings = z.strictObject({
   files: files.prefault({}),
   alert: alert.prefault({}),
   sessions: sessions.prefault({}),
+  redaction: redactionSettings.prefault({}),
   roles: listOf(role).default([...BUILT_IN_ROLES]),
   workspaces: listOf(workspace).default([]),
 });

@@ -6,7 +6,7 @@ import { type CompiledRule, compileRule } from "./rule.ts";
 import { FORMAT_RULES } from "./rules/all.ts";
 import { fillTemplate, seededRandom } from "./samples.ts";
 
-const TEXT_CHARACTERS = 4000;
+const TEXT_CHARACTERS = 1500;
 /** Steps per character of text: what is reached only by text that is made of nothing but almost-secrets. */
 const STEPS_PER_CHARACTER_MAX = 64;
 

@@ -66,3 +66,10 @@ test("an address counts with its password alone too, as it is and unescaped", ()
   ]);
   expect(secretsOfEnvironment({ DATABASE_URL: "postgres://app:password@db/x" })).toEqual([]);
 });
+
+test("the operator decides about variables by name", () => {
+  const environment = { PLAIN: "just words here", A_TOKEN: "abc123xyz" };
+  expect(secretsOfEnvironment(environment, { secret: ["PLAIN"], harmless: ["A_TOKEN"] })).toEqual([
+    { rule: "env-plain", value: "just words here" },
+  ]);
+});

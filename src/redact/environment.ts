@@ -23,14 +23,29 @@ const RANDOM_BITS_MIN = 3.6;
 /** Values that one environment may add. */
 const VALUES_MAX = 512;
 
+/** Variables that the operator has decided about. */
+export interface EnvironmentChoice {
+  /** Their values are secrets, whatever they look like. */
+  readonly secret: readonly string[];
+  /** Their values are none. */
+  readonly harmless: readonly string[];
+}
+
+const NO_CHOICE: EnvironmentChoice = { secret: [], harmless: [] };
+
 /** The secrets in `environment`, each under the rule `env-<name>`. */
-export function secretsOfEnvironment(environment: Readonly<Record<string, string | undefined>>): readonly KnownSecret[] {
+export function secretsOfEnvironment(
+  environment: Readonly<Record<string, string | undefined>>,
+  choice: EnvironmentChoice = NO_CHOICE,
+): readonly KnownSecret[] {
   const secrets = new Map<string, KnownSecret>();
   const add = (name: string, value: string) => {
     if (secrets.size < VALUES_MAX && !secrets.has(value)) secrets.set(value, { rule: ruleOf(name), value });
   };
   for (const [name, raw] of Object.entries(environment).sort(([left], [right]) => (left < right ? -1 : 1))) {
     const value = raw?.trim() ?? "";
+    if (value === "" || choice.harmless.includes(name)) continue;
+    if (choice.secret.includes(name)) add(name, value);
     const password = passwordOfAddress(value);
     if (password !== undefined && !isCommonValue(password)) {
       add(name, value);
@@ -51,14 +66,13 @@ export function isSecretVariable(name: string, value: string): boolean {
 const COMMON_VALUES =
   /^(?:true|false|yes|no|on|off|none|null|undefined|nil|default|auto|enabled?|disabled?|always|never|required|optional|basic|bearer|oauth2?|password|passwd|secret|token|root|admin|administrator|user|guest|test|testing|example|changeme|development|production|staging|local|localhost|debug|info|warn(?:ing)?|error|utf-?8|xterm.{0,16}|keychain|libsecret|wincred|store|cache)$/i;
 
-/** Whether everybody may have this value: a word, a number, a path, a placeholder, a name of something. */
+/** Whether everybody may have this value: a word, a number, a path, a placeholder. */
 function isCommonValue(value: string): boolean {
   if (value.length < NAMED_CHARACTERS_MIN || COMMON_VALUES.test(value) || isFiller(value) || isReference(value)) return true;
   if (/^[a-z]{1,12}$|^[A-Z]{1,12}$|^[A-Z][a-z]{1,11}$/.test(value)) return true; // a word
   if (/^[\d.,:+\-/ ]+$/.test(value) && value.length < 16) return true; // a number, a version, a date
   if (/^(?:~|\.{0,2})\/[^\s:]*$|^[A-Za-z]:\\|^\/[^\s]*(?::\/[^\s]*)*$/.test(value)) return true; // a path, or several
-  if (/^[a-z][a-z0-9+.-]*:\/\/[^\s@]*$/i.test(value)) return true; // an address without a login
-  return /^[\w-]+(?:\.[\w-]+)*(?::\d+)?$/.test(value) && !/\d/.test(value) && value.length < 16; // a host, a dotted name
+  return /^[a-z][a-z0-9+.-]*:\/\/[^\s@]*$/i.test(value); // an address without a login
 }
 
 function isRandom(value: string): boolean {

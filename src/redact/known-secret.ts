@@ -4,7 +4,6 @@
  *
  * INVARIANT: what is found is exact; a known value is hidden wherever it stands, allow-lists do not apply.
  */
-import { KEYWORD_CHARACTERS_MAX } from "./keyword-automaton.ts";
 import type { Matcher, Trigger } from "./matcher.ts";
 import { alignedBase64 } from "./wrapped.ts";
 
@@ -14,6 +13,8 @@ export interface KnownSecret {
   readonly value: string;
 }
 
+/** Characters that a known value has at least. */
+const KNOWN_CHARACTERS_MIN = 4;
 /** Known values of fewer characters are hidden as they are only: their other forms are too short to be told from chance. */
 const ENCODED_CHARACTERS_MIN = 6;
 /** Characters of a form of base64 or hexadecimal at least. */
@@ -24,6 +25,8 @@ const LINES_MAX = 256;
 const LINE_CHARACTERS_MIN = 16;
 /** Characters of a form that serve as keyword. */
 const KEYWORD_CHARACTERS = 12;
+/** Characters at the beginning of a form among which its keyword is looked for. */
+const OFFSET_MAX = 96;
 
 interface Form {
   readonly text: string;
@@ -32,8 +35,9 @@ interface Form {
   readonly partial?: boolean;
 }
 
-/** Triggers for every form of `secret`. */
+/** Triggers for every form of `secret`; none for one that is so short that every text has it. */
 export function knownTriggers({ rule, value }: KnownSecret): readonly Trigger[] {
+  if (value.length < KNOWN_CHARACTERS_MIN) return [];
   const forms = new Map<string, Form>();
   for (const part of partsOf(value)) {
     for (const form of formsOf(part)) if (form.text !== "" && !forms.has(form.text)) forms.set(form.text, form);
@@ -94,15 +98,23 @@ function knownTrigger(rule: string, form: Form): Trigger {
   return { keyword, matcher };
 }
 
-/** Where the longest run of ASCII near the beginning of a form starts: keywords are ASCII. */
+/** Where the first two ASCII characters in a row stand near the beginning of a form: keywords are ASCII. */
 function asciiOffset(text: string): number {
-  const match = /[\x01-\x7f]{2,}/.exec(text.slice(0, 96));
-  return match?.index ?? 0;
+  for (let index = 0; index < Math.min(text.length - 1, OFFSET_MAX); index += 1)
+    if (isAscii(text, index) && isAscii(text, index + 1)) return index;
+  return 0;
 }
 
 function asciiRun(text: string, offset: number): string {
-  const [run = ""] = /^[\x01-\x7f]{1,12}/.exec(text.slice(offset, offset + KEYWORD_CHARACTERS)) ?? [];
-  return (run === "" ? text.slice(offset, offset + KEYWORD_CHARACTERS) : run).slice(0, KEYWORD_CHARACTERS_MAX);
+  let end = offset;
+  while (end < text.length && end - offset < KEYWORD_CHARACTERS && isAscii(text, end)) end += 1;
+  // Without any ASCII the characters themselves are the keyword: the automaton knows them as others, and finds too much.
+  return text.slice(offset, Math.max(end, offset + 1));
+}
+
+function isAscii(text: string, index: number): boolean {
+  const code = text.charCodeAt(index);
+  return code > 0 && code < 128;
 }
 
 function endOfPartial(text: string, end: number): number {

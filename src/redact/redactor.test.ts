@@ -55,6 +55,23 @@ describe("a known value", () => {
   });
 });
 
+test.each(["пароль-секрет", "密码密码密码密码", "é1é2é3é4"])("a known value in other letters, %s, is hidden in text and bytes", (value) => {
+  const redactor = createRedactor({ known: [{ rule: "env-x", value }] });
+  expect(redactor.redact(`a ${value} b`).text).toBe("a [REDACTED:env-x] b");
+  expect(Buffer.from(redactor.redactBytes(Buffer.from(`a ${value} b`)).bytes).toString()).toBe("a [REDACTED:env-x] b");
+});
+
+test("a known value of a character or three is not hidden: every text has it", () => {
+  expect(
+    createRedactor({
+      known: [
+        { rule: "env-x", value: "a" },
+        { rule: "env-y", value: "yes" },
+      ],
+    }).redact("a yes").text,
+  ).toBe("a yes");
+});
+
 test("a clean text and clean bytes come back as the same objects", () => {
   const text = "nothing to hide here: a b c".repeat(40);
   const bytes = Buffer.from(text);
@@ -78,7 +95,7 @@ describe("a secret inside of something else", () => {
     ["coloured output of a terminal", `\x1b[32m${TOKEN}\x1b[0m`],
     ["YAML", `steps:\n  - env:\n      GH: ${TOKEN}\n`],
     ["base64 of a configuration", Buffer.from(`[default]\nname = x\nkey = ${TOKEN}\n`).toString("base64")],
-    ["base64url", Buffer.from(`{"k":"${TOKEN}"}`).toString("base64url")],
+    ["base64url", Buffer.from(`{"key":"${TOKEN}"}`).toString("base64url")],
     ["a line of a diff", `-GITHUB=${TOKEN}\n+GITHUB=\n`],
     ["an environment as the system shows it", `A=1\0GITHUB_TOKEN=${TOKEN}\0B=2\0`],
   ])("is found in %s", (_, text) => {

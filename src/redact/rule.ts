@@ -130,7 +130,7 @@ export function isLeftEdge(text: string, start: number, left: LeftEdge): boolean
 function endsEscape(text: string, start: number, before: number): boolean {
   const code = (back: number) => text.charCodeAt(start - back);
   if (code(2) === BACKSLASH) return ESCAPED.has(before);
-  if (before === 109) return /\x1b\[[0-9;]{0,12}m$/.test(text.slice(Math.max(0, start - ESCAPE_CHARACTERS), start));
+  if (before === 109) return COLOUR_END.test(text.slice(Math.max(0, start - ESCAPE_CHARACTERS), start));
   if (code(3) === PERCENT) return isHex(code(2)) && isHex(before);
   if (code(4) === BACKSLASH && code(3) === 120) return isHex(code(2)) && isHex(before);
   return code(6) === BACKSLASH && code(5) === 117 && isHex(code(4)) && isHex(code(3)) && isHex(code(2)) && isHex(before);
@@ -138,6 +138,8 @@ function endsEscape(text: string, start: number, before: number): boolean {
 
 const BACKSLASH = 92;
 const PERCENT = 37;
+/** How a terminal is told a colour. */
+const COLOUR_END = new RegExp(`${String.fromCharCode(27)}\\[[0-9;]{0,12}m$`);
 const ESCAPED = new Set([..."nrtbf0"].map((character) => character.charCodeAt(0)));
 const ESCAPE_CHARACTERS = 16;
 

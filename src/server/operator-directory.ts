@@ -67,7 +67,7 @@ export async function readOperatorDirectory(path: string): Promise<OperatorDirec
   return {
     path,
     exists: true,
-    settings: text === undefined ? defaultSettings() : await parseSettings(text, settingsPath),
+    settings: text === undefined ? defaultSettings() : await parseChecked(text, settingsPath),
     ...readPolicies(join(path, "policy"), requireOwnerOnly),
     trusted: readPins(join(path, TRUST_DIRECTORY)),
   };
@@ -88,9 +88,17 @@ export async function readCandidateDirectory(path: string, current: OperatorDire
     ...current,
     path,
     exists: true,
-    settings: text === undefined ? current.settings : await parseSettings(text, settingsPath),
+    settings: text === undefined ? current.settings : await parseChecked(text, settingsPath),
     ...readPolicies(inside ? join(path, "policy") : path, () => undefined),
   };
+}
+
+/** Settings whose own rules of redaction have proved themselves; the redactor is loaded only where there are some. */
+async function parseChecked(text: string, name: string): Promise<Settings> {
+  const settings = await parseSettings(text, name);
+  const { rules, allow } = settings.redaction;
+  if (rules.length + allow.length > 0) (await import("./redaction.ts")).checkRedaction(settings.redaction, name);
+  return settings;
 }
 
 type Requirement = (path: string) => void;

@@ -7,12 +7,13 @@
 import type { JsonObject } from "../base/json.ts";
 import type { CallResponse, Outcome } from "../model/call.ts";
 import type { Denial } from "../model/decision.ts";
+import type { ToolResult, ToolResultError, ToolResultMetadata } from "../model/tool-result.ts";
 
 type Success = Extract<Outcome, { kind: "success" }>;
 type Failure = Extract<Outcome, { kind: "error" }>;
 
 /** The ToolResult of `response`; raw bytes appear as `data.content_base64`. */
-export function toToolResult(response: CallResponse): JsonObject {
+export function toToolResult(response: CallResponse): ToolResult {
   const { outcome } = response;
   switch (outcome.kind) {
     case "success":
@@ -34,13 +35,13 @@ function dataOf(outcome: Success): JsonObject {
   return { ...outcome.data, content_base64: Buffer.from(buffer, byteOffset, byteLength).toString("base64") };
 }
 
-function labelOf(outcome: Success): JsonObject {
+function labelOf(outcome: Success): Pick<ToolResultMetadata, "label" | "truncated"> {
   const { trustLevel, dataClass, source } = outcome.label;
   const label = { trustLevel, dataClass, source: { origin: source.origin, timestamp: source.timestamp } };
   return { label, truncated: outcome.truncated };
 }
 
-function metadataOf(response: CallResponse, checks: "passed" | "denied" | "failed"): JsonObject {
+function metadataOf(response: CallResponse, checks: ToolResultMetadata["security_checks"]): ToolResultMetadata {
   return {
     duration_ms: Math.round(response.durationMs),
     security_checks: checks,
@@ -49,7 +50,7 @@ function metadataOf(response: CallResponse, checks: "passed" | "denied" | "faile
   };
 }
 
-function errorOfDenial(denial: Denial): JsonObject {
+function errorOfDenial(denial: Denial): ToolResultError {
   return {
     code: denial.reason.toUpperCase(),
     message: denial.message,
@@ -62,7 +63,7 @@ function errorOfDenial(denial: Denial): JsonObject {
   };
 }
 
-function errorOfFailure(failure: Failure): JsonObject {
+function errorOfFailure(failure: Failure): ToolResultError {
   const { code, message, suggestion, retryable, retryAfterMs } = failure;
   return { code, message, suggestion, retryable, retry_after_ms: retryAfterMs };
 }

@@ -1,15 +1,18 @@
 /** Stored content under faults: altered files, crashes, full disks, slow peers, several processes, collections meanwhile. */
 import {
   chmodSync,
+  closeSync,
   existsSync,
   mkdirSync,
+  openSync,
   readdirSync,
-  readFileSync,
+  readSync,
   renameSync,
   rmSync,
   symlinkSync,
   utimesSync,
   writeFileSync,
+  writeSync,
 } from "node:fs";
 import { join } from "node:path";
 import { geteuid } from "node:process";
@@ -72,9 +75,11 @@ describe("an object that was altered on disk", () => {
 
   function flip(path: string, at: number): void {
     chmodSync(path, 0o600);
-    const bytes = readFileSync(path);
-    bytes[at] = (bytes[at] ?? 0) ^ 1;
-    writeFileSync(path, bytes);
+    const file = openSync(path, "r+"); // in place: a reader must not meet a file that is shorter for a moment
+    const byte = Buffer.alloc(1);
+    readSync(file, byte, 0, 1, at);
+    writeSync(file, Buffer.from([(byte[0] ?? 0) ^ 1]), 0, 1, at);
+    closeSync(file);
   }
 
   test.each([

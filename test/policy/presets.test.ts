@@ -152,6 +152,25 @@ describe("product owner", () => {
 });
 
 describe("presets", () => {
+  test("who may store content, publish it and fetch it", () => {
+    const artifact = { kind: "artifact", id: "report" } as const;
+    const tried: readonly RequestParts[] = [
+      { action: "put_content", effect: "write", resource: { kind: "artifact", id: "blake3:00" } },
+      { action: "artifact_publish", effect: "write", resource: artifact },
+      { action: "artifact_fetch", resource: artifact },
+    ];
+    const answers = (["reader", "dev", "autonomous", "open"] as const).map((preset) => [
+      preset,
+      ...tried.map((parts) => answer(preset, parts)),
+    ]);
+    expect(answers).toEqual([
+      ["reader", "-", "-", "ok"],
+      ["dev", "ok", "ok", "ok"],
+      ["autonomous", "ok", "stage", "ok"],
+      ["open", "ok", "ok", "ok"],
+    ]);
+  });
+
   test("autonomous has no network, not even for an operator's permit", async () => {
     const engine = await engineOf([...presetSources("autonomous"), operator(`@id("own.all") permit (principal, action, resource);`)]);
     const host: PolicyResource = { kind: "host", host: "example.com", port: 443 };

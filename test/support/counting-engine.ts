@@ -4,6 +4,7 @@
  */
 import { hasCode } from "../../src/redact/character-set.ts";
 import { type Node, parseExpression } from "../../src/redact/expression.ts";
+import { costOf } from "../../src/redact/expression-cost.ts";
 
 /** Where the match ends, `undefined` without one, and how many steps it took to know. */
 export interface Counted {
@@ -69,7 +70,8 @@ class Engine {
 
   /** Tries every beginning from which the body could end here; look-behinds are short. */
   #behind(body: Node, at: number): boolean {
-    for (let start = at; start >= 0 && at - start <= 128; start -= 1) {
+    const { lengthMax, behindMax } = costOf(body);
+    for (let start = at; start >= 0 && at - start <= lengthMax + behindMax; start -= 1) {
       if (this.run(body, start, (end) => (end === at ? end : undefined)) !== undefined) return true;
     }
     return false;

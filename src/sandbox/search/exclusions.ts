@@ -36,7 +36,6 @@ export function exclusionsOf({ workspace, isolationLevel, mayRead }: ExclusionPa
   };
   const shared = sharedTest(workspace.sharedPaths);
   const withShared = isolationLevel === "SHARED" || shared(fromProject(start));
-  // Only directories need the test: whatever is shared lies in one that is, and the walk never gets there otherwise.
   const leftOut = (place: WorkspacePath) => !withShared && shared(fromProject(place));
   return {
     fromProject,
@@ -53,14 +52,19 @@ function servicePrefix({ serviceRoot, projectRoot }: Workspace): string {
   return serviceRoot.slice(projectRoot === "/" ? 1 : projectRoot.length + 1);
 }
 
+/** Text in which nothing is a wildcard. */
+const LITERAL = /^[A-Za-z0-9_.-]+(?:\/[A-Za-z0-9_.-]+)*$/;
+
 /** Whether a path from the project root lies in one of the shared directories, which may be named by patterns. */
 function sharedTest(sharedPaths: readonly string[]): GlobTest {
-  const tests = sharedPaths.flatMap((path) => compileGlob(path.replace(/^\/+|\/+$/g, "")) ?? []);
+  const paths = sharedPaths.map((path) => path.replace(/^\/+|\/+$/g, ""));
+  const known = new Set(paths.filter((path) => LITERAL.test(path)));
+  const tests = paths.filter((path) => !LITERAL.test(path)).flatMap((path) => compileGlob(path) ?? []);
+  const isShared: GlobTest = (path) => known.has(path) || tests.some((test) => test(path));
   return (path) => {
     for (let end = path.indexOf("/"); end !== -1; end = path.indexOf("/", end + 1)) {
-      const prefix = path.slice(0, end);
-      if (tests.some((test) => test(prefix))) return true;
+      if (isShared(path.slice(0, end))) return true;
     }
-    return path !== "" && tests.some((test) => test(path));
+    return path !== "" && isShared(path);
   };
 }

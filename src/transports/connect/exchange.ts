@@ -5,8 +5,6 @@
  * never sees (`raw-request.ts`). INVARIANT: a request is counted and its bytes are accounted for until it is over,
  * however it ends.
  */
-import type { IncomingMessage } from "node:http";
-import type { Http2ServerRequest } from "node:http2";
 import { Code, ConnectError, type ContextValues, createContextKey, createContextValues } from "@connectrpc/connect";
 import type { UniversalHandler, UniversalServerRequest } from "@connectrpc/connect/protocol";
 import { universalRequestFromNodeRequest } from "@connectrpc/connect-node";
@@ -14,11 +12,8 @@ import { HTTP_HEADER_BYTES_MAX } from "../../base/limits.ts";
 import { type AllowedHosts, type Refusal, refusePages } from "./guard.ts";
 import type { ConnectLimits } from "./limits.ts";
 import { bodyForm, captureMessage, ENVELOPE_HEAD_BYTES, tooLarge } from "./raw-request.ts";
-import { isGone, type NodeResponse, writeAnswer, writePlain } from "./respond.ts";
+import { isGone, type NodeRequest, type NodeResponse, writeAnswer, writePlain } from "./respond.ts";
 import { isPlainUnary, serveUnary, type UnaryHost } from "./unary.ts";
-
-/** A request of either version. */
-export type NodeRequest = IncomingMessage | Http2ServerRequest;
 
 /** The message of a tool call as it came. */
 export interface RawMessage {

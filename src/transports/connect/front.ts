@@ -10,9 +10,8 @@ import { createServer as createHttp2, type Http2ServerRequest, type Http2ServerR
 import { createServer, type Server, type Socket } from "node:net";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { HTTP_HEADER_BYTES_MAX, HTTP_SESSION_MEMORY_MIB, HTTP_WINDOW_BYTES } from "../../base/limits.ts";
-import type { NodeRequest } from "./exchange.ts";
 import type { ConnectLimits } from "./limits.ts";
-import type { NodeResponse } from "./respond.ts";
+import type { NodeRequest, NodeResponse } from "./respond.ts";
 
 /** How connections of HTTP/2 begin; no request of HTTP/1.1 begins with its first three bytes. */
 const HTTP2_PREFACE = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");

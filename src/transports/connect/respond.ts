@@ -4,10 +4,12 @@
  * INVARIANT: a peer that reads nothing for as long as the stall limit loses its connection or stream; whatever happens,
  * the library's iterator is told that it is over.
  */
-import type { ServerResponse } from "node:http";
-import type { Http2ServerResponse } from "node:http2";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import type { UniversalServerResponse } from "@connectrpc/connect/protocol";
 
+/** A request of either version. */
+export type NodeRequest = IncomingMessage | Http2ServerRequest;
 /** A response of either version. */
 export type NodeResponse = ServerResponse | Http2ServerResponse;
 

@@ -8,10 +8,9 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { codeToHttpStatus, errorToJsonBytes, parseTimeout } from "@connectrpc/connect/protocol-connect";
 import { RPC_TIMEOUT_MAX_MS } from "../../base/limits.ts";
-import type { NodeRequest } from "./exchange.ts";
 import { faultOf } from "./faults.ts";
 import { tooLarge } from "./raw-request.ts";
-import { isGone, type NodeResponse, writeWhole } from "./respond.ts";
+import { isGone, type NodeRequest, type NodeResponse, writeWhole } from "./respond.ts";
 
 const CONTENT_TYPE = "application/proto";
 

@@ -1,0 +1,90 @@
+/** `handrail redact`: hide the secrets of a text, or say where they are and why they count as secrets. */
+import { join, resolve } from "node:path";
+import type { Command } from "commander";
+import { textOf } from "../../base/bytes.ts";
+import { REDACTION_INPUT_BYTES_MAX } from "../../base/limits.ts";
+import { operatorPath, readOperatorDirectory } from "../../server/operator-directory.ts";
+import { EXIT_OK, EXIT_SECRETS_FOUND } from "../exit-codes.ts";
+import { readStandardInput } from "../inputs.ts";
+import { print, printJson } from "../output.ts";
+
+interface RedactFlags {
+  readonly config?: string;
+  readonly explain?: boolean;
+  readonly json?: boolean;
+  readonly environment: boolean;
+}
+
+/** Adds `handrail redact`. */
+export function addRedactCommand(program: Command): void {
+  program
+    .command("redact")
+    .description("hide the secrets of what comes on standard input; with --explain list them instead, exit 4 if there are any")
+    .option("--explain", "list where secrets are and why, never the secrets themselves")
+    .option("--json", "print JSON: one line per finding with --explain, else one object with the text and the findings")
+    .option("--config <directory>", "operator directory, for own rules and allowances")
+    .option("--no-environment", "do not look for the values of this environment")
+    .action(async (flags: RedactFlags) => {
+      process.exitCode = await redact(flags);
+    });
+}
+
+type Redactor = ReturnType<typeof import("../../server/redaction.ts")["openRedactor"]>;
+
+async function redact(flags: RedactFlags): Promise<number> {
+  const redactor = await open(flags);
+  if (flags.explain) return explain(redactor, flags);
+  if (!flags.json) return pass(redactor);
+  const { text } = await input();
+  const redacted = redactor.redact(text);
+  printJson({ text: redacted.text, findings: redacted.findings });
+  return EXIT_OK;
+}
+
+async function open(flags: RedactFlags): Promise<Redactor> {
+  const { openRedactor } = await import("../../server/redaction.ts");
+  const path = flags.config === undefined ? operatorPath(process.env) : resolve(flags.config);
+  const { settings } = await readOperatorDirectory(path);
+  return openRedactor(settings.redaction, flags.environment ? process.env : {}, join(path, "handrail.yaml"));
+}
+
+/** Bytes go through as they come, of any number. */
+async function pass(redactor: Redactor): Promise<number> {
+  const stream = redactor.byteStream();
+  for await (const piece of process.stdin) await write(stream.push(piece as Buffer));
+  await write(stream.end());
+  return EXIT_OK;
+}
+
+function write(bytes: Uint8Array): Promise<void> {
+  if (bytes.byteLength === 0) return Promise.resolve();
+  return new Promise((done, fail) => {
+    process.stdout.write(bytes, (error) => (error ? fail(error) : done()));
+  });
+}
+
+/** Standard input as text; what is no UTF-8 is taken byte by byte, and offsets count bytes then. */
+async function input(): Promise<{ readonly text: string; readonly unit: "characters" | "bytes" }> {
+  const bytes = await readStandardInput(REDACTION_INPUT_BYTES_MAX);
+  const text = textOf(bytes);
+  return text === undefined ? { text: bytes.toString("latin1"), unit: "bytes" } : { text, unit: "characters" };
+}
+
+async function explain(redactor: Redactor, flags: RedactFlags): Promise<number> {
+  const { text, unit } = await input();
+  const findings = redactor.find(text);
+  let line = 1;
+  let lineStart = 0;
+  for (const { rule, kind, start, end } of findings) {
+    for (let next = text.indexOf("\n", lineStart); next !== -1 && next < start; next = text.indexOf("\n", lineStart)) {
+      line += 1;
+      lineStart = next + 1;
+    }
+    const column = start - lineStart + 1;
+    const why = redactor.titleOf(rule) ?? "a secret";
+    if (flags.json) printJson({ rule, kind, start, end, line, column, unit, why });
+    else print(`${line}:${column}  ${kind}  ${rule}  ${end - start} ${unit} from ${start}: ${why}`);
+  }
+  if (findings.length === 0 && !flags.json) print("no secrets were found");
+  return findings.length === 0 ? EXIT_OK : EXIT_SECRETS_FOUND;
+}

@@ -1,0 +1,122 @@
+/**
+ * The operator's own rules and allowances, checked before they count.
+ *
+ * Each rule proves itself: its expression must be bounded, and its own examples must come out as they say. INVARIANT: one
+ * problem refuses all of them, each named by where it stands in the configuration; a protection that is half loaded would
+ * look like one.
+ */
+
+import { parseExpression } from "./expression.ts";
+import { costOf } from "./expression-cost.ts";
+import type { Finding, FindingKind } from "./finding.ts";
+import { ATTEMPT_STEPS_MAX, type CompiledRule, compileRule } from "./rule.ts";
+import { builtInRules, type RuleSet, withRules } from "./rule-set.ts";
+import { buildTable, scanText } from "./scan.ts";
+import type { Allowance } from "./tables.ts";
+
+/** A rule as it is written in `redaction.rules`. */
+export interface CustomRule {
+  readonly id: string;
+  readonly kind: FindingKind;
+  readonly title?: string | undefined;
+  readonly keywords: readonly string[];
+  readonly expression: string;
+  readonly case_insensitive: boolean;
+  /** `secret`: texts in which it finds one; `clean`: texts in which it finds none. */
+  readonly examples: { readonly secret: readonly string[]; readonly clean: readonly string[] };
+}
+
+/** An allowance as it is written in `redaction.allow`: a value, or an expression for the whole of a secret. */
+export interface CustomAllowance {
+  readonly value?: string | undefined;
+  readonly expression?: string | undefined;
+  /** Only findings of this rule. */
+  readonly rule?: string | undefined;
+  /** `allowed`: secrets that pass; `hidden`: secrets that do not. */
+  readonly examples: { readonly allowed: readonly string[]; readonly hidden: readonly string[] };
+}
+
+/** What is wrong, and where: `rules.0.expression`. */
+export interface CustomProblem {
+  readonly path: string;
+  readonly problem: string;
+}
+
+/** Rules and allowances that can be given to a redactor, or everything that is wrong with them. */
+export type CustomRedaction =
+  | { readonly ok: true; readonly rules: RuleSet; readonly allow: Allowance | undefined }
+  | { readonly ok: false; readonly problems: readonly CustomProblem[] };
+
+/** Checks and compiles what the operator wrote. */
+export function compileCustomRedaction(rules: readonly CustomRule[], allow: readonly CustomAllowance[]): CustomRedaction {
+  const problems: CustomProblem[] = [];
+  const compiled = rules.flatMap((rule, index) => compileCustomRule(rule, `rules.${index}`, rules.slice(0, index), problems));
+  const names = new Set([...builtInRules().titles.keys(), ...rules.map(({ id }) => id)]);
+  const allowances = allow.flatMap((allowance, index) => compileAllowance(allowance, `allow.${index}`, names, problems));
+  if (problems.length > 0) return { ok: false, problems };
+  const allowed: Allowance = (rule, secret) => allowances.some((allows) => allows(rule, secret));
+  return { ok: true, rules: withRules(compiled), allow: allowances.length === 0 ? undefined : allowed };
+}
+
+function compileCustomRule(rule: CustomRule, path: string, before: readonly CustomRule[], problems: CustomProblem[]): CompiledRule[] {
+  const refuse = (place: string, problem: string): CompiledRule[] => {
+    problems.push({ path: `${path}${place}`, problem });
+    return [];
+  };
+  if (builtInRules().titles.has(rule.id) || before.some(({ id }) => id === rule.id))
+    return refuse(".id", `there is a rule \`${rule.id}\` already; choose another name`);
+  const compiled = compileRule({
+    id: rule.id,
+    kind: rule.kind,
+    title: rule.title ?? "a secret of a rule of the operator",
+    keywords: rule.keywords,
+    expression: rule.expression,
+    caseInsensitive: rule.case_insensitive,
+    examples: { positive: rule.examples.secret, negative: rule.examples.clean },
+  });
+  if (typeof compiled === "string") return refuse("", compiled);
+  const missed = rule.examples.secret.findIndex((text) => findAlone(compiled, text).length === 0);
+  if (missed !== -1)
+    return refuse(`.examples.secret.${missed}`, "the rule finds no secret in this example; the expression must match from a keyword on");
+  const wrong = rule.examples.clean.findIndex((text) => findAlone(compiled, text).length > 0);
+  if (wrong !== -1) return refuse(`.examples.clean.${wrong}`, "the rule finds a secret in this example; narrow the expression");
+  return [compiled];
+}
+
+function findAlone({ rule, matcher }: CompiledRule, text: string): readonly Finding[] {
+  const found: Finding[] = [];
+  scanText(buildTable(rule.keywords.map((keyword) => ({ keyword, matcher }))), text, found);
+  return found;
+}
+
+function compileAllowance(
+  { value, expression, rule, examples }: CustomAllowance,
+  path: string,
+  names: ReadonlySet<string>,
+  problems: CustomProblem[],
+): Allowance[] {
+  const refuse = (place: string, problem: string): Allowance[] => {
+    problems.push({ path: `${path}${place}`, problem });
+    return [];
+  };
+  if ((value === undefined) === (expression === undefined)) return refuse("", "give either `value` or `expression`");
+  if (rule !== undefined && !names.has(rule))
+    return refuse(".rule", `there is no rule \`${rule}\`; \`handrail redact --explain\` names the rule of a finding`);
+  const matches = value === undefined ? wholeMatcher(expression ?? "") : (secret: string) => secret === value;
+  if (typeof matches === "string") return refuse(".expression", matches);
+  const missed = examples.allowed.findIndex((secret) => !matches(secret));
+  if (missed !== -1) return refuse(`.examples.allowed.${missed}`, "this example is not allowed by it; it must be the whole of the secret");
+  const wrong = examples.hidden.findIndex((secret) => matches(secret));
+  if (wrong !== -1) return refuse(`.examples.hidden.${wrong}`, "this example is allowed by it; narrow it");
+  return [(found, secret) => (rule === undefined || rule === found) && matches(secret)];
+}
+
+function wholeMatcher(expression: string): ((secret: string) => boolean) | string {
+  const parsed = parseExpression(expression, false);
+  if (!parsed.ok) return `the expression cannot be used: ${parsed.problem}`;
+  // What follows can fail: the end of the secret is asked for.
+  const cost = costOf({ kind: "sequence", parts: [parsed.tree, { kind: "edge", negative: false }] });
+  if (cost.steps > ATTEMPT_STEPS_MAX) return `the expression may take ${cost.steps} steps; lower the bounds of its repetitions`;
+  const whole = new RegExp(`^(?:${expression})$`);
+  return (secret) => whole.test(secret);
+}

@@ -1,0 +1,34 @@
+/**
+ * The redactor as the operator configured it: built-in rules, the operator's own ones, and the secrets of the kernel's
+ * environment.
+ */
+import { KernelError } from "../base/errors.ts";
+import type { RedactionSettings } from "../config/redaction.ts";
+import { compileCustomRedaction } from "../redact/custom-rules.ts";
+import { secretsOfEnvironment } from "../redact/environment.ts";
+import { createRedactor, type Redactor, type RedactorOptions } from "../redact/redact.ts";
+import type { RuleSet } from "../redact/rule-set.ts";
+
+/**
+ * Makes the redactor.
+ * @param name the settings file's name, for messages
+ * @throws KernelError CONFIG_INVALID naming every rule and allowance that cannot be used
+ */
+export function openRedactor(
+  settings: RedactionSettings,
+  environment: Readonly<Record<string, string | undefined>>,
+  name: string,
+): Redactor {
+  const { rules, allow } = checkRedaction(settings, name);
+  return createRedactor({ known: secretsOfEnvironment(environment, settings.environment), rules, ...(allow && { allow }) });
+}
+
+/** Compiles the operator's rules and allowances. @throws KernelError CONFIG_INVALID naming every one that cannot be used */
+export function checkRedaction(settings: RedactionSettings, name: string): Pick<RedactorOptions, "allow"> & { readonly rules: RuleSet } {
+  const custom = compileCustomRedaction(settings.rules, settings.allow);
+  if (!custom.ok) {
+    const problems = custom.problems.map(({ path, problem }) => `redaction.${path}: ${problem}`);
+    throw new KernelError("CONFIG_INVALID", `\`${name}\`: ${problems.join("; ")}`);
+  }
+  return { rules: custom.rules, ...(custom.allow && { allow: custom.allow }) };
+}
