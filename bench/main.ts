@@ -1,11 +1,13 @@
 /**
- * `npm run bench -- spine|surface [--quick] [--json FILE] [--only ID]`: measures Handrail against a named peer for each figure,
+ * `npm run bench -- spine|surface|redact|redact-quality [--quick] [--json FILE] [--only ID]`: measures Handrail against a named peer for each figure,
  * in turns, and prints the ratios.
  */
 import { writeFileSync } from "node:fs";
 import type { Row } from "./measure.ts";
 import { parseOptions } from "./options.ts";
 import { createPlayground } from "./playground.ts";
+import { measureRedactionQuality } from "./redact/quality.ts";
+import { measureRedactionSpeed } from "./redact/speed.ts";
 import { ensureReferenceServer } from "./reference-server.ts";
 import { measureFramed } from "./spine/framed.ts";
 import { measureIdleMemory } from "./spine/idle-memory.ts";
@@ -37,7 +39,10 @@ const SURFACE = [
   { id: "dedupe", measure: measureDedupe },
   { id: "search", measure: measureSearch },
 ] as const;
-const SUITES = { spine: SPINE, surface: SURFACE } as const;
+/** How fast and how well secrets are found. */
+const REDACT = [{ id: "redact", measure: measureRedactionSpeed }] as const;
+const REDACT_QUALITY = [{ id: "quality", measure: measureRedactionQuality }] as const;
+const SUITES = { spine: SPINE, surface: SURFACE, redact: REDACT, "redact-quality": REDACT_QUALITY } as const;
 
 try {
   const { suite, effort, json, only } = parseOptions(process.argv.slice(2));

@@ -19,14 +19,14 @@ export interface Matcher {
   /** Whether those characters may include the end of a line. */
   readonly backCrossesLines?: boolean;
   /** The secret at the keyword that stands from `start` up to `end` of `text`, if there is one. */
-  readonly match: (text: string, start: number, end: number, memo: DecodeMemo) => Finding | undefined;
+  readonly match: (text: string, start: number, end: number, memo: ScanMemo) => Finding | undefined;
 }
 
 /**
- * What was decoded last while one text is scanned, so that base64 with many keywords is not decoded once for each. It
- * changes nothing but the time, and lives no longer than the scan.
+ * What was decoded and walked over last while one text is scanned, so that base64 or a name with many keywords is not
+ * gone over once for each. It changes nothing but the time, and lives no longer than the scan.
  */
-export interface DecodeMemo {
+export interface ScanMemo {
   text: string;
   /** Where the decoded characters begin and end in `text`. */
   from: number;
@@ -34,11 +34,15 @@ export interface DecodeMemo {
   /** Whether the base64 ends there. */
   ended: boolean;
   decoded: string;
+  /** From here to there, everything in `nameText` belongs to a name. */
+  nameText: string;
+  nameFrom: number;
+  nameTo: number;
 }
 
 /** A memory of nothing. */
-export function emptyMemo(): DecodeMemo {
-  return { text: "", from: 0, to: 0, ended: false, decoded: "" };
+export function emptyMemo(): ScanMemo {
+  return { text: "", from: 0, to: 0, ended: false, decoded: "", nameText: "", nameFrom: 0, nameTo: 0 };
 }
 
 /** A keyword and who looks when it is met. */

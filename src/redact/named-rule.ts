@@ -82,8 +82,8 @@ export function namedMatcher(rules: readonly NamedRule[]): Matcher {
   const compiled = rules.map(compileNamed);
   return {
     reach: NAMED_REACH,
-    match: (text, start, end) => {
-      const found = readNamedValue(text, start, end);
+    match: (text, start, end, memo) => {
+      const found = readNamedValue(text, start, end, memo);
       if (!found || found.value.length < 6) return undefined;
       const rule = findRule(compiled, found);
       return rule && { rule: rule.id, kind: rule.kind, start: found.start, end: found.end };

@@ -4,6 +4,7 @@
  *
  * Pure and bounded: it looks at most `NAMED_REACH` characters ahead and 64 back, each once.
  */
+import type { ScanMemo } from "./matcher.ts";
 
 /** A name and the value it is given. */
 export interface NamedValue {
@@ -27,9 +28,8 @@ const COMPOUND_CHARACTERS_MAX = 96;
 export const NAMED_REACH = 32 + NAME_AFTER_MAX + 3 * SPACES_MAX + 3 * BACKSLASHES_MAX + ANNOTATION_MAX + VALUE_CHARACTERS_MAX + 16;
 
 /** The name around the keyword from `keywordStart` up to `keywordEnd`, and its value. */
-export function readNamedValue(text: string, keywordStart: number, keywordEnd: number): NamedValue | undefined {
-  let nameEnd = keywordEnd;
-  while (nameEnd - keywordEnd <= NAME_AFTER_MAX && isNameCode(text.charCodeAt(nameEnd))) nameEnd += 1;
+export function readNamedValue(text: string, keywordStart: number, keywordEnd: number, memo: ScanMemo): NamedValue | undefined {
+  const nameEnd = endOfName(text, keywordEnd, memo);
   if (nameEnd - keywordEnd > NAME_AFTER_MAX) return undefined;
   const opening = skipSeparator(text, nameEnd);
   if (opening === undefined) return undefined;
@@ -39,6 +39,18 @@ export function readNamedValue(text: string, keywordStart: number, keywordEnd: n
   if (form === "element" && text.charCodeAt(nameStart - 1) !== LESS) return undefined;
   const found = readValue(text, at, form, text.charCodeAt(nameStart - 1));
   return found && { name: text.slice(nameStart, nameEnd), ...found };
+}
+
+/** Where the name goes on to, or that it is too long; a name with many keywords is walked once. */
+function endOfName(text: string, keywordEnd: number, memo: ScanMemo): number {
+  const walked = memo.nameText === text && keywordEnd >= memo.nameFrom && keywordEnd <= memo.nameTo;
+  const limit = keywordEnd + NAME_AFTER_MAX + 1;
+  let end = walked ? Math.min(memo.nameTo, limit) : keywordEnd;
+  while (end < limit && isNameCode(text.charCodeAt(end))) end += 1;
+  if (!walked) memo.nameFrom = keywordEnd;
+  memo.nameTo = walked ? Math.max(memo.nameTo, end) : end;
+  memo.nameText = text;
+  return end;
 }
 
 const QUOTE = 34;
@@ -137,7 +149,13 @@ function readQuoted(text: string, start: number, quote: number): FoundValue | un
 }
 
 /** Characters that end a value without quotes: white space, quotes, brackets, what separates. */
-const BARE_ENDS = new Set([..." \t\r\n\v\f\0\"'`<>,;(){}[]|\\^\u00a0\u2028\u2029"].map((character) => character.charCodeAt(0)));
+const BARE_ENDS = new Uint8Array(128);
+for (const character of " \t\r\n\v\f\0\"'`<>,;(){}[]|\\^") BARE_ENDS[character.charCodeAt(0)] = 1;
+
+function endsBareValue(code: number): boolean {
+  return code < 128 ? BARE_ENDS[code] === 1 : code === 0xa0 || code === 0x2028 || code === 0x2029;
+}
+
 /** What may trail a value in a sentence. */
 const TRAILERS = new Set([..."., :!?*"].map((character) => character.charCodeAt(0)));
 
@@ -147,7 +165,7 @@ function endOfBareValue(text: string, start: number, inAddress: boolean, inEleme
   while (end < limit) {
     const code = text.charCodeAt(end);
     if (code === 58 || code === 61) limit = Math.min(limit, start + COMPOUND_CHARACTERS_MAX + 1);
-    if (inElement ? code === LESS || code === 10 : BARE_ENDS.has(code) || (inAddress && (code === 38 || code === 35))) break;
+    if (inElement ? code === LESS || code === 10 : endsBareValue(code) || (inAddress && (code === 38 || code === 35))) break;
     end += 1;
   }
   if (end >= limit && end < text.length) return start; // too long

@@ -7,11 +7,12 @@
 import type { Finding } from "./finding.ts";
 import { matchInterleaved } from "./interleaved.ts";
 import { buildAutomaton, type KeywordAutomaton } from "./keyword-automaton.ts";
-import { type DecodeMemo, emptyMemo, type Matcher, type Trigger } from "./matcher.ts";
+import { emptyMemo, type Matcher, type ScanMemo, type Trigger } from "./matcher.ts";
 
 /** Keywords with their automaton. */
 export interface TriggerTable {
   readonly automaton: KeywordAutomaton;
+  readonly keywords: readonly string[];
   readonly lengths: Uint16Array;
   readonly matchers: readonly Matcher[];
   /** Characters of the same line before a keyword at which a secret may begin … */
@@ -24,6 +25,7 @@ export interface TriggerTable {
 export function buildTable(triggers: readonly Trigger[]): TriggerTable {
   return {
     automaton: buildAutomaton(triggers.map(({ keyword }) => keyword)),
+    keywords: triggers.map(({ keyword }) => keyword),
     lengths: Uint16Array.from(triggers.map(({ keyword }) => keyword.length)),
     matchers: triggers.map(({ matcher }) => matcher),
     backInLine: triggers.reduce((most, { matcher }) => Math.max(most, matcher.backCrossesLines ? 0 : (matcher.back ?? 0)), 0),
@@ -46,7 +48,7 @@ export function scanText(table: TriggerTable, text: string, found: Finding[]): v
 }
 
 /** Verifies the keywords that end in `state` at `index`. */
-function verifyAt(table: TriggerTable, state: number, text: string, index: number, found: Finding[], memo: DecodeMemo): void {
+function verifyAt(table: TriggerTable, state: number, text: string, index: number, found: Finding[], memo: ScanMemo): void {
   if (text.charCodeAt(index) === 0) return; // a null character keeps the state of the keyword before it
   const { outputStarts, outputs, accepting, stride } = table.automaton;
   const entry = (state - accepting) / stride;
@@ -58,7 +60,7 @@ function verifyAt(table: TriggerTable, state: number, text: string, index: numbe
 }
 
 /** Verifies that `keyword`, which ends at `index`, belongs to a secret. */
-export function verify(table: TriggerTable, keyword: number, text: string, index: number, memo: DecodeMemo): Finding | undefined {
+export function verify(table: TriggerTable, keyword: number, text: string, index: number, memo: ScanMemo): Finding | undefined {
   const matcher = table.matchers[keyword];
   const length = table.lengths[keyword] ?? 0;
   if (!matcher) return undefined;

@@ -5,6 +5,7 @@ import { type KnownSecret, knownTriggers } from "./known-secret.ts";
 import type { Matcher, Trigger } from "./matcher.ts";
 import { builtInRules, type RuleSet } from "./rule-set.ts";
 import { buildTable, scanText, type TriggerTable } from "./scan.ts";
+import { searchText } from "./skip-search.ts";
 
 /** Says that a finding of this rule with this text is none. */
 export type Allowance = (rule: string, secret: string) => boolean;
@@ -38,7 +39,9 @@ export class RedactionTables {
   /** Everything to hide in `text`. */
   find(text: string, extra?: readonly KnownSecret[]): readonly Finding[] {
     const found: Finding[] = [];
-    for (const table of this.tablesFor(extra)) scanText(table, text, found);
+    const [main, own] = this.tablesFor(extra);
+    if (main) scanText(main, text, found);
+    if (own) searchText(own, text, found);
     return found.length === 0 ? NOTHING : mergeFindings(found);
   }
 

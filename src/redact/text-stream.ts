@@ -9,7 +9,7 @@
 import { REDACTION_FINDINGS_KEPT_MAX } from "../base/limits.ts";
 import { addToChain, type Chain, closeChain, type Finding, startChain } from "./finding.ts";
 import { markerOf } from "./marker.ts";
-import { type DecodeMemo, emptyMemo, MATCHER_BEHIND_MAX } from "./matcher.ts";
+import { emptyMemo, MATCHER_BEHIND_MAX, type ScanMemo } from "./matcher.ts";
 import { type TriggerTable, verify } from "./scan.ts";
 
 /** A keyword that was met and not looked at yet. */
@@ -115,7 +115,7 @@ export class TextRedactionStream {
     return output;
   }
 
-  #look({ table, keyword, index }: Candidate, memo: DecodeMemo): void {
+  #look({ table, keyword, index }: Candidate, memo: ScanMemo): void {
     const found = verify(table, keyword, this.#text, index - this.#base, memo);
     if (found) this.#waiting.push({ ...found, start: found.start + this.#base, end: found.end + this.#base });
   }

@@ -6,7 +6,7 @@
  * the groups of four characters that hold it.
  */
 import type { Finding } from "./finding.ts";
-import type { DecodeMemo, Matcher, Trigger } from "./matcher.ts";
+import type { Matcher, ScanMemo, Trigger } from "./matcher.ts";
 
 /** Characters of base64 that are decoded from one keyword on: a private key of 4,096 bits, wrapped. */
 const WRAPPED_CHARACTERS_MAX = 8192;
@@ -59,7 +59,7 @@ function wrappedMatcher(keyword: string, shift: number, reach: number, findAt: F
  * What the base64 from `first` on holds, up to `reach` characters of it: one character for each byte. More is decoded than
  * was asked for, and kept for the next keyword of the same run.
  */
-function decodeAt(text: string, first: number, reach: number, memo: DecodeMemo): string {
+function decodeAt(text: string, first: number, reach: number, memo: ScanMemo): string {
   const inMemo = memo.text === text && first >= memo.from && first < memo.to && (first - memo.from) % 4 === 0;
   if (!inMemo || (first + reach > memo.to && !memo.ended)) {
     const limit = Math.min(text.length, first + 2 * reach);

@@ -4,9 +4,11 @@
  */
 import { newId, systemRandom } from "../base/ids.ts";
 import type { JsonObject } from "../base/json.ts";
+import type { Fetched, UploadAnnouncement } from "../kernel/index.ts";
 import type { CallResponse } from "../model/call.ts";
 import type { ProgressListener } from "../model/progress.ts";
 import type { Session } from "../model/session.ts";
+import type { ToolResult } from "../model/tool-result.ts";
 import { toToolResult } from "../wire/index.ts";
 import type { SessionWish } from "./administration.ts";
 import { type KernelOptions, type OpenKernel, openKernel } from "./compose.ts";
@@ -27,16 +29,27 @@ export interface CallOptions {
 /** What came of a call: the response with everything known about it, and the result document that agents see. */
 export interface CallResult {
   readonly response: CallResponse;
-  readonly result: JsonObject;
+  readonly result: ToolResult;
 }
 
-/** A session of an embedded kernel. */
-export interface KernelSession {
+/** A session of an embedded kernel; `await using` ends it. */
+export interface KernelSession extends AsyncDisposable {
   readonly session: Session;
   /** Authenticates other front doors as this session; keep it secret. */
   readonly token: string;
   /** Makes one governed call. Never rejects for a denied or failed call. */
   readonly call: (tool: string, args: JsonObject, options?: CallOptions) => Promise<CallResult>;
+  /**
+   * Stores content under its BLAKE3-256 and answers `{content_hash, size_bytes}`; a hash that is announced is checked. Never rejects
+   * for a denied or failed upload.
+   */
+  readonly putContent: (
+    content: Uint8Array | AsyncIterable<Uint8Array>,
+    announced?: UploadAnnouncement,
+    options?: Pick<CallOptions, "signal">,
+  ) => Promise<CallResult>;
+  /** Verified bytes of stored content, or why there are none. */
+  readonly getContent: (hash: Uint8Array, range?: ContentRange, options?: Pick<CallOptions, "signal">) => Promise<Fetched>;
   /** Revokes the session. */
   readonly end: () => Promise<void>;
 }
@@ -44,8 +57,14 @@ export interface KernelSession {
 /** What a session is wanted for; the operator of an embedded kernel is the embedding program. */
 export type SessionOptions = Partial<Omit<SessionWish, "askedBy" | "workspace">> & Pick<SessionWish, "workspace">;
 
-/** An embedded kernel. */
-export interface Kernel extends Pick<OpenKernel, "administration" | "health" | "stateDirectory" | "instanceId" | "close"> {
+/** A part of content, in bytes; `limit` absent or 0 reads to the end. */
+export interface ContentRange {
+  readonly offset?: number;
+  readonly limit?: number;
+}
+
+/** An embedded kernel; `await using` closes it. */
+export interface Kernel extends AsyncDisposable, Pick<OpenKernel, "administration" | "health" | "stateDirectory" | "instanceId" | "close"> {
   readonly tools: OpenKernel["door"]["tools"];
   readonly openSession: (options: SessionOptions) => Promise<KernelSession>;
 }
@@ -57,7 +76,16 @@ export interface Kernel extends Pick<OpenKernel, "administration" | "health" | "
 export async function createKernel(options: Partial<KernelOptions> = {}): Promise<Kernel> {
   const open = await openKernel({ environment: process.env, ...options });
   const { administration, health, stateDirectory, instanceId, close, door } = open;
-  return { administration, health, stateDirectory, instanceId, close, tools: door.tools, openSession: (wish) => openSession(open, wish) };
+  return {
+    administration,
+    health,
+    stateDirectory,
+    instanceId,
+    close,
+    tools: door.tools,
+    openSession: (wish) => openSession(open, wish),
+    [Symbol.asyncDispose]: close,
+  };
 }
 
 async function openSession(open: OpenKernel, wish: SessionOptions): Promise<KernelSession> {
@@ -67,6 +95,8 @@ async function openSession(open: OpenKernel, wish: SessionOptions): Promise<Kern
     ...wish,
     askedBy: "operator",
   });
+  const end = async () => void (await open.administration.revokeSession(session.id));
+  const who = () => ({ requestId: newId("req", systemRandom), sessionToken: token });
   return {
     session,
     token,
@@ -85,6 +115,18 @@ async function openSession(open: OpenKernel, wish: SessionOptions): Promise<Kern
       );
       return { response, result: toToolResult(response) };
     },
-    end: async () => void (await open.administration.revokeSession(session.id)),
+    async putContent(content, announced = {}, { signal } = {}) {
+      const chunks = content instanceof Uint8Array ? once(content) : content;
+      const response = await open.door.putContent(who(), announced, chunks, signal ?? new AbortController().signal);
+      return { response, result: toToolResult(response) };
+    },
+    getContent: (hash, range = {}, { signal } = {}) =>
+      open.door.getContent({ ...who(), hash, ...range }, signal ?? new AbortController().signal),
+    end,
+    [Symbol.asyncDispose]: end,
   };
+}
+
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
 }

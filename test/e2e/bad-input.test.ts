@@ -53,7 +53,7 @@ afterAll(async () => {
 /** What a call was answered, in the words of its result document. */
 async function answerTo(tool: string, args: unknown) {
   const { response, result } = await session.call(tool, args as JsonObject);
-  const error = result["error"] as JsonObject | undefined;
+  const error = result.status === "error" ? (result.error as JsonObject) : undefined;
   const recorded = response.ledgerSequence === undefined ? undefined : await reader.show(response.ledgerSequence);
   const payload = JSON.parse(Buffer.from(recorded?.payload ?? []).toString() || "null") as JsonObject | null;
   return { outcome: response.outcome, error, payload, eventType: recorded?.entry.eventType };
