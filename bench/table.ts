@@ -56,6 +56,7 @@ function layOut(lines: readonly (readonly string[])[]): string {
 }
 
 function figure(value: number): string {
+  if (!Number.isFinite(value)) return "–"; // a ratio to nothing
   if (value >= 1000) return String(Math.round(value)).replace(/\B(?=(\d{3})+$)/g, ",");
   return value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2);
 }

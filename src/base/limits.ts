@@ -91,7 +91,7 @@ export const MESSAGES_PER_TURN_MAX = 16;
 /** Bytes of one JSON-RPC line: the largest write, escaped, plus room for its envelope. */
 export const LINE_BYTES_MAX = 2 * MAX_WRITE_SIZE;
 /** Messages in one JSON-RPC batch (MCP 2025-03-26): as many as may be in flight. */
-export const BATCH_MESSAGES_MAX = CALLS_IN_FLIGHT_MAX;
+export const BATCH_MESSAGES_MAX = 256;
 /** Characters (UTF-16 code units) of a stranger's text that an MCP error message repeats. */
 export const QUOTED_CHARACTERS_MAX = 128;
 /** Milliseconds for which an MCP client may keep a list: tools change with the version alone, so it is old after an update for this long. */

@@ -27,12 +27,21 @@ export function isFiller(text: string): boolean {
   return markersIn(text)[0] === text || /^(?:x{3,}|\*{3,}|\.{3,})/i.test(text) || /(?:x{6}|\*{4}|\.{3}|…)/i.test(text);
 }
 
-const STAND_INS =
-  /example|sample|placeholder|change[-_ ]?(?:me|it|this)|replace[-_ ]?(?:me|with|this)|your[-_ ]?|dummy|redacted|(?:^|[-_.])(?:fake|mock|test|todo|tbd|foo|bar|baz|secret|password|token|insert|some|my|here|none|null|undefined)(?:$|[-_.])|lorem|ipsum|abcdefgh|bcdefghi|12345678|87654321|qwerty|deadbeef|0{8}|1{8}|a{8}/i;
+const WORDS =
+  /example|sample|placeholder|change[-_ ]?(?:me|it|this)|replace[-_ ]?(?:me|with|this)|your[-_ ]?|dummy|redacted|(?:^|[-_.])(?:fake|mock|test|todo|tbd|foo|bar|baz|secret|password|token|insert|some|my|here|none|null|undefined)(?:$|[-_.])|lorem|ipsum|qwerty|deadbeef/i;
+const SEQUENCES = /abcdefgh|bcdefghi|12345678|87654321|0{8}|1{8}|a{8}/i;
+/** Characters from which on a sequence does not say that all of it is made up. */
+const LONG_CHARACTERS = 24;
 
 /** Whether `text` says of itself that it is no real secret: an example, a sequence, very few different characters. */
 export function looksLikeStandIn(text: string): boolean {
-  return distinctCharacters(text) <= Math.min(4, text.length / 3) || STAND_INS.test(text);
+  return isCalledStandIn(text) || SEQUENCES.test(text);
+}
+
+/** The same for what a name calls a secret: a long value with a sequence in it may be one. */
+export function isCalledStandIn(text: string): boolean {
+  if (distinctCharacters(text) <= Math.min(4, text.length / 3) || WORDS.test(text)) return true;
+  return text.length < LONG_CHARACTERS && SEQUENCES.test(text);
 }
 
 /** Whether `text` is put together from variables, or names where the secret comes from, instead of being one. */

@@ -38,11 +38,17 @@ export interface ScanMemo {
   nameText: string;
   nameFrom: number;
   nameTo: number;
+  /** From here to there, everything in `valueText` belongs to one value without quotes; the last `:` or `=` in it. */
+  valueText: string;
+  valueFrom: number;
+  valueTo: number;
+  separator: number;
 }
 
 /** A memory of nothing. */
 export function emptyMemo(): ScanMemo {
-  return { text: "", from: 0, to: 0, ended: false, decoded: "", nameText: "", nameFrom: 0, nameTo: 0 };
+  const nothing = { from: 0, to: 0, ended: false, nameFrom: 0, nameTo: 0, valueFrom: 0, valueTo: 0, separator: -1 };
+  return { ...nothing, text: "", decoded: "", nameText: "", valueText: "" };
 }
 
 /** A keyword and who looks when it is met. */

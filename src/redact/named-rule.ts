@@ -108,7 +108,7 @@ function compileNamed(rule: NamedRule): CompiledNamed {
   return { rule, value: new RegExp(`^(?:${rule.expression})$`) };
 }
 
-function findRule(rules: readonly CompiledNamed[], { name, value, quoted }: NamedValue): { id: string; kind: FindingKind } | undefined {
+function findRule(rules: readonly CompiledNamed[], { name, value }: NamedValue): { id: string; kind: FindingKind } | undefined {
   if (isReference(value)) return undefined;
   const plainName = name.toLowerCase().replace(/[^a-z0-9]/g, "");
   for (const { rule, value: expression } of rules) {
@@ -116,7 +116,7 @@ function findRule(rules: readonly CompiledNamed[], { name, value, quoted }: Name
     const kind = judge(asRule(rule), value, value);
     if (kind) return { id: rule.id, kind };
   }
-  return looksSecret(value, classifyName(name), quoted) ? GENERAL_NAMED : undefined;
+  return looksSecret(value, classifyName(name)) ? GENERAL_NAMED : undefined;
 }
 
 function asRule(rule: NamedRule): Rule {

@@ -37,7 +37,7 @@ export function readNamedValue(text: string, keywordStart: number, keywordEnd: n
   const { at, form } = opening;
   if (form === "flag" && !isFlag(text, nameStart, keywordStart)) return undefined;
   if (form === "element" && text.charCodeAt(nameStart - 1) !== LESS) return undefined;
-  const found = readValue(text, at, form, text.charCodeAt(nameStart - 1));
+  const found = readValue(text, at, form, text.charCodeAt(nameStart - 1), memo);
   return found && { name: text.slice(nameStart, nameEnd), ...found };
 }
 
@@ -124,7 +124,7 @@ function afterColon(text: string, at: number): Opening | undefined {
 
 type FoundValue = Pick<NamedValue, "value" | "start" | "end" | "quoted">;
 
-function readValue(text: string, at: number, form: Form, beforeName: number): FoundValue | undefined {
+function readValue(text: string, at: number, form: Form, beforeName: number, memo: ScanMemo): FoundValue | undefined {
   let start = skipBackslashes(text, at);
   // A literal may bear a prefix: `b"…"`, `r'…'`, `@"…"`.
   if (isQuote(text.charCodeAt(start + 1)) && /[bru@]/.test(text[start] ?? "")) start += 1;
@@ -132,7 +132,7 @@ function readValue(text: string, at: number, form: Form, beforeName: number): Fo
   if (isQuote(quote)) return readQuoted(text, start + 1, quote);
   if (form === "argument") return undefined;
   const inAddress = beforeName === 63 || beforeName === 38;
-  const end = endOfBareValue(text, at, inAddress, form === "element");
+  const end = endOfBareValue(text, at, inAddress, form === "element", memo);
   return end > at ? { value: text.slice(at, end), start: at, end, quoted: form === "element" } : undefined;
 }
 
@@ -159,20 +159,39 @@ function endsBareValue(code: number): boolean {
 /** What may trail a value in a sentence. */
 const TRAILERS = new Set([..."., :!?*"].map((character) => character.charCodeAt(0)));
 
-function endOfBareValue(text: string, start: number, inAddress: boolean, inElement: boolean): number {
-  let limit = Math.min(text.length, start + VALUE_CHARACTERS_MAX + 1);
-  let end = start;
-  while (end < limit) {
-    const code = text.charCodeAt(end);
-    if (code === 58 || code === 61) limit = Math.min(limit, start + COMPOUND_CHARACTERS_MAX + 1);
-    if (inElement ? code === LESS || code === 10 : endsBareValue(code) || (inAddress && (code === 38 || code === 35))) break;
-    end += 1;
-  }
-  if (end >= limit && end < text.length) return start; // too long
-  while (end > start && TRAILERS.has(text.charCodeAt(end - 1))) end -= 1;
+function endOfBareValue(text: string, start: number, inAddress: boolean, inElement: boolean, memo: ScanMemo): number {
+  const end = inElement ? text.indexOf("<", start) : walkBareValue(text, start, inAddress, memo);
+  const compound = !inElement && memo.separator >= start && memo.separator < end;
+  if (end === -1 || end - start > (compound ? COMPOUND_CHARACTERS_MAX : VALUE_CHARACTERS_MAX)) return start;
+  let last = end;
+  while (last > start && TRAILERS.has(text.charCodeAt(last - 1))) last -= 1;
   // A call or an index is code, not a value: `token = read(…)`.
-  const after = text.charCodeAt(end);
-  return after === 40 || after === 91 ? start : end;
+  const after = text.charCodeAt(last);
+  return after === 40 || after === 91 ? start : last;
+}
+
+/** Walks to the end of a value, at most one character further than it may be long; remembers what was walked. */
+function walkBareValue(text: string, start: number, inAddress: boolean, memo: ScanMemo): number {
+  const walked = !inAddress && memo.valueText === text && start >= memo.valueFrom && start <= memo.valueTo;
+  const limit = Math.min(text.length, start + VALUE_CHARACTERS_MAX + 1);
+  if (!walked) {
+    memo.valueFrom = start;
+    memo.separator = -1;
+  }
+  let end = walked ? Math.min(memo.valueTo, limit) : start;
+  for (; end < limit; end += 1) {
+    const code = text.charCodeAt(end);
+    if (endsBareValue(code) || (inAddress && (code === 38 || code === 35))) break;
+    if ((code === 58 || code === 61) && isInside(text.charCodeAt(end + 1))) memo.separator = end;
+  }
+  memo.valueText = inAddress ? "" : text;
+  memo.valueTo = Math.max(end, walked ? memo.valueTo : end);
+  return end;
+}
+
+/** Whether a `:` or `=` before this character separates something: padding at the end of base64 does not. */
+function isInside(next: number): boolean {
+  return next >= 0 && next !== 61 && !endsBareValue(next);
 }
 
 function skipSpaces(text: string, at: number): number {

@@ -15,10 +15,8 @@ import { RedactionTables, type RedactorOptions } from "./tables.ts";
 import { ByteRedactionStream, TextRedactionStream } from "./text-stream.ts";
 import { redactWindow, type Window } from "./window.ts";
 
-export { REDACTION_MARGIN_CHARACTERS } from "../base/limits.ts";
-export type { Finding, FindingKind } from "./finding.ts";
+export type { Finding } from "./finding.ts";
 export type { KnownSecret } from "./known-secret.ts";
-export { hasMarkers, markerOf, markersIn, newMarkers } from "./marker.ts";
 export type { RedactorOptions } from "./tables.ts";
 
 /** A text without its secrets, and what was found in it. */

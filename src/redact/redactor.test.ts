@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createRedactor } from "./redact.ts";
 import { fillTemplate, seededRandom } from "./samples.ts";
+import { surroundingsOf } from "./window.ts";
 
 const sample = (template: string, seed = 1) => fillTemplate(template, seededRandom(seed)).text;
 const plain = createRedactor();
@@ -170,6 +171,11 @@ describe("a part of a text", () => {
     ["outside", from - 4, from, "a a "],
   ])("hides a secret that is %s", (_, start, end, expected) => {
     expect(plain.redactWindow(text, start, end).text).toBe(expected);
+  });
+
+  test("is read with four KiB around it, as far as there are", () => {
+    expect(surroundingsOf(10_000, 12_000, 13_000)).toEqual({ from: 5904, to: 13_000 });
+    expect(surroundingsOf(10, 20, 100_000)).toEqual({ from: 0, to: 4116 });
   });
 
   test("control: the part alone would show the rest of the secret", () => {

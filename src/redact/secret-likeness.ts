@@ -4,7 +4,7 @@
  * It is tuned so that what surrounds secrets does not fire: hashes, versions, identifiers, paths, names of variables,
  * placeholders, calls. Pure functions of name and value.
  */
-import { entropyOf, isFiller, isReference, looksLikeStandIn } from "./entropy.ts";
+import { entropyOf, isCalledStandIn, isFiller, isReference } from "./entropy.ts";
 
 /** What a name promises: a password (chosen by people), a secret (made by machines), some key, or nothing. */
 export type NameClass = "password" | "secret" | "key" | "none";
@@ -46,10 +46,10 @@ function wordsOf(name: string): string[] {
 }
 
 /** Whether `value` looks like a secret, for a name of class `name`. */
-export function looksSecret(value: string, name: NameClass, quoted: boolean): boolean {
+export function looksSecret(value: string, name: NameClass): boolean {
   if (name === "none" || value.length < 8 || /[\s\0]/.test(value)) return false;
-  if (isFiller(value) || isReference(value) || looksLikeStandIn(value) || isPlainThing(value)) return false;
-  if (name === "password") return isPasswordLike(value, quoted);
+  if (isFiller(value) || isReference(value) || isCalledStandIn(value) || isPlainThing(value)) return false;
+  if (name === "password") return isPasswordLike(value);
   return isRandomLike(value, name === "secret" ? 16 : 20);
 }
 
@@ -62,6 +62,7 @@ const PLAIN_THINGS: readonly RegExp[] = [
   /^(?:https?|file|data|git|ssh|npm|urn|about|chrome|blob):/i,
   /^(?:\.{0,2}|~)\/[\w@~%+=.-]+(?:\/[\w@~%+=.,-]*)*$/, // paths
   /^[\w.-]+(?:\/[\w.-]+){2,}$/,
+  /^[A-Za-z_$]\w*\$\d{1,3}$/, // what bundlers make of a name
   /^[A-Za-z_$][\w$]*(?:\??\.[A-Za-z_$][\w$]*)+$/, // members
   /^[\w.+-]+@[\w-]+(?:\.[\w-]+)+$/, // addresses
   /^[a-z]+(?:[A-Z][a-z]*)*\d{0,3}$/, // identifiers in camel case
@@ -79,10 +80,9 @@ function isPlainThing(value: string): boolean {
 }
 
 /** People's passwords: some mixture, not a word with a number behind it. */
-function isPasswordLike(value: string, quoted: boolean): boolean {
+function isPasswordLike(value: string): boolean {
   const classes = [/[a-z]/, /[A-Z]/, /\d/, /[^A-Za-z0-9]/].filter((set) => set.test(value)).length;
   if (classes >= 3 && /\d/.test(value)) return entropyOf(value) >= 2.7;
-  if (!quoted && value.length < 10) return false;
   return classes >= 2 && /\d[A-Za-z]+\d|[A-Za-z]\d+[A-Za-z]/.test(value) && entropyOf(value) >= 2.7;
 }
 

@@ -62,7 +62,8 @@ test("every documented reason is one that the code gives", () => {
     .filter((name) => name.endsWith(".ts") && !name.endsWith(".test.ts"))
     .map((name) => readFileSync(join(ROOT, "src", name), "utf8"))
     .join("\n");
-  const table = DOCUMENT.slice(DOCUMENT.indexOf("| layer | reasons |"));
+  const from = DOCUMENT.indexOf("| layer | reasons |");
+  const table = DOCUMENT.slice(from, DOCUMENT.indexOf("\n## ", from));
   const reasons = [...table.matchAll(/`([a-z]+(?:_[a-z]+)+)`/g)]
     .map(([, reason]) => reason ?? "")
     .filter((reason) => !["retry_after_ms", "error_code", "rule_id"].includes(reason));

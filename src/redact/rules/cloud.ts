@@ -117,4 +117,7 @@ export const CLOUD_RULES: readonly Rule[] = [
   token("databricks-token", "a Databricks access token", "dapi", "[0-9a-f]{32}(?:-\\d)?(?![A-Za-z0-9])", "{h32}"),
   tokens("databricks-secret", "a Databricks OAuth secret", ["dose", "dsapi"], "[0-9a-f]{32}(?![A-Za-z0-9])", ["dose{h32}"]),
   tokens("pulumi-token", "a Pulumi access token", ["pul-"], "[0-9a-f]{40}", ["pul-{h40}"]),
+  token("yandex-iam-token", "a Yandex Cloud IAM token", "t1.", "[A-Z0-9a-z_-]{10,400}={0,2}\\.[A-Za-z0-9_-]{86}={0,2}", "{u60}.{u86}", {
+    left: "token",
+  }),
 ];

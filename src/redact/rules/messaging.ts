@@ -89,7 +89,7 @@ export const MESSAGING_RULES: readonly Rule[] = [
       negative: ["https://x.webhook.office.com/webhookb2/"],
     },
   },
-  tokens("twilio-key", "a Twilio API key", ["SK"], "[0-9a-f]{32}(?![A-Za-z0-9])", ["SK{h32}"], { left: "token", kind: "probable" }),
+  tokens("twilio-key", "a Twilio API key", ["SK"], "[0-9a-fA-F]{32}(?![A-Za-z0-9])", ["SK{h32}"], { left: "token", kind: "probable" }),
   token("sendgrid-key", "a SendGrid key", "SG.", "[A-Za-z0-9_-]{16,32}\\.[A-Za-z0-9_-]{32,64}", "{u22}.{u43}", { entropyMin: 3.5 }),
   token("mailgun-key", "a Mailgun key", "key-", "[0-9a-f]{32}(?![A-Za-z0-9])", "{h32}", { left: "token" }),
   token("mailgun-public-key", "a Mailgun validation key", "pubkey-", "[0-9a-f]{32}(?![A-Za-z0-9])", "{h32}", {

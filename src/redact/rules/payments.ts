@@ -62,7 +62,7 @@ export const PAYMENT_RULES: readonly Rule[] = [
   token("mercury-token", "a Mercury token", "secret-token:mercury_", "[a-z]{2,12}_[A-Za-z0-9_]{20,80}", "production_{a40}"),
   tokens("duffel-token", "a Duffel token", ["duffel_live_", "duffel_test_"], "[A-Za-z0-9_=-]{43}", ["duffel_live_{u43}"]),
   tokens("easypost-key", "an EasyPost key", ["EZAK", "EZTK"], "[A-Za-z0-9]{54}(?![A-Za-z0-9])", ["EZAK{a54}"]),
-  tokens("shippo-token", "a Shippo token", ["shippo_live_", "shippo_test_"], "[0-9a-f]{40}", ["shippo_live_{h40}"]),
+  tokens("shippo-token", "a Shippo token", ["shippo_live_", "shippo_test_"], "[0-9a-fA-F]{40}", ["shippo_live_{h40}"]),
   tokens("lob-key", "a Lob key", ["live_pub_", "test_pub_"], "[0-9a-f]{31}(?![0-9A-Za-z])", ["live_pub_{h31}"], { kind: "probable" }),
   tokens("frame-io-token", "a Frame.io token", ["fio-u-"], "[A-Za-z0-9_=-]{64}", ["fio-u-{u64}"]),
   tokens(

@@ -60,4 +60,5 @@ export const SERVICE_RULES: readonly Rule[] = [
     expression: "[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk(?![A-Za-z0-9])",
     examples: { positive: ["{a6}_{a29}_mmk", "LICENSE={a6}_{a29}_mmk"], negative: ["_mmk", "ends with _mmk"] },
   },
+  token("adafruit-key", "an Adafruit IO key", "aio_", "[A-Za-z0-9]{28}(?![A-Za-z0-9])", "{a28}"),
 ];

@@ -10,6 +10,7 @@ const WEAK =
 /** A password in an address: `definite` when it looks chosen by chance, nothing when it is one of those in every manual. */
 function judgePassword(secret: string): FindingKind | undefined {
   if (isReference(secret) || /[${}<>[\]()|]/.test(secret) || WEAK.test(secret) || looksLikeStandIn(secret)) return undefined;
+  if (secret.startsWith("//") || (secret.length < 6 && !/\d/.test(secret))) return undefined;
   const mixed = /\d/.test(secret) && /[A-Za-z]/.test(secret);
   return secret.length >= 12 && mixed && entropyOf(secret) > 3 ? "definite" : "probable";
 }

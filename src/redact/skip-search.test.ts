@@ -1,0 +1,36 @@
+// Leaping over the text finds what reading all of it finds.
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { type Finding, mergeFindings } from "./finding.ts";
+import { knownTriggers } from "./known-secret.ts";
+import { buildTable, scanText } from "./scan.ts";
+import { searchText } from "./skip-search.ts";
+
+const SECRETS = ["ses_abcABC0123.zyxwv", "aaaaaaaaaaaaaaab", "Kx7/+pass phrase&é="];
+const table = buildTable(SECRETS.flatMap((value) => knownTriggers({ rule: "session-token", value })));
+const forms = SECRETS.flatMap((value) => [
+  value,
+  Buffer.from(value).toString("base64"),
+  Buffer.from(value).toString("hex"),
+  encodeURIComponent(value),
+]);
+
+test("both find the same", () => {
+  const part = fc.oneof(
+    fc.constantFrom(...forms),
+    fc.constantFrom("a", "aaaaaaaa", "\0", " ", "ses_", "é", "0123"),
+    fc.constantFrom(...forms).map((form) => form.slice(0, -1)),
+  );
+  fc.assert(
+    fc.property(
+      fc.array(part, { maxLength: 12 }).map((parts) => parts.join("")),
+      (text) => {
+        const [leaping, reading]: [Finding[], Finding[]] = [[], []];
+        searchText(table, text, leaping);
+        scanText(table, text, reading);
+        expect(mergeFindings(leaping)).toEqual(mergeFindings(reading));
+      },
+    ),
+    { numRuns: 2000 },
+  );
+});
