@@ -68,6 +68,18 @@ test.each(SUITES)("%s: every figure of a quick run is a positive ratio against a
   expect(report.rows.map((row) => row.id)).toEqual(expect.arrayContaining([...expected, ...searches]));
 });
 
+test.each([
+  ["redact", ["redact-clean", "redact-found", "redact-result", "redact-call", "redact-pieces"]],
+  ["redact-quality", ["quality-planted-recall", "quality-planted-definite", "quality-noise-definite", "quality-noise-probable"]],
+])("a quick run of %s takes its figures beside secretlint's", { timeout: 180_000 }, (suite, ids) => {
+  const file = join(directory, `${suite}.json`);
+  const args = ["--disable-warning=ExperimentalWarning", "bench/main.ts", suite, "--quick", "--json", file];
+  const { status, stderr } = spawnSync(process.execPath, args, { encoding: "utf8", timeout: 170_000 });
+  expect({ status, stderr: status === 0 ? "" : stderr }).toEqual({ status: 0, stderr: "" });
+  const { rows }: Report = JSON.parse(readFileSync(file, "utf8"));
+  expect(rows.map(({ id }) => id)).toEqual(expect.arrayContaining(ids));
+});
+
 test("a suite that does not exist is refused", () => {
   const { status, stderr } = spawnSync(process.execPath, ["bench/main.ts", "nonsense"], { encoding: "utf8", timeout: 30_000 });
   expect(status).toBe(1);

@@ -8,6 +8,9 @@
 import type { Artifact, ArtifactWish, StoredContent } from "../model/content.ts";
 import type { Label } from "../model/label.ts";
 
+/** Whose the memory of a block is that was read. */
+export type BlockMemory = "own" | "lent";
+
 /** Whose content: a user in a workspace (its service root). */
 export interface ContentOwner {
   readonly userId: string;
@@ -73,10 +76,11 @@ export interface ContentStore {
   /** Publishes stored content under an id that the workspace has not given yet (CTR-0020, CTR-0021). */
   readonly publish: (wish: ArtifactWish, publisher: Publisher) => Promise<Published>;
   /**
-   * Verified bytes, block by block; no block leaves before it was compared with its hash.
+   * Verified bytes, block by block; no block leaves before it was compared with its hash. Memory that is `lent` is used again once the
+   * next block is asked for, which spares much of the work; blocks with memory of their `own` may be kept.
    * @throws (while iterating) ToolFailure CONTENT_CORRUPT, or CONTENT_NOT_FOUND when it is not stored any more
    */
-  readonly read: (hash: string, offset: number, length: number) => AsyncIterable<Uint8Array>;
+  readonly read: (hash: string, offset: number, length: number, memory?: BlockMemory) => AsyncIterable<Uint8Array>;
   readonly close: () => Promise<void>;
 }
 

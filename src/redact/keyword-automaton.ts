@@ -38,25 +38,59 @@ interface Trie {
 export function buildAutomaton(keywords: readonly string[]): KeywordAutomaton {
   const { classes, stride } = classify(keywords);
   const trie = plant(keywords, classes);
-  const count = trie.children.length;
-  const next = new Int32Array(count * stride);
-  const fail = new Int32Array(count);
+  const { order, fail } = linkFailures(trie);
+  const silent = order.filter((state) => trie.outputs[state]?.length === 0);
+  const speaking = order.filter((state) => trie.outputs[state]?.length !== 0);
+  // Those that end a keyword come last, so that one comparison tells them; what is used most lies together.
+  const rows = new Int32Array(order.length);
+  for (const [place, state] of [...silent, ...speaking].entries()) rows[state] = place * stride;
+  const depths = new Uint16Array(order.length);
+  for (const state of order) depths[(rows[state] ?? 0) / stride] = trie.depths[state] ?? 0;
+  return {
+    next: fillRows(trie, order, fail, rows, stride),
+    classes,
+    stride,
+    accepting: silent.length * stride,
+    depths,
+    ...flattenOutputs(speaking.map((state) => trie.outputs[state] ?? [])),
+  };
+}
+
+/** States from the root outwards, and for each the state of its longest proper suffix; joins the outputs of both. */
+function linkFailures(trie: Trie): { readonly order: readonly number[]; readonly fail: Int32Array } {
+  const fail = new Int32Array(trie.children.length);
   const order = [0];
   for (let head = 0; head < order.length; head += 1) {
     const state = order[head] ?? 0;
-    const fallback = fail[state] ?? 0;
-    // Where no keyword goes on, another one may have begun meanwhile.
-    if (state !== 0) next.copyWithin(state * stride, fallback * stride, (fallback + 1) * stride);
-    for (const [index, child] of trie.children[state] ?? []) {
-      const elsewhere = next[state * stride + index] ?? 0;
-      next[state * stride + index] = child;
-      fail[child] = elsewhere;
-      trie.outputs[child]?.push(...(trie.outputs[elsewhere] ?? []));
+    for (const [step, child] of trie.children[state] ?? []) {
+      let suffix = fail[state] ?? 0;
+      while (suffix !== 0 && !trie.children[suffix]?.has(step)) suffix = fail[suffix] ?? 0;
+      const target = state === 0 ? 0 : (trie.children[suffix]?.get(step) ?? 0);
+      fail[child] = target;
+      trie.outputs[child]?.push(...(trie.outputs[target] ?? []));
       order.push(child);
     }
-    next[state * stride + NULL_CLASS] = state;
   }
-  return renumber(trie, next, order, classes, stride);
+  return { order, fail };
+}
+
+/** The rows of the table: where no keyword goes on, the one that has begun meanwhile does. */
+function fillRows(trie: Trie, order: readonly number[], fail: Int32Array, rows: Int32Array, stride: number): Int32Array {
+  const next = new Int32Array(order.length * stride);
+  for (const state of order) {
+    const row = rows[state] ?? 0;
+    const suffix = rows[fail[state] ?? 0] ?? 0;
+    if (state !== 0) next.copyWithin(row, suffix, suffix + stride);
+    for (const [step, child] of trie.children[state] ?? []) next[row + step] = rows[child] ?? 0;
+    next[row + NULL_CLASS] = row;
+  }
+  return next;
+}
+
+function flattenOutputs(lists: readonly (readonly number[])[]): Pick<KeywordAutomaton, "outputStarts" | "outputs"> {
+  const outputStarts = new Int32Array(lists.length + 1);
+  for (const [index, list] of lists.entries()) outputStarts[index + 1] = (outputStarts[index] ?? 0) + list.length;
+  return { outputStarts, outputs: Int32Array.from(lists.flatMap((list) => list.toSorted((left, right) => left - right))) };
 }
 
 const OTHER_CLASS = 0;
@@ -97,37 +131,4 @@ function plant(keywords: readonly string[], classes: Uint8Array): Trie {
     trie.outputs[state]?.push(keyword);
   }
   return trie;
-}
-
-/** Puts the states in the order in which they are met, those that end a keyword last: what is used most lies together. */
-function renumber(trie: Trie, next: Int32Array, order: readonly number[], classes: Uint8Array, stride: number): KeywordAutomaton {
-  const ends = (state: number) => (trie.outputs[state]?.length ?? 0) > 0;
-  const silent = order.filter((state) => !ends(state));
-  const speaking = order.filter(ends);
-  const placed = [...silent, ...speaking];
-  const places = new Int32Array(placed.length);
-  for (const [place, state] of placed.entries()) places[state] = place;
-  const moved = new Int32Array(next.length);
-  const depths = new Uint16Array(placed.length);
-  for (const [place, state] of placed.entries()) {
-    depths[place] = trie.depths[state] ?? 0;
-    for (let index = 0; index < stride; index += 1) {
-      moved[place * stride + index] = (places[next[state * stride + index] ?? 0] ?? 0) * stride;
-    }
-  }
-  const outputs: number[] = [];
-  const outputStarts = speaking.map((state) => {
-    const start = outputs.length;
-    outputs.push(...(trie.outputs[state] ?? []).toSorted((left, right) => left - right));
-    return start;
-  });
-  return {
-    next: moved,
-    classes,
-    stride,
-    accepting: silent.length * stride,
-    depths,
-    outputStarts: Int32Array.from([...outputStarts, outputs.length]),
-    outputs: Int32Array.from(outputs),
-  };
 }

@@ -48,6 +48,8 @@ export const GENERAL_NAMED: Pick<NamedRule, "id" | "kind" | "title" | "examples"
       "secret_key_base: {h128}",
       '{\\"password\\":\\"Zq9xw7Lm2p\\"}',
       'config["secret"] = "{a30}"',
+      "DB_PASSWORD=SuperSecret2024!",
+      "api_key=1234567890abcdef{h20}",
       "define('AUTH_KEY', '{a40}');",
       "token%3D{a32}",
       "password: string = 'rT5-kk2Wq9'",

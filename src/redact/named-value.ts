@@ -12,7 +12,6 @@ export interface NamedValue {
   readonly value: string;
   readonly start: number;
   readonly end: number;
-  readonly quoted: boolean;
 }
 
 const NAME_BEFORE_MAX = 64;
@@ -122,7 +121,7 @@ function afterColon(text: string, at: number): Opening | undefined {
   return { at: annotation ? value + annotation[0].length : value, form: "assigned" };
 }
 
-type FoundValue = Pick<NamedValue, "value" | "start" | "end" | "quoted">;
+type FoundValue = Pick<NamedValue, "value" | "start" | "end">;
 
 function readValue(text: string, at: number, form: Form, beforeName: number, memo: ScanMemo): FoundValue | undefined {
   let start = skipBackslashes(text, at);
@@ -133,7 +132,7 @@ function readValue(text: string, at: number, form: Form, beforeName: number, mem
   if (form === "argument") return undefined;
   const inAddress = beforeName === 63 || beforeName === 38;
   const end = endOfBareValue(text, at, inAddress, form === "element", memo);
-  return end > at ? { value: text.slice(at, end), start: at, end, quoted: form === "element" } : undefined;
+  return end > at ? { value: text.slice(at, end), start: at, end } : undefined;
 }
 
 function readQuoted(text: string, start: number, quote: number): FoundValue | undefined {
@@ -145,7 +144,7 @@ function readQuoted(text: string, start: number, quote: number): FoundValue | un
     end += 1;
   }
   if (end === limit && end < text.length) return undefined;
-  return end > start ? { value: text.slice(start, end), start, end, quoted: true } : undefined;
+  return end > start ? { value: text.slice(start, end), start, end } : undefined;
 }
 
 /** Characters that end a value without quotes: white space, quotes, brackets, what separates. */
@@ -157,7 +156,7 @@ function endsBareValue(code: number): boolean {
 }
 
 /** What may trail a value in a sentence. */
-const TRAILERS = new Set([..."., :!?*"].map((character) => character.charCodeAt(0)));
+const TRAILERS = new Set([..."., :"].map((character) => character.charCodeAt(0)));
 
 function endOfBareValue(text: string, start: number, inAddress: boolean, inElement: boolean, memo: ScanMemo): number {
   const end = inElement ? text.indexOf("<", start) : walkBareValue(text, start, inAddress, memo);

@@ -48,7 +48,9 @@ function wordsOf(name: string): string[] {
 /** Whether `value` looks like a secret, for a name of class `name`. */
 export function looksSecret(value: string, name: NameClass): boolean {
   if (name === "none" || value.length < 8 || /[\s\0]/.test(value)) return false;
-  if (isFiller(value) || isReference(value) || isCalledStandIn(value) || isPlainThing(value)) return false;
+  if (isFiller(value) || isReference(value) || isCalledStandIn(value)) return false;
+  if (name === "password" && isWordWithNumber(value)) return true;
+  if (isPlainThing(value)) return false;
   if (name === "password") return isPasswordLike(value);
   return isRandomLike(value, name === "secret" ? 16 : 20);
 }
@@ -77,6 +79,11 @@ const PLAIN_THINGS: readonly RegExp[] = [
 /** Whether the value is one of the things that are long, have digits, and are no secrets. */
 function isPlainThing(value: string): boolean {
   return WORDY.test(value) || PLAIN_THINGS.some((thing) => thing.test(value));
+}
+
+/** `Winter2024`: what people take for a password when it must have a capital and a digit. */
+function isWordWithNumber(value: string): boolean {
+  return /^[A-Za-z]{4,24}\d{2,6}[!?.*#$]?$/.test(value) && /[A-Z]/.test(value) && /[a-z]/.test(value);
 }
 
 /** People's passwords: some mixture, not a word with a number behind it. */

@@ -5,7 +5,7 @@
 import type { Clock } from "../base/clock.ts";
 import { KernelError } from "../base/errors.ts";
 import type { JsonObject } from "../base/json.ts";
-import type { CollectionReport, MaintainedContentStore } from "../cas/content-store.ts";
+import type { BlockMemory, CollectionReport, MaintainedContentStore } from "../cas/content-store.ts";
 import { HASH_PATTERN, type StoredContent } from "../model/content.ts";
 import type { EventSink, EventType } from "../model/event.ts";
 import { ToolFailure } from "../model/failure.ts";
@@ -55,14 +55,14 @@ export class ContentAdministration {
    * Verified bytes of stored content, whoever stored it.
    * @throws KernelError USAGE for what is no hash; ToolFailure CONTENT_NOT_FOUND and, while iterating, CONTENT_CORRUPT
    */
-  async get(hash: string): Promise<{ readonly sizeBytes: number; readonly chunks: AsyncIterable<Uint8Array> }> {
+  async get(hash: string, memory: BlockMemory): Promise<{ readonly sizeBytes: number; readonly chunks: AsyncIterable<Uint8Array> }> {
     if (!HASH_PATTERN.test(hash))
       throw new KernelError("USAGE", `\`${hash}\` is no hash; give 64 hexadecimal digits, as \`handrail cas ls\` shows`);
     const sizeBytes = await (await this.#parts.content.maintenance()).sizeOf(hash);
     if (sizeBytes === undefined) {
       throw new ToolFailure("CONTENT_NOT_FOUND", `there is no content \`${hash}\``, "`handrail cas ls` lists what is stored");
     }
-    return { sizeBytes, chunks: this.#parts.content.read(hash, 0, sizeBytes) };
+    return { sizeBytes, chunks: this.#parts.content.read(hash, 0, sizeBytes, memory) };
   }
 
   /** Removes what nothing refers to and what is older than `graceMs`; in a dry run it is only counted. */

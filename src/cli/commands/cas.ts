@@ -107,7 +107,7 @@ function unreadable(file: string, cause: unknown): KernelError {
 
 function get(hash: string, flags: GetFlags): Promise<void> {
   return withContent(flags, async ({ content }) => {
-    const { sizeBytes, chunks } = await content.get(hash.toLowerCase());
+    const { sizeBytes, chunks } = await content.get(hash.toLowerCase(), flags.output === undefined ? "own" : "lent");
     if (flags.output === undefined) await pipeline(chunks, process.stdout, { end: false });
     else await writeWhole(resolve(flags.output), chunks);
     if (flags.json && flags.output !== undefined)

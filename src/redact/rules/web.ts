@@ -1,6 +1,6 @@
 /** Secrets of the web: tokens that describe themselves, logins in addresses and headers, hashes of passwords. */
 import { isTokenHeader } from "../checksum.ts";
-import { distinctCharacters, entropyOf, isReference, looksLikeStandIn } from "../entropy.ts";
+import { distinctCharacters, entropyOf, isCalledStandIn, isReference, looksLikeStandIn } from "../entropy.ts";
 import type { FindingKind } from "../finding.ts";
 import type { Rule } from "../rule.ts";
 
@@ -178,7 +178,7 @@ export const WEB_RULES: readonly Rule[] = [
 ];
 
 function isRandom(secret: string): boolean {
-  if (isReference(secret) || looksLikeStandIn(secret)) return false;
+  if (isReference(secret) || isCalledStandIn(secret)) return false;
   return entropyOf(secret) > 3 && /\d/.test(secret) && (/\d[A-Za-z]{1,12}\d/.test(secret) || entropyOf(secret) > 4.5);
 }
 

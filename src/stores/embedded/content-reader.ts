@@ -7,6 +7,7 @@ import { closeSync, read as readWithCallback, type Stats } from "node:fs";
 import { promisify } from "node:util";
 import { isBlock } from "../../base/block-hashes.ts";
 import { HASH_SIZE } from "../../base/limits.ts";
+import type { BlockMemory } from "../../cas/content-store.ts";
 
 const readAsync = promisify(readWithCallback);
 
@@ -21,15 +22,27 @@ export interface OpenObject {
 
 /**
  * Yields the bytes of a range, verified; returns early, having yielded no wrong byte, when the object was altered. While a
- * block is used the next one is read. Each has memory of its own: whoever takes it may keep it.
+ * block is used the next one is read. Lent memory serves every other block.
  */
-export async function* verifiedBytes(object: OpenObject, offset: number, length: number): AsyncGenerator<Uint8Array, "intact" | "altered"> {
+export async function* verifiedBytes(
+  object: OpenObject,
+  offset: number,
+  length: number,
+  memory: BlockMemory,
+): AsyncGenerator<Uint8Array, "intact" | "altered"> {
   const { descriptor, stats, sizeBytes, blockBytes, blocks } = object;
   const end = Math.min(sizeBytes, offset + length);
   const count = Math.ceil(end / blockBytes);
+  const lent: [Buffer?, Buffer?] = [];
+  const memoryOf = (index: number, size: number): Buffer => {
+    if (memory === "own") return Buffer.allocUnsafeSlow(size);
+    const side = index % 2 === 0 ? 0 : 1;
+    lent[side] ??= Buffer.allocUnsafeSlow(Math.min(blockBytes, sizeBytes));
+    return lent[side].subarray(0, size);
+  };
   const load = (index: number): Promise<Uint8Array> => {
     const start = index * blockBytes;
-    const loading = readFully(descriptor, start, Math.min(blockBytes, sizeBytes - start));
+    const loading = readFully(descriptor, start, memoryOf(index, Math.min(blockBytes, sizeBytes - start)));
     loading.catch(() => undefined); // whoever awaits it is told
     return loading;
   };
@@ -50,12 +63,11 @@ export async function* verifiedBytes(object: OpenObject, offset: number, length:
   }
 }
 
-/** Up to `length` bytes from `position`; fewer at the end of the file. */
-async function readFully(descriptor: number, position: number, length: number): Promise<Uint8Array> {
-  const bytes = Buffer.allocUnsafeSlow(length);
+/** Fills `bytes` from `position`; what is filled ends with the file. */
+async function readFully(descriptor: number, position: number, bytes: Buffer): Promise<Uint8Array> {
   let done = 0;
-  while (done < length) {
-    const { bytesRead } = await readAsync(descriptor, bytes, done, length - done, position + done);
+  while (done < bytes.byteLength) {
+    const { bytesRead } = await readAsync(descriptor, bytes, done, bytes.byteLength - done, position + done);
     if (bytesRead === 0) break;
     done += bytesRead;
   }

@@ -12,6 +12,7 @@ import { join } from "node:path";
 import type { RandomBytes } from "../../base/ids.ts";
 import { CONTENT_STORE_BYTES_MAX, CONTENT_TEMPORARY_AGE_MS } from "../../base/limits.ts";
 import type {
+  BlockMemory,
   ContentHolding,
   ContentMaintenance,
   ContentStore,
@@ -116,7 +117,7 @@ class LazyContentStore implements MaintainedContentStore {
     );
   }
 
-  async *read(hash: string, offset: number, length: number): AsyncGenerator<Uint8Array> {
+  async *read(hash: string, offset: number, length: number, memory: BlockMemory = "own"): AsyncGenerator<Uint8Array> {
     const { rows } = await this.#open();
     const row = this.#guard(() => rows.object(hash));
     if (row === undefined || row.state === "collecting") throw contentNotFound({ kind: "content", hash });
@@ -124,7 +125,7 @@ class LazyContentStore implements MaintainedContentStore {
     const file = this.#files.open(hash);
     if (file === undefined) return await this.#failRead(hash, undefined);
     const object = { ...file, sizeBytes: row.size, blockBytes: row.block_bytes, blocks: row.blocks };
-    if ((yield* verifiedBytes(object, offset, length)) === "altered") await this.#failRead(hash, file.stats);
+    if ((yield* verifiedBytes(object, offset, length, memory)) === "altered") await this.#failRead(hash, file.stats);
   }
 
   async maintenance(): Promise<ContentMaintenance> {
