@@ -38,7 +38,19 @@ const SUITES = [
   ],
   [
     "surface",
-    ["connect-read-1", "connect-read-16", "content-put", "content-get", "dedupe-hit-read", "dedupe-hit-write", "dedupe-first-write"],
+    [
+      "connect-idle-1",
+      "connect-idle-16",
+      "connect-read-1",
+      "connect-read-16",
+      "content-put",
+      "content-get",
+      "content-put-governed",
+      "content-get-governed",
+      "dedupe-hit-read",
+      "dedupe-hit-write",
+      "dedupe-first-write",
+    ],
   ],
 ] as const;
 

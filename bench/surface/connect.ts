@@ -1,11 +1,12 @@
 /**
- * Governed 4 KB reads by Connect over a Unix socket, against the bare framework in a process of its own that answers a
+ * Governed calls by Connect over a Unix socket, of a tool that touches nothing and of 4 KB reads, against the bare framework in a process of its own that answers a
  * constant of the same message type: what governing a call adds to what the framework costs anyway.
  */
 import { spawn, spawnSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { create, toBinary } from "@bufbuild/protobuf";
+import { create, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import { ToolRequestSchema } from "../../src/gen/handrail/tool/v1/tool_pb.ts";
 import { interleave, microsecondsEachAwaited, type Row } from "../measure.ts";
 import type { Effort } from "../options.ts";
@@ -16,6 +17,8 @@ import { HttpCaller } from "./http-caller.ts";
 const CONNECTIONS = 16;
 const START_MS_MAX = 30_000;
 const EMPTY_SERVER = fileURLToPath(new URL("./empty-connect-server.ts", import.meta.url));
+const IDLE_SERVER = fileURLToPath(new URL("./idle-connect-server.ts", import.meta.url));
+const IDLE = { name: "idle", argumentsJson: Buffer.from("{}") };
 const PEER = "bare connect-node server, constant answer";
 
 /** The figures. */
@@ -27,33 +30,52 @@ export async function measureConnect(playground: Playground, effort: Effort): Pr
   const theirSocket = join(playground.directory("empty-connect"), "empty.sock");
   await using _ours = await startServer(playground, [...HANDRAIL, "serve", "--state", state, "--http-socket"]);
   await using _theirs = await startServer(playground, ["--disable-warning=ExperimentalWarning", EMPTY_SERVER, theirSocket]);
-  const requests = files.map((file, index) => readRequest(token, index, file));
-  const one = (socketPath: string) => () =>
+  const idle = await startIdle(playground, path);
+  await using _idle = idle;
+  const reads = files.map((file, index) => readRequest(token, index, file));
+  const idles = [encoded({ requestId: "bench", sessionToken: idle.token, tool: { case: "call", value: IDLE } })];
+  const one = (socketPath: string, requests: readonly Uint8Array[]) => () =>
     withCallers(socketPath, 1, (callers) => microsecondsEachAwaited(effort.calls, (index) => call(callers, 0, requests, index)));
-  const many = (socketPath: string) => () =>
+  const many = (socketPath: string, requests: readonly Uint8Array[]) => () =>
     withCallers(socketPath, CONNECTIONS, (callers) => callsPerSecond(callers, requests, effort.turnMs));
-  for (const socketPath of [ourSocket, theirSocket]) await many(socketPath)();
+  for (const warmUp of [many(ourSocket, reads), many(idle.socket, idles), many(theirSocket, reads)]) await warmUp();
+  const nothing = "a tool that answers 4 KB and touches nothing, by Connect over a Unix socket";
   const what = "4 KB reads by Connect over a Unix socket";
   return [
     await interleave(
+      { id: "connect-idle-1", what: `${nothing}, one at a time`, peer: PEER, unit: "µs", better: "lower" },
+      effort.rounds,
+      one(idle.socket, idles),
+      one(theirSocket, reads),
+    ),
+    await interleave(
+      { id: "connect-idle-16", what: `${nothing}, ${CONNECTIONS} in flight`, peer: PEER, unit: "calls/s", better: "higher" },
+      effort.rounds,
+      many(idle.socket, idles),
+      many(theirSocket, reads),
+    ),
+    await interleave(
       { id: "connect-read-1", what: `${what}, one at a time`, peer: PEER, unit: "µs", better: "lower" },
       effort.rounds,
-      one(ourSocket),
-      one(theirSocket),
+      one(ourSocket, reads),
+      one(theirSocket, reads),
     ),
     await interleave(
       { id: "connect-read-16", what: `${what}, ${CONNECTIONS} in flight`, peer: PEER, unit: "calls/s", better: "higher" },
       effort.rounds,
-      many(ourSocket),
-      many(theirSocket),
+      many(ourSocket, reads),
+      many(theirSocket, reads),
     ),
   ];
 }
 
 function readRequest(sessionToken: string, index: number, path: string): Uint8Array {
   const value = { path, offset: 0n, limit: 0n };
-  const message = create(ToolRequestSchema, { requestId: `bench-${index}`, sessionToken, tool: { case: "fileRead", value } });
-  const body = toBinary(ToolRequestSchema, message);
+  return encoded({ requestId: `bench-${index}`, sessionToken, tool: { case: "fileRead", value } });
+}
+
+function encoded(request: MessageInitShape<typeof ToolRequestSchema>): Uint8Array {
+  const body = toBinary(ToolRequestSchema, create(ToolRequestSchema, request));
   const head = `POST /handrail.tool.v1.ToolKernel/Execute HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/proto\r\ncontent-length: ${body.byteLength}\r\n\r\n`;
   return Buffer.concat([Buffer.from(head, "latin1"), body]);
 }
@@ -81,6 +103,20 @@ function makeSession(playground: Playground, workspace: string, state: string): 
   return token;
 }
 
+/** A kernel with a tool that touches nothing, which the operator permits. */
+async function startIdle(
+  playground: Playground,
+  workspace: string,
+): Promise<AsyncDisposable & { readonly socket: string; readonly token: string }> {
+  const [state, config] = [playground.directory("state-idle"), playground.directory("config-idle")];
+  const permit = '@id("bench.idle")\n@message("m")\npermit (principal, action == Handrail::Action::"idle", resource);\n';
+  writeFileSync(join(playground.directory("config-idle/policy"), "bench.cedar"), permit, { mode: 0o600 });
+  const socket = join(state, "http.sock");
+  const args = ["--disable-warning=ExperimentalWarning", IDLE_SERVER, state, config, workspace, socket];
+  const server = await startServer(playground, args);
+  return { socket, token: /token (\S+)/.exec(server.said())?.[1] ?? "", [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
+}
+
 /** Works with fresh connections: a server may close those that were idle during the other side's turn. */
 async function withCallers(socketPath: string, count: number, work: (callers: readonly HttpCaller[]) => Promise<number>): Promise<number> {
   const callers = await Promise.all(Array.from({ length: count }, () => HttpCaller.connect(socketPath)));
@@ -91,7 +127,7 @@ async function withCallers(socketPath: string, count: number, work: (callers: re
   }
 }
 
-async function startServer(playground: Playground, args: readonly string[]): Promise<AsyncDisposable> {
+async function startServer(playground: Playground, args: readonly string[]): Promise<AsyncDisposable & { readonly said: () => string }> {
   const child = spawn(process.execPath, [...args], { env: playground.environment, stdio: ["ignore", "inherit", "pipe"] });
   const gone = new Promise<void>((resolve) => child.once("exit", () => resolve()));
   let said = "";
@@ -106,6 +142,7 @@ async function startServer(playground: Playground, args: readonly string[]): Pro
     child.once("exit", () => reject(new Error(`the server ended: ${said}`)));
   });
   return {
+    said: () => said,
     [Symbol.asyncDispose]: async () => {
       child.kill("SIGTERM");
       const late = setTimeout(() => child.kill("SIGKILL"), START_MS_MAX);

@@ -28,7 +28,10 @@ export function isFiller(text: string): boolean {
 }
 
 const WORDS =
-  /example|sample|placeholder|change[-_ ]?(?:me|it|this)|replace[-_ ]?(?:me|with|this)|your[-_ ]?|dummy|redacted|(?:^|[-_.])(?:fake|mock|test|todo|tbd|foo|bar|baz|secret|password|token|insert|some|my|here|none|null|undefined)(?:$|[-_.])|lorem|ipsum|qwerty|deadbeef/i;
+  /example|sample|placeholder|change[-_ ]?(?:me|it|this)|replace[-_ ]?(?:me|with|this)|your[-_ ]?|dummy|redacted|lorem|ipsum|qwerty|deadbeef/i;
+/** The same of a short text. */
+const SHORT_WORDS =
+  /(?:^|[-_.])(?:fake|mock|test|todo|tbd|foo|bar|baz|secret|password|token|insert|some|my|here|none|null|undefined)(?:$|[-_.])/i;
 const SEQUENCES = /abcdefgh|bcdefghi|12345678|87654321|0{8}|1{8}|a{8}/i;
 /** Characters from which on a sequence does not say that all of it is made up. */
 const LONG_CHARACTERS = 24;
@@ -41,7 +44,7 @@ export function looksLikeStandIn(text: string): boolean {
 /** The same for what a name calls a secret: a long value with a sequence in it may be one. */
 export function isCalledStandIn(text: string): boolean {
   if (distinctCharacters(text) <= Math.min(4, text.length / 3) || WORDS.test(text)) return true;
-  return text.length < LONG_CHARACTERS && SEQUENCES.test(text);
+  return text.length < LONG_CHARACTERS && (SEQUENCES.test(text) || SHORT_WORDS.test(text));
 }
 
 /** Whether `text` is put together from variables, or names where the secret comes from, instead of being one. */

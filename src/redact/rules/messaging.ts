@@ -23,7 +23,13 @@ export const MESSAGING_RULES: readonly Rule[] = [
     ["xoxb-{d12}-{d12}-{a24}", "xoxp-{d12}-{d12}-{d12}-{h32}"],
     { entropyMin: 2.8 },
   ),
-  token("slack-app-token", "a Slack app-level token", "xapp-", "\\d-[A-Z0-9]{8,16}-\\d{8,16}-[0-9a-f]{40,80}", "1-{U11}-{d13}-{h64}"),
+  token(
+    "slack-app-token",
+    "a Slack app-level token",
+    "xapp-",
+    "\\d{1,2}-[A-Za-z0-9]{4,20}-\\d{4,20}-[A-Za-z0-9]{16,100}",
+    "1-{U11}-{d13}-{h64}",
+  ),
   tokens(
     "slack-session-token",
     "a Slack session token",

@@ -5,7 +5,7 @@ import type { NamedRule } from "../named-rule.ts";
 const HEX32 = "[0-9a-f]{32}";
 const HEX40 = "[0-9a-f]{40}";
 const HEX64 = "[0-9a-f]{64}";
-const UUID = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}";
+const UUID = "[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}";
 
 function named(
   id: string,
@@ -31,6 +31,9 @@ function named(
 
 /** Rules for values that their name makes a secret. */
 export const NAMED_RULES: readonly NamedRule[] = [
+  named("hubspot-key", "a HubSpot key", ["hubspot"], UUID, "HUBSPOT_API_KEY", "{uuid}"),
+  named("dropbox-secret", "a Dropbox secret", ["dropbox"], "[a-z0-9]{15}", "DROPBOX_APP_SECRET", "{l15}"),
+  named("sidekiq-secret", "a Sidekiq licence", ["sidekiq"], "[0-9a-f]{8}:[0-9a-f]{8}", "SIDEKIQ_SECRET", "{h8}:{h8}"),
   named(
     "aws-secret-key",
     "an AWS secret access key",
@@ -191,7 +194,7 @@ export const NAMED_RULES: readonly NamedRule[] = [
   named(
     "uuid-key",
     "an API key that is a UUID",
-    ["apikey", "secretkey", "clientsecret", "accesskey"],
+    ["apikey", "secretkey", "clientsecret", "accesskey", "accesstoken", "authtoken", "apitoken"],
     UUID,
     "MY_SECRET_KEY",
     "{uuid}",

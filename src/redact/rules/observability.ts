@@ -29,7 +29,7 @@ export const OBSERVABILITY_RULES: readonly Rule[] = [
   }),
   tokens("grafana-key", "a Grafana key", ["eyJrIjoi"], "[A-Za-z0-9]{40,400}={0,3}", ["eyJrIjoi{a80}"]),
   tokens("honeycomb-key", "a Honeycomb key", ["hcaik_", "hcamk_", "hcxik_", "hcxlk_", "hcalk_"], "[A-Za-z0-9_]{28,64}", ["hcaik_{l58}"]),
-  token("dynatrace-token", "a Dynatrace token", "dt0c01.", "[A-Z0-9]{24}\\.[A-Z0-9]{64}", "{U24}.{U64}"),
+  token("dynatrace-token", "a Dynatrace token", "dt0c01.", "[A-Za-z0-9]{24}\\.[A-Za-z0-9]{64}", "{U24}.{U64}"),
   tokens("dynatrace-platform-token", "a Dynatrace platform token", ["dt0s01.", "dt0s16.", "dt0s02."], "[A-Z0-9]{8,24}\\.[A-Z0-9]{64}", [
     "dt0s16.{U8}.{U64}",
   ]),

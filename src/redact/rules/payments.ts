@@ -10,7 +10,7 @@ export const PAYMENT_RULES: readonly Rule[] = [
     "stripe-key",
     "a Stripe secret key",
     ["sk_live_", "sk_test_", "rk_live_", "rk_test_", "sk_prod_", "rk_prod_"],
-    "[A-Za-z0-9]{16,247}",
+    "[A-Za-z0-9]{10,247}",
     ["sk_live_{a24}", "rk_test_{a99}"],
     { entropyMin: 2.5 },
   ),
