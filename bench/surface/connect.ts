@@ -109,7 +109,7 @@ async function startIdle(
   workspace: string,
 ): Promise<AsyncDisposable & { readonly socket: string; readonly token: string }> {
   const [state, config] = [playground.directory("state-idle"), playground.directory("config-idle")];
-  const permit = '@id("bench.idle")\n@message("m")\npermit (principal, action == Handrail::Action::"idle", resource);\n';
+  const permit = '@id("bench.idle")\n@message("m")\n@waives("dev.foreign-tools")\npermit (principal, action == Handrail::Action::"idle", resource);\n';
   writeFileSync(join(playground.directory("config-idle/policy"), "bench.cedar"), permit, { mode: 0o600 });
   const socket = join(state, "http.sock");
   const args = ["--disable-warning=ExperimentalWarning", IDLE_SERVER, state, config, workspace, socket];
