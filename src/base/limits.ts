@@ -228,8 +228,14 @@ export const SESSION_LIFETIME_MAX_MS = 30 * 24 * 3_600_000;
 export const TOKEN_BYTES = 32;
 /** Depth of lease derivation; deeper chains mean a loop. */
 export const LEASE_DEPTH_MAX = 16;
-/** Wildcards `*` in one component of a lease's path pattern, and `**` in all of it: each more multiplies the time by the path's length. */
-export const GLOB_STARS_MAX = 2;
+/** Characters of a glob that has wildcards: matching takes time in proportion to them times those of the path. */
+export const GLOB_CHARACTERS_MAX = 1024;
+/** Texts that the braces of one glob may stand for. */
+export const GLOB_ALTERNATIVES_MAX = 256;
+/** Characters of one glob with its braces written out. */
+export const GLOB_EXPANDED_CHARACTERS_MAX = 8 * KIB;
+/** Characters of all globs of one list of zone patterns, braces written out: every path of every call is tried on them. */
+export const GLOB_LIST_CHARACTERS_MAX = 32 * KIB;
 
 /** Decisions kept by the policy memo; the oldest go first. */
 export const POLICY_MEMO_ENTRIES_MAX = 4096;
@@ -348,6 +354,8 @@ export const DEDUPE_STORE_BYTES_MAX = 4 * GIB;
 
 /** Characters beyond both ends of a range that is read which are searched for secrets that the range cuts. */
 export const REDACTION_MARGIN_CHARACTERS = 4 * KIB;
+/** Characters of the text of a refusal or failure: what a tool says of itself must not become a way to send output. */
+export const REFUSAL_TEXT_CHARACTERS_MAX = 4 * KIB;
 /** Sets of secrets of single calls whose tables one redactor keeps: a session's calls follow each other. */
 export const REDACTION_EXTRA_TABLES_MAX = 64;
 /** Findings that one stream lists; more are replaced all the same. */

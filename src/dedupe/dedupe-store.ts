@@ -48,6 +48,8 @@ export interface DedupeStore {
   readonly claim: (request: ClaimRequest) => Promise<ClaimOutcome>;
   /** Moves a claim that `from` holds to the requester; false when it is not as `from` says any more. */
   readonly takeOver: (request: ClaimRequest, from: HeldClaim) => Promise<boolean>;
+  /** Turns a kept answer into a claim of the requester; false when there is no kept answer any more. */
+  readonly supersede: (request: ClaimRequest) => Promise<boolean>;
   /** Marks the claim as begun. Durable once resolved; false when the holder has no such claim. */
   readonly begin: (key: DedupeKey, holder: string) => Promise<boolean>;
   /** Turns the claim into a kept answer, which survives a killed process; false when the holder has no such claim. */

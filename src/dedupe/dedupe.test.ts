@@ -12,7 +12,8 @@ import type { DedupeStore } from "./dedupe-store.ts";
 
 const LABEL = { trustLevel: "user", dataClass: "internal", source: { origin: "tool:t", timestamp: "2026-01-01T00:00:00.000Z" } } as const;
 const CALL = new Uint8Array(32).fill(1);
-const KEYED = { sessionId: "ses_a", dedupeKey: "once", call: CALL };
+const KEYED = { sessionId: "ses_a", dedupeKey: "once", call: CALL, basis: "rules", repeatable: false };
+const OTHER_RULES = { ...KEYED, basis: "other rules" };
 const OTHER = { ...KEYED, call: new Uint8Array(32).fill(2) };
 const WRITE = { effect: "write", ran: true, done: true } as const;
 const READ = { effect: "read", ran: true, done: true } as const;
@@ -73,6 +74,35 @@ test("another kernel, and the next one after a restart, give the first answer", 
   alive.clear();
   expect(await kernel("ins_next").enter()).toMatchObject({ kind: "replay", answer: answerOf("first") });
   expect(await kernel("ins_last").enter(OTHER)).toMatchObject(failed("DEDUPE_CONFLICT"));
+});
+
+test("an answer that rests on other rules is not given again: a call with an effect ends, one without is made again and kept anew", async () => {
+  const { kernel } = place();
+  const [left, right] = [kernel("ins_left"), kernel("ins_right")];
+  await claimOf(await left.enter()).settle(answerOf("first"), WRITE);
+  expect((await right.enter(OTHER_RULES)).kind).toBe("stale");
+  expect((await right.enter()).kind).toBe("replay");
+  await claimOf(await right.enter({ ...OTHER_RULES, repeatable: true })).settle(answerOf("second"), READ);
+  expect(await left.enter(OTHER_RULES)).toMatchObject({ kind: "replay", answer: answerOf("second") });
+  expect((await left.enter()).kind).toBe("stale");
+});
+
+test("calls that waited behind one under other rules: those with an effect end, those without go on one at a time", async () => {
+  const { kernel } = place();
+  const { enter } = kernel("ins_left");
+  const first = claimOf(await enter());
+  const repeatable = { ...OTHER_RULES, repeatable: true };
+  const waiting = [enter(), enter(OTHER_RULES), enter(repeatable), enter(repeatable)];
+  await first.settle(answerOf("first"), READ);
+  const [same, effect, next, last] = waiting;
+  expect([await same, await effect]).toMatchObject([
+    { kind: "replay", answer: answerOf("first") },
+    { kind: "stale", waited: true },
+  ]);
+  const again = await next;
+  await claimOf(again as Entry).settle(answerOf("second"), READ);
+  expect(again).toMatchObject({ waited: true });
+  expect(await last).toMatchObject({ kind: "replay", answer: answerOf("second"), waited: true });
 });
 
 test("another kernel waits for the first one's end and goes on when there is nothing to replay", async () => {

@@ -39,6 +39,10 @@ export interface DedupeParts {
 /** A call with a key; `call` is its digest. */
 export interface KeyedCall extends DedupeKey {
   readonly call: Uint8Array;
+  /** Names the rules that hold for the call now. */
+  readonly basis: string;
+  /** The call has no effect, so that it is made again when the answer to it rests on other rules. */
+  readonly repeatable: boolean;
 }
 
 /** The right to execute a call. */
@@ -53,6 +57,8 @@ export interface Claim {
 export type Entry = { readonly waited: boolean } & (
   | { readonly kind: "go_on"; readonly claim: Claim }
   | { readonly kind: "replay"; readonly answer: CallResponse }
+  /** It was executed under other rules, which may have allowed what those of now do not. */
+  | { readonly kind: "stale" }
   | { readonly kind: "failure"; readonly failure: ToolFailure }
 );
 
@@ -78,15 +84,19 @@ export class Dedupe {
     const startedMs = clock.monotonicMs();
     const deadlineMs = startedMs + DEDUPE_WAIT_MS;
     const key = `${keyed.sessionId}\0${keyed.dedupeKey}`;
-    const boarded = this.#flights.board({ key, call: keyed.call, deadlineMs, signal });
-    const boarding = boarded instanceof Promise ? await boarded : boarded;
-    if (boarding.kind === "lead") {
-      const entry = await this.#leadOn(boarding, keyed, deadlineMs, signal);
-      // A store that another process keeps busy takes time too before it answers.
-      return { ...entry, waited: boarding.waited || clock.monotonicMs() - startedMs >= DEDUPE_POLL_MIN_MS };
+    for (let isBehind = false; ; isBehind = true) {
+      const boarded = this.#flights.board({ key, call: keyed.call, deadlineMs, signal });
+      const boarding = boarded instanceof Promise ? await boarded : boarded;
+      if (boarding.kind === "lead") {
+        const entry = await this.#leadOn(boarding, keyed, deadlineMs, signal);
+        // A store that another process keeps busy takes time too before it answers.
+        return { ...entry, waited: isBehind || boarding.waited || clock.monotonicMs() - startedMs >= DEDUPE_POLL_MIN_MS };
+      }
+      if (boarding.kind !== "landed") return { kind: "failure", failure: failureOf(boarding.kind), waited: false };
+      const entry = entryOf(boarding.landing, keyed);
+      // Behind a flight under other rules the call makes its own; every further wait ends at the same deadline.
+      if (entry.kind !== "stale" || !keyed.repeatable) return { ...entry, waited: true };
     }
-    if (boarding.kind === "landed") return { ...entryOf(boarding.landing), waited: true };
-    return { kind: "failure", failure: failureOf(boarding.kind), waited: false };
   }
 
   async #leadOn(lead: Lead, keyed: KeyedCall, deadlineMs: number, signal: AbortSignal): Promise<Unwaited> {
@@ -94,7 +104,7 @@ export class Dedupe {
       const found = await this.#claim(keyed, deadlineMs, signal);
       if (found.kind === "claimed") return { kind: "go_on", claim: this.#claimOf(keyed, lead.land) };
       lead.land(found);
-      return found.kind === "next" ? { kind: "failure", failure: found.failure } : entryOf(found);
+      return found.kind === "next" ? { kind: "failure", failure: found.failure } : entryOf(found, keyed);
     } catch (error) {
       lead.land({ kind: "broken", error });
       throw error;
@@ -108,7 +118,7 @@ export class Dedupe {
       const request = this.#request(keyed);
       const outcome = await this.#parts.store.claim(request);
       if (outcome.kind === "claimed") return outcome;
-      const found = await this.#judge(request, outcome);
+      const found = await this.#judge(request, outcome, keyed);
       if (found !== undefined) return found;
       if (this.#parts.clock.monotonicMs() + pauseMs > deadlineMs) return { kind: "next", failure: busy() };
       if (await isCancelledDuring(pauseMs, signal)) return { kind: "next", failure: cancelled() };
@@ -116,9 +126,18 @@ export class Dedupe {
   }
 
   /** What a key that is taken means for the call; `undefined` while somebody is at it. */
-  async #judge(request: ClaimRequest, outcome: Exclude<ClaimOutcome, { kind: "claimed" }>): Promise<Found | undefined> {
+  async #judge(
+    request: ClaimRequest,
+    outcome: Exclude<ClaimOutcome, { kind: "claimed" }>,
+    { basis, repeatable }: KeyedCall,
+  ): Promise<Found | undefined> {
     const isSame = equalInConstantTime(outcome.call, request.call);
-    if (outcome.kind === "kept") return isSame ? { kind: "kept", answer: decodeAnswer(outcome.record) } : CONFLICT();
+    if (outcome.kind === "kept") {
+      if (!isSame) return CONFLICT();
+      const kept = decodeAnswer(outcome.record);
+      if (kept.basis === basis || !repeatable) return { kind: "kept", kept };
+      return (await this.#parts.store.supersede(request)) ? { kind: "claimed" } : undefined;
+    }
     if (await this.#isGone(outcome.holder)) {
       const isForgotten = outcome.sinceMs < request.forgetBeforeMs;
       if (!outcome.begun || isForgotten) return (await this.#parts.store.takeOver(request, outcome)) ? { kind: "claimed" } : undefined;
@@ -134,10 +153,11 @@ export class Dedupe {
 
   #request(keyed: KeyedCall): ClaimRequest {
     const nowMs = this.#parts.clock.nowMs();
-    return { ...keyed, holder: this.#parts.instanceId, nowMs, forgetBeforeMs: nowMs - DEDUPE_KEPT_MS };
+    const { sessionId, dedupeKey, call } = keyed;
+    return { sessionId, dedupeKey, call, holder: this.#parts.instanceId, nowMs, forgetBeforeMs: nowMs - DEDUPE_KEPT_MS };
   }
 
-  #claimOf(key: DedupeKey, land: (landing: Landing) => void): Claim {
+  #claimOf(key: KeyedCall, land: (landing: Landing) => void): Claim {
     const { store, instanceId, clock, onInternalError } = this.#parts;
     return {
       begin: async () => {
@@ -145,15 +165,15 @@ export class Dedupe {
         throw new KernelError("STORE_UNAVAILABLE", "the claim of a call with a dedupe key was lost");
       },
       settle: async (answer, execution) => {
-        const kept = isKept(answer.outcome, execution);
+        const kept = isKept(answer.outcome, execution) ? { answer, basis: key.basis } : undefined;
         try {
-          if (kept) await store.keep(key, instanceId, encodeAnswer(answer), clock.nowMs());
+          if (kept) await store.keep(key, instanceId, encodeAnswer(kept), clock.nowMs());
           else await store.release(key, instanceId);
         } catch (error) {
           // The claim stays: while this kernel lives it knows it for one of its own, and afterwards for that of a dead one.
           onInternalError(error);
         }
-        land(kept ? { kind: "kept", answer } : { kind: "next" });
+        land(kept ? { kind: "kept", kept } : { kind: "next" });
       },
     };
   }
@@ -189,9 +209,11 @@ type Found =
 
 const CONFLICT = (): Found => ({ kind: "failure", failure: conflict() });
 
-function entryOf(landing: Exclude<Landing, { kind: "next" }>): Exclude<Unwaited, { kind: "go_on" }> {
+function entryOf(landing: Exclude<Landing, { kind: "next" }>, { basis }: KeyedCall): Exclude<Unwaited, { kind: "go_on" }> {
   if (landing.kind === "broken") throw landing.error;
-  return landing.kind === "kept" ? { kind: "replay", answer: landing.answer } : landing;
+  if (landing.kind !== "kept") return landing;
+  const { kept } = landing;
+  return kept.basis === basis ? { kind: "replay", answer: kept.answer } : { kind: "stale" };
 }
 
 async function isCancelledDuring(delayMs: number, signal: AbortSignal): Promise<boolean> {

@@ -8,12 +8,12 @@
 import { equalInConstantTime } from "../base/bytes.ts";
 import type { Clock } from "../base/clock.ts";
 import { DEDUPE_WAITERS_MAX } from "../base/limits.ts";
-import type { CallResponse } from "../model/call.ts";
 import type { ToolFailure } from "../model/failure.ts";
+import type { KeptAnswer } from "./kept-answer.ts";
 
 /** How a flight ended for all who wait; `next`: there is nothing for them, so the next one leads. */
 export type Landing =
-  | { readonly kind: "kept"; readonly answer: CallResponse }
+  | { readonly kind: "kept"; readonly kept: KeptAnswer }
   | { readonly kind: "failure"; readonly failure: ToolFailure }
   | { readonly kind: "broken"; readonly error: unknown }
   | { readonly kind: "next" };

@@ -45,7 +45,8 @@ const answer: fc.Arbitrary<CallResponse> = fc
 test("an answer that was kept and read back has the same bytes, as JSON and on the wire", () => {
   fc.assert(
     fc.property(answer, (first) => {
-      const kept = decodeAnswer(encodeAnswer(first));
+      const { answer: kept, basis } = decodeAnswer(encodeAnswer({ answer: first, basis: "rules" }));
+      expect(basis).toBe("rules");
       expect(JSON.stringify(toToolResult(kept))).toBe(JSON.stringify(toToolResult(first)));
       expect(Buffer.from(encodeResponse(toWireResponse(kept)))).toEqual(Buffer.from(encodeResponse(toWireResponse(first))));
     }),
@@ -59,7 +60,12 @@ test("several members of an outcome may be bytes, members that are not known tod
     durationMs: 1,
     rules: [],
   } as CallResponse;
-  expect(decodeAnswer(encodeAnswer(first))).toEqual(first);
+  expect(decodeAnswer(encodeAnswer({ answer: first, basis: "rules" }))).toEqual({ answer: first, basis: "rules" });
+});
+
+test("an answer that was kept without the rules it rests on rests on none of today", () => {
+  const text = '{"requestId":"r","outcome":{"kind":"success"},"parts":[]}';
+  expect(decodeAnswer({ text, bytes: new Uint8Array() }).basis).toBe("");
 });
 
 test.each(["", "null", "[]", "{}", '{"parts":[],"outcome":7}', '{"parts":[["bytes",4]],"outcome":{}}'])(

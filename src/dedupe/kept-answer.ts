@@ -17,14 +17,16 @@ export interface Execution {
   readonly ran: boolean;
   /** The tool returned, so that its effect stands. */
   readonly done: boolean;
+  /** The tool failed, and whoever made it fail knows that nothing was changed. */
+  readonly unaffected?: boolean;
 }
 
 /**
  * Whether the outcome is the call's answer for good. Denials and passing errors are not, so that an approval or a later
- * try is not shut out; nor is a read that was cancelled, because it can be made again. What is unknown stays unknown, and
+ * try is not shut out; nor is a read that was cancelled, or what failed without an effect, because it can be made again. What is unknown stays unknown, and
  * an effect that stands is not repeated because its result could not be handed over.
  */
-export function isKept(outcome: Outcome, { effect, ran, done }: Execution): boolean {
+export function isKept(outcome: Outcome, { effect, ran, done, unaffected }: Execution): boolean {
   switch (outcome.kind) {
     case "success":
       return true;
@@ -33,13 +35,21 @@ export function isKept(outcome: Outcome, { effect, ran, done }: Execution): bool
     case "error":
       if (outcome.code === "OUTCOME_UNKNOWN") return true;
       if (done && effect !== "read") return true;
+      if (unaffected === true) return false;
       if (outcome.code === "CANCELLED" && effect === "read") return false;
       return ran && !outcome.retryable;
   }
 }
 
+/** What is kept of a call that was executed. */
+export interface KeptAnswer {
+  readonly answer: CallResponse;
+  /** Names the rules by which everything was judged that the call touched while it ran; other rules may judge otherwise. */
+  readonly basis: string;
+}
+
 /** The record of an answer: bytes that an outcome holds stand apart, in the order that `parts` names. */
-export function encodeAnswer(answer: CallResponse): KeptRecord {
+export function encodeAnswer({ answer, ...more }: KeptAnswer): KeptRecord {
   const parts: [string, number][] = [];
   const blobs: Uint8Array[] = [];
   const outcome: Record<string, unknown> = {};
@@ -49,18 +59,18 @@ export function encodeAnswer(answer: CallResponse): KeptRecord {
       blobs.push(value);
     } else outcome[name] = value;
   }
-  const [only, ...more] = blobs;
-  const bytes = only !== undefined && more.length === 0 ? only : Buffer.concat(blobs);
-  return { text: JSON.stringify({ ...answer, outcome, parts }), bytes };
+  const [only, ...others] = blobs;
+  const bytes = only !== undefined && others.length === 0 ? only : Buffer.concat(blobs);
+  return { text: JSON.stringify({ ...answer, outcome, parts, ...more }), bytes };
 }
 
 /**
  * The answer of a record.
  * @throws KernelError STORE_CORRUPT for a record that no answer has
  */
-export function decodeAnswer(record: KeptRecord): CallResponse {
+export function decodeAnswer(record: KeptRecord): KeptAnswer {
   const kept = parsed(record.text);
-  const { parts, outcome, ...rest } = kept;
+  const { parts, outcome, basis, ...rest } = kept;
   if (!Array.isArray(parts) || !isJsonObject(outcome)) throw corrupt();
   const whole: Record<string, unknown> = { ...outcome };
   let at = 0;
@@ -69,7 +79,8 @@ export function decodeAnswer(record: KeptRecord): CallResponse {
     whole[name] = record.bytes.subarray(at, at + length);
     at += length;
   }
-  return { ...rest, outcome: whole } as unknown as CallResponse;
+  // An answer without a basis was kept by an older kernel: no rules of today are those.
+  return { answer: { ...rest, outcome: whole } as unknown as CallResponse, basis: typeof basis === "string" ? basis : "" };
 }
 
 function parsed(text: string): Readonly<Record<string, unknown>> {

@@ -3,9 +3,9 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Access } from "../model/access.ts";
 import type { ToolCapability } from "../model/capability.ts";
+import { isKnownHost } from "../model/host.ts";
 import { combineMarks, DATA_CLASSES, type Mark, TRUST_LEVELS } from "../model/label.ts";
 import { flowObligations, INITIAL_MARK, judgeFlow } from "./flow.ts";
-import { isKnownHost } from "./host.ts";
 
 const file: Access = { resource: { kind: "file", path: "a" }, effect: "write" };
 const known: Access = { resource: { kind: "host", host: "api.github.com", port: 443 }, effect: "network" };

@@ -7,8 +7,8 @@
 import type { ToolCapability } from "../model/capability.ts";
 import { allow, type Denial, deny, type Obligation, type Verdict } from "../model/decision.ts";
 import type { EffectClass } from "../model/effect.ts";
+import { isKnownHost } from "../model/host.ts";
 import type { DataClass, Mark } from "../model/label.ts";
-import { isKnownHost } from "./host.ts";
 
 /** The mark of a principal that has seen nothing but what its user told it. */
 export const INITIAL_MARK: Mark = { trustLevel: "user", dataClass: "internal" };

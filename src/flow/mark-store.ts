@@ -20,14 +20,26 @@ export interface OwnedMark extends MarkOwner {
   readonly changedAtMs: number;
 }
 
+/** Whose marks, and where; absent members mean every one. */
+export type MarkSelection = Partial<MarkOwner>;
+
+/** What came of a raise: `after` is `before` itself when nothing changed. */
+export interface RaisedMark {
+  readonly before: Mark;
+  readonly after: Mark;
+}
+
 /** A store of marks. Failures are `KernelError`s: `STORE_UNAVAILABLE` or `STORE_CORRUPT`. */
 export interface MarkStore {
   /** The mark, or `undefined` for one that never saw anything. */
   readonly findMark: (owner: MarkOwner) => Promise<Mark | undefined>;
-  /** Combines the stored mark (`initial` when there is none) with `seen`; durable once resolved with the mark as it is now. */
-  readonly raiseMark: (owner: MarkOwner, initial: Mark, seen: Mark, atMs: number) => Promise<Mark>;
-  /** Sets the mark, whatever it was: a declassification. Durable once resolved; `undefined` when there was none. */
-  readonly replaceMark: (owner: MarkOwner, mark: Mark, atMs: number) => Promise<Mark | undefined>;
-  /** Last changed first, bounded. */
-  readonly listMarks: () => Promise<readonly OwnedMark[]>;
+  /** Combines the stored mark (`initial` when there is none) with `seen`; durable once resolved. Writes only what changes. */
+  readonly raiseMark: (owner: MarkOwner, initial: Mark, seen: Mark, atMs: number) => Promise<RaisedMark>;
+  /**
+   * Sets a mark that is as `expected`: a declassification. Durable once resolved; resolves with the mark that was there, and
+   * leaves it alone when it was another one. `undefined` when there was none.
+   */
+  readonly replaceMark: (owner: MarkOwner, expected: Mark, mark: Mark, atMs: number) => Promise<Mark | undefined>;
+  /** The selected marks, last changed first, at most `STORE_LIST_MAX`. */
+  readonly listMarks: (selection: MarkSelection) => Promise<readonly OwnedMark[]>;
 }

@@ -5,6 +5,7 @@ import { KernelError } from "../base/errors.ts";
 import type { CallResponse, Outcome } from "../model/call.ts";
 import type { Denial } from "../model/decision.ts";
 import { storeFailure, ToolFailure } from "../model/failure.ts";
+import { brokenOff } from "./broken-off.ts";
 import type { Evidence } from "./evidence.ts";
 import { followResult } from "./follow.ts";
 import type { CleanResult } from "./large-result.ts";
@@ -25,9 +26,10 @@ export class Answer {
     this.#trail = trail;
   }
 
-  /** Records and answers a refusal. */
+  /** Records and answers a refusal; one that comes after a change is answered as what it leaves behind. */
   async denied(denial: Denial): Promise<CallResponse> {
     const sequence = await this.#evidence.denied(this.#trail, denial);
+    if (this.#trail.changes.any) return this.failed(brokenOff("was refused", denial.message));
     return this.#respond({ kind: "denied", denial }, [denial.ruleId], sequence);
   }
 
@@ -79,10 +81,10 @@ export class Answer {
 
   /** INVARIANT: the one way to an answer of this call's own, so that its claim is settled once, whatever the answer is. */
   async #respond(outcome: Outcome, rules: readonly string[], sequence: number | undefined): Promise<CallResponse> {
-    const { requestId, startedMs, claim, tool, ran, done = false } = this.#trail;
+    const { requestId, startedMs, claim, tool, ran, done = false, unaffected = false } = this.#trail;
     const durationMs = Math.max(0, this.#parts.clock.monotonicMs() - startedMs);
     const response = { requestId, outcome, durationMs, rules, ...(sequence !== undefined && { ledgerSequence: sequence }) };
-    if (claim && tool) await claim.settle(response, { effect: tool.capability.effect, ran, done });
+    if (claim && tool) await claim.settle(response, { effect: tool.capability.effect, ran, done, unaffected });
     return response;
   }
 }

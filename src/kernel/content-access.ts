@@ -61,7 +61,7 @@ export function createContentAccess(handle: ContentHandleParts): ContentAccess {
     },
     put: (bytes) => put(handle, bytes),
     commitUpload: () => commitUpload(handle),
-    publish: (wish) => publish(handle, wish),
+    publish: (wish) => handle.trail.changes.during(() => publish(handle, wish)),
   };
 }
 
@@ -103,7 +103,8 @@ async function commitUpload(handle: ContentHandleParts): Promise<StoredContent |
 
 async function commit(handle: ContentHandleParts, staged: StagedContent): Promise<StoredContent> {
   try {
-    return await staged.commit({ owner: ownerOf(handle), label: labelOf(handle), nowMs: handle.parts.clock.nowMs() });
+    const holding = { owner: ownerOf(handle), label: labelOf(handle), nowMs: handle.parts.clock.nowMs() };
+    return await handle.trail.changes.during(() => staged.commit(holding));
   } finally {
     await staged.discard();
   }

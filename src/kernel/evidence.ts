@@ -98,7 +98,8 @@ export class Evidence {
       trail,
       facts,
       "durable",
-      trail.intent === undefined ? {} : { closes: trail.intent },
+      // What was changed before is closed by the outcome that follows: it is unknown, and not that nothing happened.
+      trail.intent === undefined || trail.changes.any ? {} : { closes: trail.intent },
     );
     const others: Promise<unknown>[] = [];
     if (denial.layer === "workspace") others.push(this.#violation(trail, denial));

@@ -1,23 +1,20 @@
 /**
  * The mark follows what is about to be answered: it rises, durably, before the caller sees the result.
  *
- * INVARIANT: a result whose mark could not be kept is not answered.
+ * INVARIANT: a result whose mark could not be kept is not answered. INVARIANT: what counts is the mark as it stands now, not
+ * as it stood when the call began, because a declassification may have come between.
  */
 import { INITIAL_MARK } from "../flow/flow.ts";
 import { covers, type Mark } from "../model/label.ts";
+import { markOf } from "./caller.ts";
 import type { Evidence } from "./evidence.ts";
 import type { KernelParts } from "./parts.ts";
 import type { Trail } from "./trail.ts";
 
-/** Raises the principal's mark by what the caller will have seen; nothing to wait for when it says as much already. */
-export function followResult(parts: KernelParts, evidence: Evidence, trail: Trail, seen: Mark): Promise<void> | undefined {
-  const { caller } = trail;
-  if (caller === undefined || covers(caller.mark, seen)) return undefined;
-  return raise(parts, evidence, trail, seen);
-}
-
-async function raise(parts: KernelParts, evidence: Evidence, trail: Trail, seen: Mark): Promise<void> {
-  const { session, mark: before } = trail.caller as NonNullable<Trail["caller"]>;
-  const after = await parts.marks.raiseMark(session, INITIAL_MARK, seen, parts.clock.nowMs());
-  await evidence.markRaised(trail, before, after);
+/** Raises the principal's mark by what the caller will have seen, unless it says as much already. */
+export async function followResult(parts: KernelParts, evidence: Evidence, trail: Trail, seen: Mark): Promise<void> {
+  const session = trail.caller?.session;
+  if (session === undefined || covers(await markOf(parts, session), seen)) return;
+  const { before, after } = await parts.marks.raiseMark(session, INITIAL_MARK, seen, parts.clock.nowMs());
+  if (!covers(before, seen)) await evidence.markRaised(trail, before, after);
 }

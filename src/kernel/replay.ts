@@ -2,6 +2,8 @@
  * Replay protection as the pipeline meets it: whether a call with a dedupe key goes on, gets the first answer again, or
  * fails. It passed scope, policy and flow before; whatever had to wait for another call passes them once more.
  */
+import { blake3Hex } from "../base/hash.ts";
+import { canonicalJson } from "../base/json.ts";
 import { callDigest } from "../dedupe/dedupe.ts";
 import type { CallResponse } from "../model/call.ts";
 import type { Denial } from "../model/decision.ts";
@@ -10,7 +12,7 @@ import type { PolicyEngine } from "../policy/policy.ts";
 import { plainArguments } from "./evidence.ts";
 import type { KernelParts } from "./parts.ts";
 import { stillAllowed } from "./recheck.ts";
-import type { Trail } from "./trail.ts";
+import type { Caller, Trail } from "./trail.ts";
 
 /** How a call ends that does not go on. */
 export type Ended =
@@ -18,17 +20,39 @@ export type Ended =
   | { readonly kind: "failure"; readonly failure: ToolFailure }
   | { readonly kind: "denial"; readonly denial: Denial };
 
+const RULES_CHANGED: Denial = {
+  layer: "policy",
+  reason: "tool_policy_invalid",
+  ruleId: "DEDUPE:rules_changed",
+  message:
+    "the call was executed before, under policies, workspace rules or a lease that have changed since, so its answer is not given again; " +
+    "look at the workspace, and use another dedupe key if the call is still wanted",
+};
+
+/**
+ * Names everything by which the machine is judged while a tool runs: where links lead, the files of a tree, the artifacts
+ * behind a hash. An answer holds what those rules let through, and no analysis of the call names it.
+ */
+function basisOf({ session, lease, place }: Caller, policy: PolicyEngine): string {
+  const { role, mode, skill = "" } = session;
+  const scope = { ...lease.scope };
+  return blake3Hex(canonicalJson([policy.hash, place.rules ?? "", [...place.disabledTools].sort(), role, mode, skill, lease.id, scope]));
+}
+
 /**
  * How the call ends here, or `undefined` when it goes on: then, if it has a key, with a claim in its trail.
  * @throws KernelError STORE_UNAVAILABLE or STORE_CORRUPT when nobody can say whether it was executed before
  */
 export async function replayed(parts: KernelParts, trail: Trail, policy: PolicyEngine, signal: AbortSignal): Promise<Ended | undefined> {
-  const { call, session } = trail;
-  if (!call || !session || call.dedupeKey === "") return undefined;
+  const { call, session, caller, tool } = trail;
+  if (!call || !session || !caller || !tool || call.dedupeKey === "") return undefined;
   const digest = callDigest(parts.argumentsKey, call.tool, plainArguments(call.arguments), call.reply);
-  const entry = await parts.dedupe.enter({ sessionId: session.id, dedupeKey: call.dedupeKey, call: digest }, signal);
+  const keyed = { sessionId: session.id, dedupeKey: call.dedupeKey, call: digest };
+  const repeatable = tool.capability.effect === "read";
+  const entry = await parts.dedupe.enter({ ...keyed, basis: basisOf(caller, policy), repeatable }, signal);
   if (entry.kind === "go_on") trail.claim = entry.claim;
   if (entry.kind === "failure") return entry;
+  if (entry.kind === "stale") return { kind: "denial", denial: RULES_CHANGED };
   if (entry.waited) {
     const still = await stillAllowed(parts, trail, policy);
     if (!still.ok) return { kind: "denial", denial: still.denial };

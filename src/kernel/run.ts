@@ -7,7 +7,7 @@ import { assert, KernelError } from "../base/errors.ts";
 import { CANCEL_GRACE_MS } from "../base/limits.ts";
 import type { ContentAccess } from "../model/content.ts";
 import type { Denial, Verdict } from "../model/decision.ts";
-import { Refusal, storeFailure, ToolFailure } from "../model/failure.ts";
+import { FailureWithoutEffect, Refusal, storeFailure, ToolFailure } from "../model/failure.ts";
 import type { FileAccess } from "../model/files.ts";
 import type { ProgressListener } from "../model/progress.ts";
 import type { SearchAccess } from "../model/search.ts";
@@ -15,6 +15,7 @@ import type { ToolContext, ToolOutput } from "../model/tool.ts";
 import { admits } from "../policy/lease-scope.ts";
 import { createFileAccess } from "../sandbox/files/files.ts";
 import { type ArtifactJudge, createContentAccess } from "./content-access.ts";
+import { brokenOff } from "./broken-off.ts";
 import type { Evidence } from "./evidence.ts";
 import type { PolicyJudge, TreeJudge } from "./judges.ts";
 import type { KernelParts } from "./parts.ts";
@@ -58,13 +59,21 @@ export async function runTool(parts: KernelParts, evidence: Evidence, trail: Tra
   } catch (error) {
     if (error instanceof ToolFailure) {
       if (error.cause !== undefined) parts.onInternalError(error.cause);
-      return { kind: "failure", failure: error };
+      return { kind: "failure", failure: failureOf(error, trail) };
     }
     if (error instanceof Refusal) return { kind: "refusal", denial: error.denial };
     throw error;
   } finally {
     feed?.end();
   }
+}
+
+/** A failure that invites to try again does so only while nothing was changed. */
+function failureOf(failure: ToolFailure, trail: Trail): ToolFailure {
+  const isWithoutEffect = failure instanceof FailureWithoutEffect;
+  if (trail.changes.any) return isWithoutEffect || failure.retryable ? brokenOff("failed", failure.message) : failure;
+  if (isWithoutEffect) trail.unaffected = true;
+  return failure;
 }
 
 function nobodyListens(): void {
@@ -218,15 +227,15 @@ function onlyAnalysed(access: FileAccess, trail: Trail): FileAccess {
     },
     write: async (path, content, options) => {
       named(path, "write");
-      return access.write(path, content, options);
+      return trail.changes.during(() => access.write(path, content, options));
     },
     remove: async (path) => {
       named(path, "write");
-      return access.remove(path);
+      return trail.changes.during(() => access.remove(path));
     },
     transform: async (path, bytesMax, transform) => {
       named(path, "read", "write");
-      return access.transform(path, bytesMax, transform);
+      return trail.changes.during(() => access.transform(path, bytesMax, transform));
     },
   };
 }

@@ -5,7 +5,6 @@
  * call for the path that was really opened.
  */
 import type { Access, WorkspacePath } from "../model/access.ts";
-import { CONTENT_ID_PREFIX } from "../model/content.ts";
 import { allow, type Denial, deny, type Verdict } from "../model/decision.ts";
 import type { Lease } from "../model/lease.ts";
 import type { Session } from "../model/session.ts";
@@ -13,6 +12,7 @@ import type { Tool } from "../model/tool.ts";
 import { resolveWorkspacePath } from "../model/workspace.ts";
 import type { Zone } from "../model/zone.ts";
 import { admits } from "../policy/lease-scope.ts";
+import { checkNamed, checkReach } from "./lease-names.ts";
 import type { KernelSettings } from "./parts.ts";
 import type { Judged, ResolvedAccess } from "./trail.ts";
 
@@ -30,6 +30,8 @@ export function checkScope(caller: Judged, tool: Tool, accesses: readonly Access
   const denial =
     checkRole(caller.session, tool) ?? checkApprovalLevel(tool) ?? checkLease(caller.lease, tool, nowMs) ?? checkMode(caller, tool);
   if (denial) return deny(denial);
+  const unnamed = checkReach(caller.lease, tool, accesses);
+  if (unnamed) return deny(unnamed);
   const resolved: ResolvedAccess[] = [];
   for (const access of accesses) {
     const one = resolveAccess(caller, tool, access);
@@ -106,28 +108,15 @@ function checkMode(caller: Judged, tool: Tool): Denial | undefined {
 }
 
 function resolveAccess(caller: Judged, tool: Tool, access: Access): Verdict<ResolvedAccess> {
-  if (access.resource.kind === "artifact") return judgeArtifact(caller, access.resource.id, access);
-  if (access.resource.kind !== "file") return allow(access);
+  if (access.resource.kind !== "file") {
+    const lacking = checkNamed(caller.lease, access.resource);
+    return lacking ? deny(lacking) : allow(access);
+  }
   const resolved = resolveWorkspacePath(caller.place.workspace, access.resource.path);
   if (!resolved.ok) return resolved;
   const zone = caller.place.workspace.zones.classify(resolved.value);
   const denial = judgePlace(caller, tool, resolved.value, zone, access.effect === "read" ? "read" : "write");
   return denial ? deny(denial) : allow({ ...access, target: { place: resolved.value, zone } });
-}
-
-/**
- * Lease judgement of an artifact. Content that is named by its hash is no artifact: whoever stored it may read it, and
- * whoever did not needs an artifact that the lease covers.
- */
-function judgeArtifact(caller: Judged, id: string, access: Access): Verdict<ResolvedAccess> {
-  if (id.startsWith(CONTENT_ID_PREFIX) || admits(caller.lease.scope, "artifacts", id)) return allow(access);
-  return deny({
-    layer: "scope",
-    reason: "lease_scope",
-    ruleId: `LEASE:${caller.lease.id}`,
-    message: `the lease does not cover the artifact \`${id}\``,
-    fix: `a lease whose artifacts include \`${id}\``,
-  });
 }
 
 /** Which pattern makes a zone is the operator's to know. */

@@ -11,6 +11,7 @@ import type { Lease } from "../model/lease.ts";
 import type { Session } from "../model/session.ts";
 import type { Tool } from "../model/tool.ts";
 import type { Zone } from "../model/zone.ts";
+import { Changes } from "./changes.ts";
 import type { OpenWorkspace } from "./parts.ts";
 
 /** An access with the place it resolved to, when it is a file. */
@@ -57,6 +58,10 @@ export interface Trail {
   intent?: number;
   /** The tool was started: from here on an effect may stand. */
   ran: boolean;
+  /** What the tool changed through its handles. */
+  readonly changes: Changes;
+  /** The tool failed, and nothing stands of what it tried. */
+  unaffected?: boolean;
   /** The tool returned: its effect stands, whatever becomes of its result. */
   done?: boolean;
 }
@@ -71,5 +76,6 @@ export function beginTrail(clock: Clock): Trail {
     rules: [],
     obligations: [],
     ran: false,
+    changes: new Changes(),
   };
 }

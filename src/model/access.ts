@@ -10,7 +10,8 @@ export type Resource =
   | { readonly kind: "tool"; readonly name: string }
   | { readonly kind: "host"; readonly host: string; readonly port: number }
   | { readonly kind: "command"; readonly binary: string; readonly line: string }
-  | { readonly kind: "git_ref"; readonly remote?: string; readonly ref: string }
+  /** `operation`, such as `push`, is what a lease's `gitOperations` name. */
+  | { readonly kind: "git_ref"; readonly remote?: string; readonly ref: string; readonly operation?: string }
   | { readonly kind: "model"; readonly provider: string; readonly model: string }
   | { readonly kind: "artifact"; readonly id: string };
 

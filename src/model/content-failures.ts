@@ -1,7 +1,7 @@
 /** What agents are told when content cannot be stored or handed out. None of it says who else stored what. */
 import { CONTENT_BYTES_MAX } from "../base/limits.ts";
 import { type ContentName, contentResourceId } from "./content.ts";
-import { ToolFailure } from "./failure.ts";
+import { FailureWithoutEffect, ToolFailure } from "./failure.ts";
 
 /** What does not exist, and what the caller may not read. */
 export function contentNotFound(name: ContentName): ToolFailure {
@@ -55,7 +55,8 @@ export function contentBusy(): ToolFailure {
 
 /** Nobody waits for the content any more. */
 export function contentCancelled(): ToolFailure {
-  return new ToolFailure("CANCELLED", "the call was cancelled before its content was stored", "send it again if it is still wanted");
+  const message = "the call was cancelled before its content was stored";
+  return new FailureWithoutEffect("CANCELLED", message, "send it again if it is still wanted");
 }
 
 /** An artifact's id, cut to what a message can carry. */

@@ -64,6 +64,9 @@ export class ToolFailure extends Error {
   }
 }
 
+/** A failure of which whoever throws it knows that what was tried changed nothing, so that it may be tried again. */
+export class FailureWithoutEffect extends ToolFailure {}
+
 /** A refusal discovered while the tool ran. */
 export class Refusal extends Error {
   readonly denial: Denial;

@@ -31,6 +31,8 @@ export interface ReadOptions {
   readonly offset?: number;
   readonly limit?: number;
   readonly bytesMax: number;
+  /** Bytes that are read besides before and after that, where the file has them. */
+  readonly margin?: number;
 }
 
 /** One entry of a listing; `path` is relative to the listed directory. */

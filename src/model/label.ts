@@ -53,6 +53,11 @@ export function covers(mark: Mark, other: Mark): boolean {
   return TRUST_RANK[mark.trustLevel] <= TRUST_RANK[other.trustLevel] && CLASS_RANK[mark.dataClass] >= CLASS_RANK[other.dataClass];
 }
 
+/** Whether the marks are the same. */
+export function equalMarks(one: Mark, other: Mark): boolean {
+  return one.trustLevel === other.trustLevel && one.dataClass === other.dataClass;
+}
+
 /** The label of what is made from both: their marks combined, the source of the first. */
 export function combineLabels(first: Label, second: Label): Label {
   return { ...combineMarks(first, second), source: first.source };

@@ -41,6 +41,8 @@ export interface ToolContext {
   readonly files: FileAccess;
   readonly search: SearchAccess;
   readonly content: ContentAccess;
+  /** The secrets in `bytes`, sorted: for a tool that shows or matches parts of something. Results are redacted in any case. */
+  readonly hidden: (bytes: Uint8Array) => readonly HiddenRange[];
   readonly audit: ToolAudit;
   /** Tells whoever waits how far the tool is. A courtesy: bounded, redacted, dropped when nobody asks or it is too much. */
   readonly progress: ProgressListener;
@@ -57,13 +59,29 @@ export type ToolOutput =
   | {
       readonly kind: "data";
       readonly data: JsonObject;
+      /** By member of `data`: what it is part of, where it is part of something. */
+      readonly excerpts?: Readonly<Record<string, Excerpt>>;
       readonly truncated?: boolean;
       /** The label of what the data was taken from; the result is labelled no better. */
       readonly label?: Label;
     }
-  | { readonly kind: "bytes"; readonly bytes: Uint8Array }
+  | { readonly kind: "bytes"; readonly bytes: Uint8Array; readonly window?: Window }
   /** More bytes than an answer carries; they are stored, and the answer names them. */
-  | { readonly kind: "stream"; readonly chunks: AsyncIterable<Uint8Array> };
+  | { readonly kind: "stream"; readonly chunks: AsyncIterable<Uint8Array>; readonly window?: Window };
+
+/** The part of what a tool has read that it wants to return: the rest is there so that no cut hides a secret from redaction. */
+export interface Window {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** What a member of a result is cut out of: the text from `start` up to `end`, or such bytes, which stand as base64 in the result. */
+export type Excerpt = Window & ({ readonly kind: "text"; readonly text: string } | { readonly kind: "base64"; readonly bytes: Uint8Array });
+
+/** A secret in bytes, from `start` up to `end`, and what is shown instead. */
+export interface HiddenRange extends Window {
+  readonly marker: string;
+}
 
 /** A tool of the registry. `parameters` refuses unknown properties. */
 export interface Tool<Arguments = unknown> {

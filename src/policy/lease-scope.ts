@@ -5,6 +5,7 @@
  * that cannot be compiled admits nothing.
  */
 import { compileGlob } from "../model/glob.ts";
+import { isKnownHost } from "../model/host.ts";
 import { LEASE_DIMENSIONS, type Lease, type LeaseBudget, type LeaseDimension, type LeaseScope, type Restriction } from "../model/lease.ts";
 
 type Test = (value: string) => boolean;
@@ -18,7 +19,7 @@ const compiled = new WeakMap<LeaseScope, Map<LeaseDimension, Test>>();
 
 /**
  * Whether `scope` admits `value`. Paths are matched as globs (`*` within a component, `**` across, dot files
- * included), everything else exactly or by the pattern `*`.
+ * included), hosts without case and by `*.` for every name below one, everything else exactly; `*` admits any value.
  */
 export function admits(scope: LeaseScope, dimension: LeaseDimension, value: string): boolean {
   let tests = compiled.get(scope);
@@ -94,13 +95,18 @@ export function unusableDimensions(scope: LeaseScope): readonly LeaseDimension[]
 }
 
 function compileRestriction(dimension: LeaseDimension, restriction: Restriction): Test {
-  const lists = restriction.map((patterns) => (PATH_DIMENSIONS.has(dimension) ? compilePaths(patterns) : compileNames(patterns)));
+  const compile = PATH_DIMENSIONS.has(dimension) ? compilePaths : dimension === "hosts" ? compileHosts : compileNames;
+  const lists = restriction.map(compile);
   return (value) => lists.every((list) => list(value));
 }
 
 function compileNames(patterns: readonly string[]): Test {
   const names = new Set(patterns);
   return names.has(ANY) ? () => true : (value) => names.has(value);
+}
+
+function compileHosts(patterns: readonly string[]): Test {
+  return patterns.includes(ANY) ? () => true : (host) => isKnownHost(host, patterns);
 }
 
 function compilePaths(patterns: readonly string[]): Test {

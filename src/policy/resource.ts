@@ -13,7 +13,7 @@ const others = [
   z.strictObject({ kind: z.literal("tool"), name: text }),
   z.strictObject({ kind: z.literal("host"), host: text, port: z.int().min(0).max(65_535) }),
   z.strictObject({ kind: z.literal("command"), binary: text, line: z.string().min(1).max(MAX_COMMAND_LEN) }),
-  z.strictObject({ kind: z.literal("git_ref"), remote: text.exactOptional(), ref: text }),
+  z.strictObject({ kind: z.literal("git_ref"), remote: text.exactOptional(), ref: text, operation: text.exactOptional() }),
   z.strictObject({ kind: z.literal("model"), provider: text, model: text }),
   z.strictObject({ kind: z.literal("package"), manager: text, name: text, version: z.string().max(MAX_PATH_LEN).default("") }),
   z.strictObject({ kind: z.literal("artifact"), id: text }),

@@ -12,12 +12,13 @@
 import { applyMarkers, type Finding } from "./finding.ts";
 import type { KnownSecret } from "./known-secret.ts";
 import { RedactionTables, type RedactorOptions } from "./tables.ts";
-import { ByteRedactionStream, TextRedactionStream } from "./text-stream.ts";
+import { ByteRedactionStream, type StreamWindow, TextRedactionStream } from "./text-stream.ts";
 import { redactWindow, type Window } from "./window.ts";
 
 export type { Finding } from "./finding.ts";
 export type { KnownSecret } from "./known-secret.ts";
 export type { RedactorOptions } from "./tables.ts";
+export type { ByteRedactionStream, StreamWindow } from "./text-stream.ts";
 
 /** A text without its secrets, and what was found in it. */
 export interface Redaction {
@@ -43,8 +44,8 @@ export interface Redactor {
   readonly redactWindow: (text: string, start: number, end: number, extra?: readonly KnownSecret[]) => Window;
   /** For text that comes in pieces. */
   readonly stream: (extra?: readonly KnownSecret[]) => TextRedactionStream;
-  /** For bytes that come in pieces. */
-  readonly byteStream: (extra?: readonly KnownSecret[]) => ByteRedactionStream;
+  /** For bytes that come in pieces; with a window, only that part of them leaves, redacted as what it is part of. */
+  readonly byteStream: (extra?: readonly KnownSecret[], window?: StreamWindow) => ByteRedactionStream;
   /** What a rule finds, in words. */
   readonly titleOf: (rule: string) => string | undefined;
 }
@@ -68,7 +69,7 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
     },
     redactWindow: (text, start, end, extra) => redactWindow(text, start, end, tables.find(text, extra)),
     stream: (extra) => new TextRedactionStream(tables.tablesFor(extra)),
-    byteStream: (extra) => new ByteRedactionStream(tables.tablesFor(extra)),
+    byteStream: (extra, window) => new ByteRedactionStream(tables.tablesFor(extra), window),
     titleOf: (rule) => tables.titleOf(rule),
   };
 }

@@ -28,6 +28,7 @@ export class RedactionTables {
   readonly #main: TriggerTable;
   readonly #knownTitles: ReadonlyMap<string, string>;
   readonly #extra = new Map<string, TriggerTable>();
+  #last: { readonly extra: readonly KnownSecret[]; readonly tables: readonly TriggerTable[] } | undefined;
 
   constructor({ known = [], rules = builtInRules(), allow }: RedactorOptions) {
     this.#rules = rules;
@@ -47,6 +48,14 @@ export class RedactionTables {
 
   /** The tables to scan with; those of `extra` are kept for a while, because calls of one session follow each other. */
   tablesFor(extra: readonly KnownSecret[] | undefined): readonly TriggerTable[] {
+    // The texts of one call come with the very same list.
+    if (extra !== undefined && extra === this.#last?.extra) return this.#last.tables;
+    const tables = this.#tablesFor(extra);
+    if (extra !== undefined) this.#last = { extra, tables };
+    return tables;
+  }
+
+  #tablesFor(extra: readonly KnownSecret[] | undefined): readonly TriggerTable[] {
     const secrets = extra?.filter(({ value }) => value !== "") ?? [];
     if (secrets.length === 0) return [this.#main];
     const key = secrets.map(({ rule, value }) => `${rule}\0${value}`).join("\0\0");

@@ -28,9 +28,18 @@ const LINE_FEED = 10;
 const ASCII = 128;
 const KEPT_BEFORE = 2 * MATCHER_BEHIND_MAX + 16;
 
+/** The part of a stream that is wanted; what stands around it is searched and does not leave. */
+export interface StreamWindow {
+  readonly start: number;
+  readonly end: number;
+}
+
+const EVERYTHING: StreamWindow = { start: 0, end: Number.POSITIVE_INFINITY };
+
 /** One stream of text on its way out. */
 export class TextRedactionStream {
   readonly #tables: readonly TriggerTable[];
+  readonly #window: StreamWindow;
   readonly #states: number[];
   readonly #queues = new Map<number, Candidate[]>();
   readonly #findings: Finding[] = [];
@@ -41,8 +50,9 @@ export class TextRedactionStream {
   #emitted = 0;
   #chain: (Chain & { readonly interleaved: boolean }) | undefined;
 
-  constructor(tables: readonly TriggerTable[]) {
+  constructor(tables: readonly TriggerTable[], window: StreamWindow = EVERYTHING) {
     this.#tables = tables;
+    this.#window = window;
     this.#states = tables.map(() => 0);
   }
 
@@ -159,6 +169,12 @@ export class TextRedactionStream {
   #closeChain(): string {
     if (!this.#chain) return "";
     const finding = closeChain(this.#chain);
+    const isWanted = finding.start < this.#window.end && finding.end > this.#window.start;
+    if (!isWanted) {
+      this.#emitted = this.#chain.end;
+      this.#chain = undefined;
+      return "";
+    }
     const marker = this.#chain.interleaved ? [...markerOf(finding.rule)].join("\0") : markerOf(finding.rule);
     if (this.#findings.length < REDACTION_FINDINGS_KEPT_MAX) this.#findings.push(finding);
     this.#emitted = this.#chain.end;
@@ -174,9 +190,10 @@ export class TextRedactionStream {
   /** The text that has not left yet, up to `end`. */
   #plain(end: number): string {
     if (end <= this.#emitted) return "";
-    const text = this.#text.slice(this.#emitted - this.#base, end - this.#base);
+    const from = Math.max(this.#emitted, this.#window.start);
+    const to = Math.min(end, this.#window.end);
     this.#emitted = end;
-    return text;
+    return from < to ? this.#text.slice(from - this.#base, to - this.#base) : "";
   }
 }
 
@@ -184,8 +201,8 @@ export class TextRedactionStream {
 export class ByteRedactionStream {
   readonly #stream: TextRedactionStream;
 
-  constructor(tables: readonly TriggerTable[]) {
-    this.#stream = new TextRedactionStream(tables);
+  constructor(tables: readonly TriggerTable[], window?: StreamWindow) {
+    this.#stream = new TextRedactionStream(tables, window);
   }
 
   /** What may leave once `bytes` have come. */

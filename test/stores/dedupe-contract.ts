@@ -52,6 +52,20 @@ export function dedupeContract(open: () => Promise<DedupeStore>, openTwice: () =
     expect(await left.claim(wish("ins_a"))).toEqual({ kind: "kept", call: CALL, record: RECORD });
   });
 
+  test("a kept answer becomes a claim again, once, and nothing else does", async () => {
+    const [left, right] = await openTwice();
+    expect(await right.supersede(wish("ins_b"))).toBe(false);
+    await left.claim(wish("ins_a"));
+    expect(await right.supersede(wish("ins_b"))).toBe(false);
+    await left.keep(KEY, "ins_a", RECORD, NOW_MS);
+    expect(await right.supersede(wish("ins_b", { nowMs: NOW_MS + 7 }))).toBe(true);
+    expect(await left.supersede(wish("ins_a"))).toBe(false);
+    const held = { kind: "held", call: CALL, holder: "ins_b", begun: false, sinceMs: NOW_MS + 7 };
+    expect(await left.claim(wish("ins_a"))).toEqual(held);
+    expect(await right.keep(KEY, "ins_b", { ...RECORD, text: "{}" }, NOW_MS)).toBe(true);
+    expect(await left.claim(wish("ins_a"))).toMatchObject({ kind: "kept", record: { text: "{}" } });
+  });
+
   test("many begins at once are all acknowledged", async () => {
     const store = await open();
     const keys = Array.from({ length: 40 }, (_, index) => ({ ...KEY, dedupeKey: `key ${index}` }));

@@ -17,13 +17,13 @@ import { Dedupe } from "../../src/dedupe/dedupe.ts";
 import type { DedupeStore } from "../../src/dedupe/dedupe-store.ts";
 import { INITIAL_MARK } from "../../src/flow/flow.ts";
 import type { MarkStore } from "../../src/flow/mark-store.ts";
-import { createKernelDoor, type KernelDoor, type KernelParts, type KernelSettings, ToolRegistry } from "../../src/kernel/index.ts";
+import { createKernelDoor, type KernelDoor, type KernelParts, type KernelSettings, type OpenWorkspace, ToolRegistry } from "../../src/kernel/index.ts";
 import type { CallResponse } from "../../src/model/call.ts";
 import type { Durability, EventSink, LedgerEvent } from "../../src/model/event.ts";
 import { type Lease, type LeaseBudget, type LeaseScope, UNRESTRICTED_SCOPE } from "../../src/model/lease.ts";
 import type { Session } from "../../src/model/session.ts";
 import type { Tool } from "../../src/model/tool.ts";
-import { BUILT_IN_ZONE_RULES, compileZones } from "../../src/model/zone.ts";
+import { BUILT_IN_ZONE_RULES, compileZones, type ZoneRules } from "../../src/model/zone.ts";
 import { createPolicyEngine, type PolicyEngine } from "../../src/policy/policy.ts";
 import { openWorkspaceRoots } from "../../src/sandbox/files/files.ts";
 import type { LockStore } from "../../src/sandbox/lock-store.ts";
@@ -147,6 +147,8 @@ export interface MemoryKernel {
   readonly time: { nowMs: number };
   /** What the policy catalog answers; replace it to change the policy. */
   readonly policy: { current: () => Promise<PolicyEngine> };
+  /** Gives the workspace other zones, as a changed `handrail.yaml` does. */
+  readonly rezone: (rules: Partial<ZoneRules>) => Promise<void>;
   /** Makes the workspace impossible to open. */
   readonly breakWorkspace: (error: Error) => void;
   /** Locks of files, shared by all calls; replace a method to break it. */
@@ -201,9 +203,15 @@ export async function memoryKernel(options: MemoryKernelOptions = {}): Promise<M
     await state.marks.raiseMark(session, INITIAL_MARK, { trustLevel: "verified", dataClass: "internal" }, START_MS);
   const onInternalError = (error: unknown) => void internalErrors.push(error);
   let brokenBy: Error | undefined;
+  let rezoned: OpenWorkspace | undefined;
   const door = createKernelDoor({
     ...fixed,
-    workspaces: { open: (opened) => (brokenBy ? Promise.reject(brokenBy) : fixed.workspaces.open(opened)) },
+    workspaces: {
+      async open(opened) {
+        if (brokenBy) throw brokenBy;
+        return rezoned ?? fixed.workspaces.open(opened);
+      },
+    },
     policy: () => policy.current(),
     sessions,
     marks: state.marks,
@@ -223,8 +231,14 @@ export async function memoryKernel(options: MemoryKernelOptions = {}): Promise<M
   const breakWorkspace = (error: Error) => {
     brokenBy = error;
   };
+  const rezone = async (rules: Partial<ZoneRules>) => {
+    const place = await fixed.workspaces.open(session);
+    const zones = compileZones({ ...BUILT_IN_ZONE_RULES, ...rules }, "");
+    rezoned = { ...place, workspace: { ...place.workspace, zones }, rules: canonicalJson({ ...rules }) };
+  };
   return {
     breakWorkspace,
+    rezone,
     locks: fixed.locks,
     kept,
     content,

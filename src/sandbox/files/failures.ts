@@ -4,7 +4,7 @@
  * Messages quote the path as the agent wrote it and nothing else of the machine.
  */
 import type { Denial } from "../../model/decision.ts";
-import { Refusal, ToolFailure, type ToolFailureCode } from "../../model/failure.ts";
+import { FailureWithoutEffect, Refusal, ToolFailure, type ToolFailureCode } from "../../model/failure.ts";
 
 interface Meaning {
   readonly code: ToolFailureCode;
@@ -107,7 +107,8 @@ export function changed(path: string): ToolFailure {
 
 /** The failure of a call that was cancelled. */
 export function cancelled(): ToolFailure {
-  return new ToolFailure("CANCELLED", "the call was cancelled; nothing was written", "make the call again if it is still wanted");
+  const message = "the call was cancelled; nothing was written";
+  return new FailureWithoutEffect("CANCELLED", message, "make the call again if it is still wanted");
 }
 
 /** Throws when `signal` says that nobody waits any more. */

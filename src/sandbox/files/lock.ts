@@ -18,7 +18,7 @@ import {
   FILE_LOCK_WAITERS_MAX,
 } from "../../base/limits.ts";
 import type { Denial } from "../../model/decision.ts";
-import { Refusal, storeFailure, ToolFailure } from "../../model/failure.ts";
+import { FailureWithoutEffect, Refusal, storeFailure, type ToolFailure } from "../../model/failure.ts";
 import type { LockOutcome, LockRequest, LockStore } from "../lock-store.ts";
 import { cancelled, quoted, throwIfCancelled } from "./failures.ts";
 
@@ -168,5 +168,5 @@ function enterQueue(
 
 function busy(path: string): ToolFailure {
   const message = `${quoted(path)} is being changed by others; its lock did not become free within ${FILE_LOCK_WAIT_MS / 1000} s`;
-  return new ToolFailure("RESOURCE_BUSY", message, "try again in a moment", { afterMs: FILE_LOCK_POLL_MAX_MS });
+  return new FailureWithoutEffect("RESOURCE_BUSY", message, "try again in a moment", { afterMs: FILE_LOCK_POLL_MAX_MS });
 }

@@ -26,8 +26,7 @@ export function readContained(
   try {
     opened = openFound(findUnlinked(scope, path) ?? findFile(scope, path));
     const sizeBytes = opened.stats.size;
-    const offset = options.offset ?? 0;
-    const length = lengthToRead(path, sizeBytes, offset, options);
+    const { offset, length } = extentOf(path, sizeBytes, options);
     if (length <= SMALL_READ_BYTES_MAX) return { bytes: readNow(opened.descriptor, offset, length), offset, sizeBytes };
     const { descriptor } = opened;
     opened = undefined; // the reading in steps closes it
@@ -46,8 +45,7 @@ export function streamContained(scope: FileScope, path: string, options: ReadOpt
   try {
     opened = openFound(findUnlinked(scope, path) ?? findFile(scope, path));
     const sizeBytes = opened.stats.size;
-    const offset = options.offset ?? 0;
-    const length = lengthToRead(path, sizeBytes, offset, options);
+    const { offset, length } = extentOf(path, sizeBytes, options);
     const { descriptor } = opened;
     opened = undefined; // from here on the stream closes it
     return { offset, length, sizeBytes, chunks: piecesOf(descriptor, path, offset, length, signal) };
@@ -107,6 +105,15 @@ function openFound(found: Opened): Opened {
   } finally {
     closeSync(found.descriptor);
   }
+}
+
+/** What is read: what is asked for, within bounds, and the margins. */
+function extentOf(path: string, sizeBytes: number, options: ReadOptions): { readonly offset: number; readonly length: number } {
+  const { offset = 0, margin = 0 } = options;
+  const length = lengthToRead(path, sizeBytes, offset, options);
+  if (margin === 0) return { offset, length };
+  const from = Math.max(0, offset - margin);
+  return { offset: from, length: Math.max(0, Math.min(sizeBytes, offset + length + margin) - from) };
 }
 
 function lengthToRead(path: string, sizeBytes: number, offset: number, options: ReadOptions): number {

@@ -28,6 +28,7 @@ export function openDedupeStore(stateDirectory: string, bytesMax: number = DEDUP
   return {
     claim: async (request) => (await opened()).claim(request),
     takeOver: async (request, from) => (await opened()).takeOver(request, from),
+    supersede: async (request) => (await opened()).supersede(request),
     begin: async (key, holder) => (await opened()).begin(key, holder),
     keep: async (key, holder, record, nowMs) => (await opened()).keep(key, holder, record, nowMs),
     release: async (key, holder) => (await opened()).release(key, holder),
@@ -70,6 +71,7 @@ class EmbeddedDedupeStore {
   private readonly find: Statement<[string, string], Row>;
   private readonly claimFree: Statement<[Values]>;
   private readonly moveClaim: Statement<[Values]>;
+  private readonly claimKept: Statement<[Values]>;
   private readonly markBegun: Statement<[Values]>;
   private readonly keepAnswer: Statement<[Values]>;
   private readonly giveUp: Statement<[Values]>;
@@ -105,6 +107,9 @@ class EmbeddedDedupeStore {
     );
     this.moveClaim = database.prepare(
       `UPDATE calls SET call = @call, holder = @holder, begun = 0, at_ms = @nowMs WHERE ${THIS} AND holder = @from AND begun = @begun`,
+    );
+    this.claimKept = database.prepare(
+      `UPDATE calls SET call = @call, holder = @holder, begun = 0, at_ms = @nowMs, answer = NULL, bytes = NULL WHERE ${THIS} AND holder IS NULL`,
     );
     this.markBegun = database.prepare(`UPDATE calls SET begun = 1 WHERE ${THIS} AND holder = @holder AND begun = 0`);
     this.keepAnswer = database.prepare(
@@ -143,6 +148,11 @@ class EmbeddedDedupeStore {
     const { call, holder } = request;
     const values = { ...keyOf(request), call, holder, nowMs: Math.floor(request.nowMs), from: from.holder, begun: from.begun ? 1 : 0 };
     return this.changed(this.moveClaim, values);
+  }
+
+  supersede(request: ClaimRequest): boolean {
+    const { call, holder } = request;
+    return this.changed(this.claimKept, { ...keyOf(request), call, holder, nowMs: Math.floor(request.nowMs) });
   }
 
   async begin(key: DedupeKey, holder: string): Promise<boolean> {

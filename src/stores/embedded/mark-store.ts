@@ -9,8 +9,8 @@ import type { Database, Statement } from "better-sqlite3";
 import { KernelError } from "../../base/errors.ts";
 import { STORE_LIST_MAX } from "../../base/limits.ts";
 import { endTurn } from "../../base/turn.ts";
-import type { MarkOwner, MarkStore, OwnedMark } from "../../flow/mark-store.ts";
-import { combineMarks, DATA_CLASSES, type Mark, TRUST_LEVELS } from "../../model/label.ts";
+import type { MarkOwner, MarkSelection, MarkStore, OwnedMark, RaisedMark } from "../../flow/mark-store.ts";
+import { combineMarks, covers, DATA_CLASSES, equalMarks, type Mark, TRUST_LEVELS } from "../../model/label.ts";
 import { guarded, immediately } from "./database.ts";
 import { RowCache, type StateFreshness } from "./state-cache.ts";
 
@@ -50,25 +50,32 @@ export class EmbeddedMarkStore implements MarkStore {
     });
   }
 
-  async raiseMark(owner: MarkOwner, initial: Mark, seen: Mark, atMs: number): Promise<Mark> {
+  async raiseMark(owner: MarkOwner, initial: Mark, seen: Mark, atMs: number): Promise<RaisedMark> {
     return this.#change(owner, () => {
-      const mark = combineMarks(this.#read(owner) ?? initial, seen);
-      this.#write(owner, mark, atMs);
-      return mark;
+      const before = this.#read(owner) ?? initial;
+      if (covers(before, seen)) return { before, after: before };
+      const after = combineMarks(before, seen);
+      this.#write(owner, after, atMs);
+      return { before, after };
     });
   }
 
-  async replaceMark(owner: MarkOwner, mark: Mark, atMs: number): Promise<Mark | undefined> {
+  async replaceMark(owner: MarkOwner, expected: Mark, mark: Mark, atMs: number): Promise<Mark | undefined> {
     return this.#change(owner, () => {
       const before = this.#read(owner);
-      if (before !== undefined) this.#write(owner, mark, atMs);
+      if (before !== undefined && equalMarks(before, expected)) this.#write(owner, mark, atMs);
       return before;
     });
   }
 
-  async listMarks(): Promise<readonly OwnedMark[]> {
-    const sql = `SELECT * FROM marks ORDER BY changed_at_ms DESC, user_id, agent_id, service_root LIMIT ${STORE_LIST_MAX}`;
-    const rows = this.#guarded(() => this.#database.prepare<[], MarkRow>(sql).all());
+  async listMarks({ userId = null, agentId = null, serviceRoot = null }: MarkSelection): Promise<readonly OwnedMark[]> {
+    const sql = `SELECT * FROM marks
+      WHERE (?1 IS NULL OR user_id = ?1) AND (?2 IS NULL OR agent_id = ?2) AND (?3 IS NULL OR service_root = ?3)
+      ORDER BY changed_at_ms DESC, user_id, agent_id, service_root LIMIT ${STORE_LIST_MAX}`;
+    const rows = this.#guarded(() => {
+      const select = this.#database.prepare<[string | null, string | null, string | null], MarkRow>(sql);
+      return select.all(userId, agentId, serviceRoot);
+    });
     return rows.map((row) => ({
       userId: row.user_id,
       agentId: row.agent_id,

@@ -1,0 +1,207 @@
+/**
+ * Redaction of one call: whatever leaves the kernel for its sake goes through here, and what was found is counted.
+ *
+ * Decides: nothing; the redactor does. INVARIANTS: values that hold no secret come back as the very same objects; member
+ * names are redacted too, and none is lost; what was counted never names a secret.
+ */
+import type { JsonObject, JsonValue } from "../base/json.ts";
+import { REFUSAL_TEXT_CHARACTERS_MAX } from "../base/limits.ts";
+import type { FoundSecrets } from "../flow/labels.ts";
+import type { ToolCall } from "../model/call.ts";
+import type { Denial } from "../model/decision.ts";
+import type { Excerpt, HiddenRange, Window } from "../model/tool.ts";
+import type { ByteRedactionStream, Finding, KnownSecret, Redactor } from "../redact/redact.ts";
+import type { KernelParts } from "./parts.ts";
+
+/** The redactor of the configuration in force. @throws KernelError CONFIG_INVALID when it cannot be made */
+export async function redactorOf({ redactor }: Pick<KernelParts, "redactor">): Promise<Redactor> {
+  return redactor();
+}
+
+/** The secrets that the kernel holds for a call and that must not leave with its result. */
+export function secretsOf(call: Pick<ToolCall, "sessionToken">): readonly KnownSecret[] {
+  return [{ rule: "session-token", value: call.sessionToken }];
+}
+
+const NONE: readonly KnownSecret[] = [];
+
+/** How much text and how many values went through, to know how long it may be when it is printed. */
+export interface Measured {
+  bytes: number;
+  /** Values of every kind, containers too. */
+  values: number;
+}
+
+/** The redaction of one call. */
+export class CallRedaction {
+  readonly #redactor: Redactor;
+  readonly #secrets: readonly KnownSecret[];
+  readonly #rules = new Map<string, number>();
+  #definite = 0;
+  #probable = 0;
+
+  constructor(redactor: Redactor, secrets: readonly KnownSecret[] = NONE) {
+    this.#redactor = redactor;
+    this.#secrets = secrets;
+  }
+
+  /** What was found in what left, all of it hidden. */
+  get found(): FoundSecrets {
+    return { definite: this.#definite, probable: this.#probable };
+  }
+
+  /** How often each rule has found something, by rule name. */
+  get rules(): Readonly<Record<string, number>> {
+    return Object.fromEntries([...this.#rules].sort(([left], [right]) => (left < right ? -1 : 1)));
+  }
+
+  /** A text without its secrets. */
+  text(text: string): string {
+    const redacted = this.#redactor.redact(text, this.#secrets);
+    this.take(redacted.findings);
+    return redacted.text;
+  }
+
+  /** Text of a refusal or failure: without secrets, and no longer than such texts are. */
+  words(text: string): string {
+    const clean = this.text(text);
+    return clean.length <= REFUSAL_TEXT_CHARACTERS_MAX ? clean : `${clean.slice(0, REFUSAL_TEXT_CHARACTERS_MAX - 1).toWellFormed()}…`;
+  }
+
+  /** Bytes without their secrets: all of them, or the part of them that `window` names. */
+  bytes(bytes: Uint8Array, window?: Window): Uint8Array {
+    if (window === undefined) {
+      const redacted = this.#redactor.redactBytes(bytes, this.#secrets);
+      this.take(redacted.findings);
+      return redacted.bytes;
+    }
+    const text = latin1(bytes);
+    const shown = this.#redactor.redactWindow(text, window.start, window.end, this.#secrets);
+    this.take(shown.findings);
+    return shown.findings.length === 0 ? bytes.subarray(window.start, window.end) : Buffer.from(shown.text, "latin1");
+  }
+
+  /** For bytes that come in pieces; hand its findings to `take` when it is over. */
+  byteStream(window?: Window): ByteRedactionStream {
+    return this.#redactor.byteStream(this.#secrets, window);
+  }
+
+  /** Counts what was found. */
+  take(findings: readonly Finding[]): void {
+    for (const { rule, kind } of findings) {
+      if (kind === "definite") this.#definite += 1;
+      else this.#probable += 1;
+      this.#rules.set(rule, (this.#rules.get(rule) ?? 0) + 1);
+    }
+  }
+
+  /** The secrets in `bytes`; nothing leaves by that, so nothing is counted. */
+  hidden(bytes: Uint8Array): readonly HiddenRange[] {
+    const found = this.#redactor.find(latin1(bytes), this.#secrets);
+    return found.map(({ rule, start, end }) => ({ start, end, marker: `[REDACTED:${rule}]` }));
+  }
+
+  /** Whether a value that the caller has sent holds a definite secret. Nothing is counted. */
+  isSecret(value: unknown): boolean {
+    if (typeof value === "string") return hasDefinite(this.#redactor.find(value, this.#secrets));
+    if (value instanceof Uint8Array) return hasDefinite(this.#redactor.find(latin1(value), this.#secrets));
+    if (Array.isArray(value)) return value.some((item) => this.isSecret(item));
+    if (typeof value !== "object" || value === null) return false;
+    return Object.entries(value).some(([name, member]) => this.isSecret(name) || this.isSecret(member));
+  }
+
+  /** The data of a result; a member that is an excerpt is redacted as what it is part of. */
+  data(object: JsonObject, excerpts: Readonly<Record<string, Excerpt>> | undefined, measured: Measured): JsonObject {
+    return this.#object(object, measured, excerpts);
+  }
+
+  /** Facts for evidence. */
+  facts(object: JsonObject): JsonObject {
+    return this.#object(object, { bytes: 0, values: 0 });
+  }
+
+  /** A refusal as it may be shown. */
+  denial(denial: Denial): Denial {
+    const { message, fix, violations } = denial;
+    const clean = { message: this.words(message), fix: fix === undefined ? fix : this.words(fix) };
+    const listed = violations?.map((each) => ({ ...each, field: this.words(each.field), message: this.words(each.message) }));
+    return { ...denial, message: clean.message, ...(clean.fix !== undefined && { fix: clean.fix }), ...(listed && { violations: listed }) };
+  }
+
+  #value(value: JsonValue, measured: Measured): JsonValue {
+    measured.values += 1;
+    if (typeof value === "string") {
+      const text = this.text(value);
+      measured.bytes += text.length < SHORT ? text.length : Buffer.byteLength(text);
+      return text;
+    }
+    if (Array.isArray(value)) return this.#array(value, measured);
+    if (typeof value === "object" && value !== null) return this.#object(value as JsonObject, measured);
+    measured.bytes += 8;
+    return value;
+  }
+
+  #array(values: readonly JsonValue[], measured: Measured): JsonValue {
+    let changed: JsonValue[] | undefined;
+    for (const [index, value] of values.entries()) {
+      const clean = this.#value(value, measured);
+      if (clean !== value) changed ??= values.slice(0, index);
+      changed?.push(clean);
+    }
+    return changed ?? (values as JsonValue);
+  }
+
+  #object(object: JsonObject, measured: Measured, excerpts?: Readonly<Record<string, Excerpt>>): JsonObject {
+    const entries = Object.entries(object);
+    const clean: [string, JsonValue][] = [];
+    let changed = false;
+    for (const [name, member] of entries) {
+      if (member === undefined) {
+        changed = true;
+        continue;
+      }
+      measured.bytes += name.length;
+      const shownName = KNOWN_NAME.test(name) ? name : this.#name(name, clean);
+      const excerpt = excerpts && Object.hasOwn(excerpts, name) ? excerpts[name] : undefined;
+      const shown = excerpt ? this.#excerpt(member, excerpt, measured) : this.#value(member, measured);
+      changed ||= shownName !== name || shown !== member;
+      clean.push([shownName, shown]);
+    }
+    // Entries become own members whatever they are called, `__proto__` too.
+    return changed ? Object.fromEntries(clean) : object;
+  }
+
+  /** Two names that look the same without their secrets stay two. */
+  #name(name: string, taken: readonly (readonly [string, JsonValue])[]): string {
+    const shown = this.text(name);
+    if (shown === name) return name;
+    let unique = shown;
+    for (let number = 2; taken.some(([other]) => other === unique) && number <= taken.length + 1; number += 1) unique = `${shown} (${number})`;
+    return unique;
+  }
+
+  #excerpt(member: JsonValue, excerpt: Excerpt, measured: Measured): JsonValue {
+    measured.values += 1;
+    const { start, end } = excerpt;
+    const text = excerpt.kind === "text" ? excerpt.text : latin1(excerpt.bytes);
+    const { text: shown, findings } = this.#redactor.redactWindow(text, start, end, this.#secrets);
+    this.take(findings);
+    const result = findings.length === 0 ? member : excerpt.kind === "text" ? shown : Buffer.from(shown, "latin1").toString("base64");
+    measured.bytes += typeof result === "string" ? Buffer.byteLength(result) : 8;
+    return result;
+  }
+}
+
+/** Names too short, or too plain, to be or to hold a secret. */
+const KNOWN_NAME = /^[a-z_]{1,24}$/;
+/** Characters up to which the length of a text is taken for that of its bytes. */
+const SHORT = 64;
+
+function latin1(bytes: Uint8Array): string {
+  // Each byte becomes one code unit, so that offsets are those of bytes and all of them survive.
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
+}
+
+function hasDefinite(findings: readonly Finding[]): boolean {
+  return findings.some(({ kind }) => kind === "definite");
+}
