@@ -6,6 +6,7 @@ import { writeFileSync } from "node:fs";
 import type { Row } from "./measure.ts";
 import { parseOptions } from "./options.ts";
 import { createPlayground } from "./playground.ts";
+import { measureFlow } from "./redact/flow.ts";
 import { measureRedactionQuality } from "./redact/quality.ts";
 import { measureRedactionSpeed } from "./redact/speed.ts";
 import { ensureReferenceServer } from "./reference-server.ts";
@@ -39,8 +40,11 @@ const SURFACE = [
   { id: "dedupe", measure: measureDedupe },
   { id: "search", measure: measureSearch },
 ] as const;
-/** How fast and how well secrets are found. */
-const REDACT = [{ id: "redact", measure: measureRedactionSpeed }] as const;
+/** How fast and how well secrets are found, and what labels cost. */
+const REDACT = [
+  { id: "redact", measure: measureRedactionSpeed },
+  { id: "flow", measure: measureFlow },
+] as const;
 const REDACT_QUALITY = [{ id: "quality", measure: measureRedactionQuality }] as const;
 const SUITES = { spine: SPINE, surface: SURFACE, redact: REDACT, "redact-quality": REDACT_QUALITY } as const;
 

@@ -10,6 +10,7 @@ import { createKernelDoor, type KernelDoor, type KernelParts, ToolRegistry } fro
 import type { EventSink } from "../../src/model/event.ts";
 import type { Tool } from "../../src/model/tool.ts";
 import { createPolicyEngine, type PolicyEngine } from "../../src/policy/policy.ts";
+import { createRedactor } from "../../src/redact/redact.ts";
 import { Administration } from "../../src/server/administration.ts";
 import { BUILT_IN_TOOLS } from "../../src/server/built-in-tools.ts";
 import type { OperatorDirectory } from "../../src/server/operator-directory.ts";
@@ -69,6 +70,7 @@ export async function openBareKernel(
     roles: settings.roles,
   });
   const workspaces = createWorkspaceCatalog(() => ({ settings }), [stateDirectory]);
+  const redactor = createRedactor();
   const parts: KernelParts = {
     clock: systemClock,
     random: systemRandom,
@@ -76,6 +78,7 @@ export async function openBareKernel(
     settings: { toolsEnabled: true, disabledTools: new Set(), violationsPerMinute: settings.alert.violations_per_minute },
     registry,
     policy: () => Promise.resolve(policy),
+    redactor: () => redactor,
     sessions,
     marks,
     locks,

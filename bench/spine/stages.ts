@@ -11,6 +11,7 @@ import { callRules } from "../../src/kernel/call-rules.ts";
 import { callerOf } from "../../src/kernel/caller.ts";
 import { evaluateAccesses } from "../../src/kernel/decide.ts";
 import { Evidence } from "../../src/kernel/evidence.ts";
+import { CallRedaction, secretsOf } from "../../src/kernel/redaction.ts";
 import { finishResult } from "../../src/kernel/result.ts";
 import { runTool } from "../../src/kernel/run.ts";
 import { checkMasterGate, checkScope } from "../../src/kernel/scope.ts";
@@ -82,6 +83,7 @@ async function kernelStages(kernel: BareKernel, call: Call): Promise<readonly St
   const received = await receive(call(0), trail);
   const authenticated = await authenticate(parts.sessions, kernel.token, nowMs);
   if (!received.ok || !authenticated.ok) throw new Error("the call of the stages was refused");
+  trail.redaction = new CallRedaction(await parts.redactor(), secretsOf(received.value));
   const { session } = authenticated.value;
   const caller = await callerOf(parts, authenticated.value);
   const analysed = analyse(parts.registry, received.value, trail);

@@ -74,8 +74,18 @@ export const HTTP_WINDOW_BYTES = MIB;
 export const HTTP_SESSION_MEMORY_MIB = 32;
 /** Milliseconds that a client may ask a call to take: a day, so that every deadline is one that a timer can keep. */
 export const RPC_TIMEOUT_MAX_MS = 86_400_000;
-/** Bytes of one message of an RPC that is not a whole call: a chunk of an upload, or a question of the operator. */
+/** Bytes of one message of an RPC that is not a whole call: a chunk of an upload. */
 export const RPC_MESSAGE_BYTES_MAX = 4 * MIB;
+/** Bytes of a message that asks for tools, a receipt or content, or announces an upload: an id, a hash and two numbers. */
+export const RPC_QUESTION_BYTES_MAX = 4 * KIB;
+/** Bytes of a question of the operator: the largest carries the patterns of a lease. */
+export const RPC_ADMIN_BYTES_MAX = 256 * KIB;
+/** Milliseconds of waiting that an upload over RPC may cost beyond those that its bytes take at the least rate. */
+export const UPLOAD_GRACE_MS = 60_000;
+/** Bytes a second below which an upload over RPC is ended: its sender is on this machine, and keeps a place from others. */
+export const UPLOAD_BYTES_PER_SECOND_MIN = 64 * KIB;
+/** Uploads over RPC at once with one session's token: a quarter of what the kernel receives at once. */
+export const UPLOADS_PER_SESSION_MAX = 8;
 /** Bytes of one chunk of a download: within the message limit that clients have by default. */
 export const RPC_CHUNK_BYTES = MIB;
 /** Bytes of one answer that lists things, for the same reason. */
@@ -181,6 +191,8 @@ export const SEARCH_FILE_BYTES_MAX = 10 * MIB;
 export const SEARCH_BINARY_PROBE_BYTES = 8 * KIB;
 /** Milliseconds of processor time that matching may take in one file (Flow: 100 ms). */
 export const REGEX_BUDGET_MS = 100;
+/** Matches in a line or file of more than some 100 KiB that cannot be cut; more would not fit the budget of time either. */
+export const SEARCH_MARKED_MATCHES_MAX = 2_000_000;
 /** Milliseconds after which a thread that does not get on with its file is ended; a busy machine takes longer than the budget. */
 export const SEARCH_STUCK_MS = 2_000;
 /** Milliseconds of one search; what was not looked at by then is left out, and the answer says so. */
@@ -211,6 +223,14 @@ export const SEARCH_THREAD_HEAP_MIB = 128;
 export const SEARCH_BATCH_FILES = 64;
 /** Batches of one search that wait or run; each holds the descriptors of its directories. */
 export const SEARCH_BATCHES_PENDING_MAX = 16;
+/** Directories that all searches of a process hold together for batches that wait or run; later batches wait. */
+export const SEARCH_DIRECTORIES_HELD_MAX = 256;
+/** Directories of one batch: a tree with a file in each must not need a descriptor for every file of a batch. */
+export const SEARCH_BATCH_DIRECTORIES = 16;
+/** Bytes of the regular expression engine after which its thread is ended once it is idle: the engine never gives memory back. */
+export const SEARCH_ENGINE_BYTES_MAX = 64 * MIB;
+/** Patterns that a search thread compiles until the same happens, because each leaves something behind. */
+export const SEARCH_PATTERNS_COMPILED_MAX = 64;
 /** Compiled patterns that a search thread keeps. */
 export const SEARCH_PATTERNS_KEPT_MAX = 16;
 /** Bytes of one `.gitignore`; the rest of a larger one is not read. */
@@ -306,6 +326,8 @@ export const STORE_BUSY_POLL_MS = 2;
 export const LEDGER_PAYLOAD_BYTES_MAX = 256 * KIB;
 /** Refused (invalid or unauthenticated) requests recorded one by one in a second; the rest are counted in one entry. */
 export const REFUSALS_RECORDED_PER_SECOND = 20;
+/** Ended sessions whose refused calls are counted apart; with more of them at once the oldest begin anew. */
+export const REFUSED_SESSIONS_MAX = 1024;
 
 /** Milliseconds during which violations count towards the alarm (Flow §7.2: per minute). */
 export const VIOLATION_WINDOW_MS = 60_000;
@@ -351,6 +373,10 @@ export const DEDUPE_PURGE_ROWS_MAX = 64;
 export const DEDUPE_PURGE_PAUSE_MS = 10_000;
 /** Bytes of kept answers in one state directory; beyond it calls with a dedupe key are refused until old ones are forgotten. */
 export const DEDUPE_STORE_BYTES_MAX = 4 * GIB;
+/** Once that store is half full, a session that takes this part of it or more makes no further claims, so that others can. */
+export const DEDUPE_SESSION_SHARE = 1 / 16;
+/** Milliseconds after which a session is told to look whether it has room for another answer. */
+export const DEDUPE_FULL_RETRY_MS = 60_000;
 
 /** Characters beyond both ends of a range that is read which are searched for secrets that the range cuts. */
 export const REDACTION_MARGIN_CHARACTERS = 4 * KIB;

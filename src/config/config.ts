@@ -120,11 +120,6 @@ export function wideningKeys(settings: WorkspaceSettings): readonly string[] {
   return settings.files.shared.length > 0 ? ["files.shared"] : [];
 }
 
-/** `settings` without whatever widens. */
-export function narrowingOf(settings: WorkspaceSettings): WorkspaceSettings {
-  return { ...settings, files: { ...settings.files, shared: [] } };
-}
-
 /** `path` without `.` and empty components. */
 function withoutOddParts(path: string): string {
   return path

@@ -41,7 +41,9 @@ export interface HeldClaim {
 export type ClaimOutcome =
   | { readonly kind: "claimed" }
   | { readonly kind: "kept"; readonly call: Uint8Array; readonly record: KeptRecord }
-  | ({ readonly kind: "held"; readonly call: Uint8Array } & HeldClaim);
+  | ({ readonly kind: "held"; readonly call: Uint8Array } & HeldClaim)
+  /** Room is short, and the session has its share of it. */
+  | { readonly kind: "full" };
 
 /** A store of claims and kept answers. Failures are `KernelError`s: `STORE_UNAVAILABLE` or `STORE_CORRUPT`. */
 export interface DedupeStore {

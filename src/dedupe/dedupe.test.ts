@@ -70,7 +70,7 @@ test("another kernel, and the next one after a restart, give the first answer", 
   await claim.begin();
   const { entry } = await waiter(right);
   await claim.settle(answerOf("first"), WRITE);
-  expect(await entry).toEqual({ kind: "replay", answer: answerOf("first"), waited: true });
+  expect(await entry).toMatchObject({ kind: "replay", answer: answerOf("first"), waited: true });
   alive.clear();
   expect(await kernel("ins_next").enter()).toMatchObject({ kind: "replay", answer: answerOf("first") });
   expect(await kernel("ins_last").enter(OTHER)).toMatchObject(failed("DEDUPE_CONFLICT"));
@@ -103,6 +103,15 @@ test("calls that waited behind one under other rules: those with an effect end, 
   await claimOf(again as Entry).settle(answerOf("second"), READ);
   expect(again).toMatchObject({ waited: true });
   expect(await last).toMatchObject({ kind: "replay", answer: answerOf("second"), waited: true });
+});
+
+test("a session that has its share of the room is told so, and so is everyone who waits behind it", async () => {
+  const { kernel } = place();
+  const { enter, store } = kernel("ins_left");
+  Object.assign(store, { claim: async () => ({ kind: "full" }) });
+  for (const entry of await Promise.all([enter(), enter()])) {
+    expect(entry).toMatchObject({ kind: "failure", failure: { code: "RESOURCE_BUSY", retryable: true } });
+  }
 });
 
 test("another kernel waits for the first one's end and goes on when there is nothing to replay", async () => {

@@ -20,8 +20,9 @@ import {
 } from "../base/limits.ts";
 import type { CallResponse } from "../model/call.ts";
 import type { ToolFailure } from "../model/failure.ts";
+import type { Mark } from "../model/label.ts";
 import type { ClaimOutcome, ClaimRequest, DedupeKey, DedupeStore, HeldClaim } from "./dedupe-store.ts";
-import { busy, cancelled, conflict, failureOf, outcomeUnknown } from "./failures.ts";
+import { busy, cancelled, conflict, failureOf, full, outcomeUnknown } from "./failures.ts";
 import { type Boarding, Flights, type Landing } from "./flights.ts";
 import { decodeAnswer, type Execution, encodeAnswer, isKept } from "./kept-answer.ts";
 
@@ -50,13 +51,13 @@ export interface Claim {
   /** Says that the effect is about to happen. @throws KernelError STORE_UNAVAILABLE, and then it must not happen */
   readonly begin: () => Promise<void>;
   /** Keeps the answer or gives the claim up. Never rejects: what the call did stands either way. */
-  readonly settle: (answer: CallResponse, execution: Execution) => Promise<void>;
+  readonly settle: (answer: CallResponse, execution: Execution, seen?: Mark) => Promise<void>;
 }
 
 /** What a call with a key meets; `waited`: time has passed, so that what allowed the call must be looked at again. */
 export type Entry = { readonly waited: boolean } & (
   | { readonly kind: "go_on"; readonly claim: Claim }
-  | { readonly kind: "replay"; readonly answer: CallResponse }
+  | { readonly kind: "replay"; readonly answer: CallResponse; readonly seen?: Mark }
   /** It was executed under other rules, which may have allowed what those of now do not. */
   | { readonly kind: "stale" }
   | { readonly kind: "failure"; readonly failure: ToolFailure }
@@ -118,6 +119,7 @@ export class Dedupe {
       const request = this.#request(keyed);
       const outcome = await this.#parts.store.claim(request);
       if (outcome.kind === "claimed") return outcome;
+      if (outcome.kind === "full") return { kind: "next", failure: full() };
       const found = await this.#judge(request, outcome, keyed);
       if (found !== undefined) return found;
       if (this.#parts.clock.monotonicMs() + pauseMs > deadlineMs) return { kind: "next", failure: busy() };
@@ -128,7 +130,7 @@ export class Dedupe {
   /** What a key that is taken means for the call; `undefined` while somebody is at it. */
   async #judge(
     request: ClaimRequest,
-    outcome: Exclude<ClaimOutcome, { kind: "claimed" }>,
+    outcome: Exclude<ClaimOutcome, { kind: "claimed" | "full" }>,
     { basis, repeatable }: KeyedCall,
   ): Promise<Found | undefined> {
     const isSame = equalInConstantTime(outcome.call, request.call);
@@ -164,8 +166,8 @@ export class Dedupe {
         if (await store.begin(key, instanceId)) return;
         throw new KernelError("STORE_UNAVAILABLE", "the claim of a call with a dedupe key was lost");
       },
-      settle: async (answer, execution) => {
-        const kept = isKept(answer.outcome, execution) ? { answer, basis: key.basis } : undefined;
+      settle: async (answer, execution, seen) => {
+        const kept = isKept(answer.outcome, execution) ? { answer, basis: key.basis, ...(seen && { seen }) } : undefined;
         try {
           if (kept) await store.keep(key, instanceId, encodeAnswer(kept), clock.nowMs());
           else await store.release(key, instanceId);
@@ -213,7 +215,8 @@ function entryOf(landing: Exclude<Landing, { kind: "next" }>, { basis }: KeyedCa
   if (landing.kind === "broken") throw landing.error;
   if (landing.kind !== "kept") return landing;
   const { kept } = landing;
-  return kept.basis === basis ? { kind: "replay", answer: kept.answer } : { kind: "stale" };
+  if (kept.basis !== basis) return { kind: "stale" };
+  return { kind: "replay", answer: kept.answer, ...(kept.seen && { seen: kept.seen }) };
 }
 
 async function isCancelledDuring(delayMs: number, signal: AbortSignal): Promise<boolean> {

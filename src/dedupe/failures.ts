@@ -1,5 +1,5 @@
 /** How replay protection refuses. None of these calls was executed. */
-import { DEDUPE_POLL_MAX_MS, DEDUPE_WAIT_MS } from "../base/limits.ts";
+import { DEDUPE_FULL_RETRY_MS, DEDUPE_POLL_MAX_MS, DEDUPE_WAIT_MS } from "../base/limits.ts";
 import { ToolFailure } from "../model/failure.ts";
 import type { Boarding } from "./flights.ts";
 
@@ -23,6 +23,13 @@ export function outcomeUnknown(): ToolFailure {
 export function busy(): ToolFailure {
   const message = `the first call with this dedupe key did not end within ${DEDUPE_WAIT_MS / 1000} s`;
   return new ToolFailure("RESOURCE_BUSY", message, "try again in a moment, with the same key", { afterMs: 1000 });
+}
+
+/** The session keeps as many answers as it may while room is short. */
+export function full(): ToolFailure {
+  const message = "this session has its share of the answers that can be kept for dedupe keys";
+  const next = "send the call without a dedupe key, or again when older answers were forgotten, a day after they were given";
+  return new ToolFailure("RESOURCE_BUSY", message, next, { afterMs: DEDUPE_FULL_RETRY_MS });
 }
 
 /** The call was given up while it waited for the first one. */

@@ -60,7 +60,18 @@ test("several members of an outcome may be bytes, members that are not known tod
     durationMs: 1,
     rules: [],
   } as CallResponse;
-  expect(decodeAnswer(encodeAnswer({ answer: first, basis: "rules" }))).toEqual({ answer: first, basis: "rules" });
+  expect(decodeAnswer(encodeAnswer({ answer: first, basis: "rules" }))).toMatchObject({ answer: first, basis: "rules" });
+});
+
+test("the mark of what an answer shows is kept with it; for an answer without one its label speaks", () => {
+  const outcome = { kind: "success", data: {}, label: LABEL, truncated: false } as const;
+  const answer: CallResponse = { requestId: "r", outcome, durationMs: 1, rules: [] };
+  const seen = { trustLevel: "untrusted", dataClass: "internal" } as const;
+  expect(decodeAnswer(encodeAnswer({ answer, basis: "rules", seen }))).toEqual({ answer, basis: "rules", seen });
+  const labelled = { trustLevel: LABEL.trustLevel, dataClass: LABEL.dataClass };
+  expect(decodeAnswer(encodeAnswer({ answer, basis: "rules" })).seen).toEqual(labelled);
+  const damaged = JSON.stringify({ ...answer, parts: [], seen: { trustLevel: "godlike", dataClass: "public" } });
+  expect(decodeAnswer({ text: damaged, bytes: new Uint8Array() }).seen).toEqual(labelled);
 });
 
 test("an answer that was kept without the rules it rests on rests on none of today", () => {

@@ -8,6 +8,7 @@ import { KernelError } from "../base/errors.ts";
 import { isJsonObject } from "../base/json.ts";
 import type { CallResponse, Outcome } from "../model/call.ts";
 import type { EffectClass } from "../model/effect.ts";
+import { type Mark, markOf } from "../model/label.ts";
 import type { KeptRecord } from "./dedupe-store.ts";
 
 /** How far a call came. */
@@ -46,6 +47,8 @@ export interface KeptAnswer {
   readonly answer: CallResponse;
   /** Names the rules by which everything was judged that the call touched while it ran; other rules may judge otherwise. */
   readonly basis: string;
+  /** The mark of what the answer shows, as the tool's result had it; absent where it shows none. */
+  readonly seen?: Mark;
 }
 
 /** The record of an answer: bytes that an outcome holds stand apart, in the order that `parts` names. */
@@ -70,7 +73,7 @@ export function encodeAnswer({ answer, ...more }: KeptAnswer): KeptRecord {
  */
 export function decodeAnswer(record: KeptRecord): KeptAnswer {
   const kept = parsed(record.text);
-  const { parts, outcome, basis, ...rest } = kept;
+  const { parts, outcome, basis, seen, ...rest } = kept;
   if (!Array.isArray(parts) || !isJsonObject(outcome)) throw corrupt();
   const whole: Record<string, unknown> = { ...outcome };
   let at = 0;
@@ -80,7 +83,10 @@ export function decodeAnswer(record: KeptRecord): KeptAnswer {
     at += length;
   }
   // An answer without a basis was kept by an older kernel: no rules of today are those.
-  return { answer: { ...rest, outcome: whole } as unknown as CallResponse, basis: typeof basis === "string" ? basis : "" };
+  const answer = { ...rest, outcome: whole } as unknown as CallResponse;
+  // One without a mark shows as much as its label says.
+  const mark = markOf(seen) ?? markOf(outcome["label"]);
+  return { answer, basis: typeof basis === "string" ? basis : "", ...(mark && { seen: mark }) };
 }
 
 function parsed(text: string): Readonly<Record<string, unknown>> {

@@ -37,8 +37,23 @@ test.each([
   expect(judged(seen(dataClass), fetches, known)).toBe(toKnown);
   expect(judged(seen(dataClass), fetches, unknown)).toBe(toUnknown);
   expect(judged(seen(dataClass), { ...fetches, network: { mode: "any" } }, known)).toBe(toUnknown);
-  expect(judged(seen(dataClass), fetches, model)).toBe(toUnknown);
 });
+
+test.each([
+  ["public", "goes", "goes", "goes"],
+  ["internal", "ask FC-2", "goes", "ask FC-2"],
+  ["sensitive", "ask FC-2", "ask FC-2", "flow_sensitive_egress"],
+  ["secret", "flow_secret_egress", "flow_secret_egress", "flow_secret_egress"],
+] as const)(
+  "FC-2: what is %s to a model where no provider is named: %s, to a named one: %s, to another: %s",
+  (dataClass, open, named, other) => {
+    const naming = (allowedProviders: readonly string[]): ToolCapability => ({ ...fetches, network: { mode: "any", allowedProviders } });
+    expect(judged(seen(dataClass), fetches, model)).toBe(open);
+    expect(judged(seen(dataClass), { ...fetches, network: { mode: "any", allowedHosts: ["p", "m"] } }, model)).toBe(open);
+    expect(judged(seen(dataClass), naming(["p"]), model)).toBe(named);
+    for (const providers of [["q"], ["P"], ["m"], []]) expect(judged(seen(dataClass), naming(providers), model)).toBe(other);
+  },
+);
 
 test("a file access does not leave, whatever was seen", () => {
   for (const dataClass of DATA_CLASSES) expect(judged(seen(dataClass), writes, file)).toBe("goes");

@@ -16,16 +16,18 @@ export const INITIAL_MARK: Mark = { trustLevel: "user", dataClass: "internal" };
 /** As much of an access as flow control looks at. */
 export interface FlowAccess {
   readonly effect: EffectClass;
-  readonly resource: { readonly kind: string; readonly host?: string };
+  readonly resource: { readonly kind: string; readonly host?: string; readonly provider?: string };
+  /** What is written or sent there holds a definite secret. */
+  readonly carriesSecret?: boolean;
 }
 
 /** What flow control wants to happen before a call runs; an operator's permit may waive it by its rule. */
 export interface FlowObligation {
   readonly obligation: Obligation;
-  readonly ruleId: "FC-2" | "FC-3";
+  readonly ruleId: "FC-2" | "FC-3" | "FC:secret-write";
 }
 
-/** Refuses what no person can allow either: secrets to anywhere, what is sensitive to an unknown host (FC-2), and untrusted content into a tool that refuses it (FC-3). */
+/** Refuses what no person can allow either: secrets to anywhere, what is sensitive to an unknown host or provider (FC-2), and untrusted content into a tool that refuses it (FC-3). */
 export function judgeFlow(mark: Mark, capability: ToolCapability, accesses: readonly FlowAccess[]): Verdict<undefined> {
   for (const access of accesses) {
     const denial = leaves(access) ? egressDenial(mark.dataClass, capability, access) : undefined;
@@ -44,34 +46,47 @@ export function judgeFlow(mark: Mark, capability: ToolCapability, accesses: read
   return allow(undefined);
 }
 
-/** What must happen first because of what the principal has seen: FC-2 for what leaves, FC-3 for tools that can leak. */
+/**
+ * What must happen first because of what the principal has seen: FC-2 for what leaves, FC-3 for tools that can leak; or because
+ * of what the call carries: FC:secret-write for a definite secret.
+ */
 export function flowObligations(mark: Mark, capability: ToolCapability, access: FlowAccess | undefined): readonly FlowObligation[] {
   const asksEgress = access !== undefined && leaves(access) && egressAsks(mark.dataClass, capability, access);
   const asksLeak = mark.trustLevel === "untrusted" && canLeak(capability, access);
-  if (!asksEgress && !asksLeak) return NONE;
-  return [...(asksEgress ? [EGRESS] : []), ...(asksLeak ? [LEAK] : [])];
+  const asksSecret = access?.carriesSecret === true;
+  if (!asksEgress && !asksLeak && !asksSecret) return NONE;
+  return [...(asksEgress ? [EGRESS] : []), ...(asksLeak ? [LEAK] : []), ...(asksSecret ? [SECRET_WRITE] : [])];
 }
 
 const NONE: readonly FlowObligation[] = [];
 const EGRESS: FlowObligation = { obligation: "ask", ruleId: "FC-2" };
 const LEAK: FlowObligation = { obligation: "ask", ruleId: "FC-3" };
+const SECRET_WRITE: FlowObligation = { obligation: "ask", ruleId: "FC:secret-write" };
 
 /** Whether what the call sends leaves the machine. */
 function leaves({ effect, resource }: FlowAccess): boolean {
   return effect === "network" || resource.kind === "host" || resource.kind === "model";
 }
 
-function isKnown(capability: ToolCapability, { resource }: FlowAccess): boolean {
-  return resource.kind === "host" && isKnownHost(resource.host ?? "", capability.network?.allowedHosts ?? []);
+function isKnown({ network }: ToolCapability, { resource }: FlowAccess): boolean {
+  if (resource.kind === "model") return network?.allowedProviders?.includes(resource.provider ?? "") === true;
+  return resource.kind === "host" && isKnownHost(resource.host ?? "", network?.allowedHosts ?? []);
+}
+
+/** A model is asked for by its provider. Where nobody has said which providers are known, a person is asked about each. */
+function isUnknown(capability: ToolCapability, access: FlowAccess): boolean {
+  if (access.resource.kind === "model" && capability.network?.allowedProviders === undefined) return false;
+  return !isKnown(capability, access);
 }
 
 function egressDenial(sent: DataClass, capability: ToolCapability, access: FlowAccess): Denial | undefined {
   if (sent === "secret")
     return blocked("flow_secret_egress", "secret content has been seen in this workspace, and nothing may leave after that");
-  if (sent === "sensitive" && !isKnown(capability, access)) {
+  if (sent === "sensitive" && isUnknown(capability, access)) {
+    const where = access.resource.kind === "model" ? "a provider" : "a host";
     return blocked(
       "flow_sensitive_egress",
-      "sensitive content has been seen in this workspace, and nothing may go to an unknown host after that",
+      `sensitive content has been seen in this workspace, and nothing may go to ${where} that is not known after that`,
     );
   }
   return undefined;

@@ -11,6 +11,7 @@ import { authenticate } from "../session/session.ts";
 import { Answer } from "./answer.ts";
 import type { Evidence } from "./evidence.ts";
 import type { KernelParts } from "./parts.ts";
+import { CallRedaction, secretsOf } from "./redaction.ts";
 import { beginTrail } from "./trail.ts";
 
 /** Who asks: the request's name for evidence, and the session's token. */
@@ -30,6 +31,7 @@ export async function admit(parts: KernelParts, evidence: Evidence, asker: Asker
   trail.requestId = asker.requestId.slice(0, MAX_ID_LEN).toWellFormed();
   const answer = new Answer(parts, evidence, trail);
   try {
+    trail.redaction = new CallRedaction(await parts.redactor(), secretsOf(asker));
     const authenticated = await authenticate(parts.sessions, asker.sessionToken, trail.receivedAtMs);
     if (authenticated.ok) return { kind: "admitted", session: authenticated.value.session };
     if (authenticated.session !== undefined) trail.session = authenticated.session;
@@ -42,7 +44,9 @@ export async function admit(parts: KernelParts, evidence: Evidence, asker: Asker
 /** Records a request that something other than the pipeline refused; beyond a rate only counted. Never rejects. */
 export async function recordRefusal(parts: KernelParts, evidence: Evidence, denial: Denial): Promise<void> {
   try {
-    await evidence.denied(beginTrail(parts.clock), denial);
+    const trail = beginTrail(parts.clock);
+    trail.redaction = new CallRedaction(await parts.redactor());
+    await evidence.denied(trail, denial);
   } catch (error) {
     parts.onInternalError(error);
   }

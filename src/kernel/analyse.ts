@@ -16,7 +16,7 @@ export interface Analysis {
   readonly accesses: readonly Access[];
 }
 
-/** Finds the tool, parses the arguments with its schema, and asks it what it will touch. */
+/** Finds the tool, parses the arguments with its schema, and asks it what it will touch: a tool that only reads, nothing else. */
 export function analyse(registry: ToolRegistry, call: ToolCall, trail: Pick<Trail, "tool" | "args">): Verdict<Analysis> {
   const tool = registry.get(call.tool);
   if (!tool) return deny(unknownTool(call.tool));
@@ -24,7 +24,16 @@ export function analyse(registry: ToolRegistry, call: ToolCall, trail: Pick<Trai
   const parsed = tool.parameters.safeParse(call.arguments);
   if (!parsed.success) return invalidInput(tool.name, parsed.error);
   trail.args = parsed.data;
-  return allow({ tool, accesses: tool.analyse(parsed.data) });
+  const accesses = tool.analyse(parsed.data);
+  const { effect } = tool.capability;
+  // Intent, re-check and replay protection go by the capability, and clients are told of it: it must not promise too much.
+  if (effect === "read" && accesses.some((access) => access.effect !== "read")) return deny(contradicted(tool.name));
+  return allow({ tool, accesses });
+}
+
+function contradicted(tool: string): Denial {
+  const message = `\`${tool}\` declares that it only reads, but its analysis names another effect; tell the tool's author`;
+  return { layer: "scope", reason: "permission_denied", ruleId: `ANALYSE:${tool}`, message };
 }
 
 function unknownTool(name: string): Denial {

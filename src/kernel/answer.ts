@@ -5,11 +5,13 @@ import { KernelError } from "../base/errors.ts";
 import type { CallResponse, Outcome } from "../model/call.ts";
 import type { Denial } from "../model/decision.ts";
 import { storeFailure, ToolFailure } from "../model/failure.ts";
+import type { Mark } from "../model/label.ts";
 import { brokenOff } from "./broken-off.ts";
 import type { Evidence } from "./evidence.ts";
-import { followResult } from "./follow.ts";
+import { followDeclared, followResult } from "./follow.ts";
 import type { CleanResult } from "./large-result.ts";
 import type { KernelParts } from "./parts.ts";
+import type { CallRedaction } from "./redaction.ts";
 import type { Ended } from "./replay.ts";
 import type { Trail } from "./trail.ts";
 import { unusable } from "./unusable.ts";
@@ -28,30 +30,37 @@ export class Answer {
 
   /** Records and answers a refusal; one that comes after a change is answered as what it leaves behind. */
   async denied(denial: Denial): Promise<CallResponse> {
-    const sequence = await this.#evidence.denied(this.#trail, denial);
-    if (this.#trail.changes.any) return this.failed(brokenOff("was refused", denial.message));
-    return this.#respond({ kind: "denied", denial }, [denial.ruleId], sequence);
+    const shown = this.#trail.redaction?.denial(denial) ?? denial;
+    const sequence = await this.#evidence.denied(this.#trail, shown);
+    if (this.#trail.changes.any) return this.failed(brokenOff("was refused", shown.message));
+    return this.#respond({ kind: "denied", denial: shown }, [denial.ruleId], sequence);
   }
 
-  /** Records and answers a tool's failure. */
+  /** Records and answers a tool's failure. What a tool that ran says of it is seen by the caller, as its result would be. */
   async failed(failure: ToolFailure): Promise<CallResponse> {
+    const seen = this.#trail.ran ? await followDeclared(this.#parts, this.#evidence, this.#trail) : undefined;
+    return this.#failed(failure, seen);
+  }
+
+  async #failed(failure: ToolFailure, seen: Mark | undefined): Promise<CallResponse> {
+    const outcome = errorOf(failure, this.#trail.redaction);
     const sequence = await this.#evidence.failed(this.#trail, failure);
-    return this.#respond(errorOf(failure), this.#trail.rules, sequence);
+    return this.#respond(outcome, this.#trail.rules, sequence, seen);
   }
 
   /** Records and answers a success: the result is answered only once its record stands. */
   async succeeded(result: CleanResult | ToolFailure): Promise<CallResponse> {
     if (result instanceof ToolFailure) return this.failed(result);
-    const following = followResult(this.#parts, this.#evidence, this.#trail, result.seen);
-    if (following) await following;
+    await followResult(this.#parts, this.#evidence, this.#trail, result.seen);
     const sequence = await this.#evidence.executed(this.#trail, result);
-    return this.#respond(result.outcome, this.#trail.rules, sequence);
+    return this.#respond(result.outcome, this.#trail.rules, sequence, result.seen);
   }
 
   /** Records and answers a call that is not executed: by the first answer to it, byte for byte, or by what speaks against that. */
   async ended(ended: Ended): Promise<CallResponse> {
     if (ended.kind === "denial") return this.denied(ended.denial);
     if (ended.kind === "failure") return this.failed(ended.failure);
+    if (ended.seen) await followResult(this.#parts, this.#evidence, this.#trail, ended.seen);
     await this.#evidence.replayed(this.#trail, ended.answer);
     return { ...ended.answer, requestId: this.#trail.requestId };
   }
@@ -65,10 +74,10 @@ export class Answer {
     const known = error instanceof KernelError ? error : undefined;
     if (known?.code === "LEDGER_UNAVAILABLE") return this.#unrecorded();
     try {
-      if (this.#trail.ran && this.#trail.intent !== undefined) return await this.failed(BROKEN_OFF);
+      if (this.#trail.ran && this.#trail.intent !== undefined) return await this.#failed(BROKEN_OFF, undefined);
       const denial = known && unusable(known);
       if (denial) return await this.denied(denial);
-      return await this.failed((known && storeFailure(known)) ?? BUG);
+      return await this.#failed((known && storeFailure(known)) ?? BUG, undefined);
     } catch (recordingError) {
       this.#parts.onInternalError(recordingError);
       return this.#unrecorded();
@@ -76,15 +85,15 @@ export class Answer {
   }
 
   #unrecorded(): Promise<CallResponse> {
-    return this.#respond(errorOf(unrecorded(this.#trail)), this.#trail.rules, undefined);
+    return this.#respond(errorOf(unrecorded(this.#trail), undefined), this.#trail.rules, undefined);
   }
 
   /** INVARIANT: the one way to an answer of this call's own, so that its claim is settled once, whatever the answer is. */
-  async #respond(outcome: Outcome, rules: readonly string[], sequence: number | undefined): Promise<CallResponse> {
+  async #respond(outcome: Outcome, rules: readonly string[], sequence: number | undefined, seen?: Mark): Promise<CallResponse> {
     const { requestId, startedMs, claim, tool, ran, done = false, unaffected = false } = this.#trail;
     const durationMs = Math.max(0, this.#parts.clock.monotonicMs() - startedMs);
     const response = { requestId, outcome, durationMs, rules, ...(sequence !== undefined && { ledgerSequence: sequence }) };
-    if (claim && tool) await claim.settle(response, { effect: tool.capability.effect, ran, done, unaffected });
+    if (claim && tool) await claim.settle(response, { effect: tool.capability.effect, ran, done, unaffected }, seen);
     return response;
   }
 }
@@ -118,7 +127,9 @@ function unrecorded(trail: Trail): ToolFailure {
   );
 }
 
-function errorOf(failure: ToolFailure): Outcome {
-  const { code, message, suggestion, retryable, retryAfterMs } = failure;
+function errorOf(failure: ToolFailure, redaction: CallRedaction | undefined): Outcome {
+  const { code, retryable, retryAfterMs } = failure;
+  const message = redaction?.words(failure.message) ?? failure.message;
+  const suggestion = redaction?.words(failure.suggestion) ?? failure.suggestion;
   return { kind: "error", code, message, suggestion, retryable, retryAfterMs };
 }

@@ -21,11 +21,9 @@ import {
 import { contentNotFound } from "../model/content-failures.ts";
 import type { Denial } from "../model/decision.ts";
 import { Refusal, ToolFailure } from "../model/failure.ts";
-import type { Label } from "../model/label.ts";
-import type { KnownSecret } from "../redact/redact.ts";
-import { SecretScan } from "../redact/secret-scan.ts";
+import { combineMarks, type Label } from "../model/label.ts";
 import type { KernelParts } from "./parts.ts";
-import { secretsOf } from "./result.ts";
+import type { CallRedaction } from "./redaction.ts";
 import type { Caller, Trail } from "./trail.ts";
 import { type Transfer, uploadFailure } from "./transfer.ts";
 
@@ -46,17 +44,23 @@ export interface ContentHandleParts {
 export function createContentAccess(handle: ContentHandleParts): ContentAccess {
   const { parts, transfer } = handle;
   const { content } = parts;
+  // What this call was told it may read; a tool that makes up the description of other content gets nothing for it.
+  const told = new WeakSet<FoundContent>();
   return {
     find: async (name) => {
       requireNamed(handle.trail, name, "read");
-      return readable(handle, name);
+      const found = Object.freeze(await readable(handle, name));
+      told.add(found);
+      return found;
     },
     read: async (found, { offset, length }) => {
+      requireTold(handle.trail, told, found);
       const pieces: Uint8Array[] = [];
       for await (const piece of content.read(found.hash, offset, length)) pieces.push(piece);
       return Buffer.concat(pieces);
     },
     stream: async (found, { offset, length }) => {
+      requireTold(handle.trail, told, found);
       if (transfer) transfer.opened = { sizeBytes: found.sizeBytes, chunks: content.read(found.hash, offset, length) };
     },
     put: (bytes) => put(handle, bytes),
@@ -85,11 +89,9 @@ function throughArtifact(artifact: Artifact): FoundContent {
 
 async function put(handle: ContentHandleParts, bytes: Uint8Array): Promise<StoredContent> {
   requireNamed(handle.trail, { kind: "content", hash: blake3Hex(bytes) }, "write");
-  const staged = await handle.parts.content.stage(
-    withoutSecrets(once(bytes), handle.trail.call ? secretsOf(handle.trail.call) : []),
-    {},
-    handle.signal,
-  );
+  const { redaction } = handle.trail;
+  assert(redaction, "content is stored only by a call");
+  const staged = await handle.parts.content.stage(withoutSecrets(once(bytes), redaction), {}, handle.signal);
   return commit(handle, staged);
 }
 
@@ -113,7 +115,9 @@ async function commit(handle: ContentHandleParts, staged: StagedContent): Promis
 async function publish(handle: ContentHandleParts, wish: ArtifactWish): Promise<Artifact> {
   requireNamed(handle.trail, { kind: "artifact", id: wish.id }, "write");
   const name: ContentName = { kind: "content", hash: wish.contentHash };
-  const { label } = await readable(handle, name); // CTR-0020
+  const content = await readable(handle, name); // CTR-0020
+  // Its category and metadata come from the agent, who may have seen more than the content shows.
+  const label: Label = { ...content.label, ...combineMarks(content.label, handle.caller.mark) };
   const { agentId, id: sessionId } = handle.caller.session;
   const publisher = { ...ownerOf(handle), agentId, sessionId, label, nowMs: handle.parts.clock.nowMs() };
   const published = await handle.parts.content.publish(wish, publisher);
@@ -149,22 +153,39 @@ function requireNamed(trail: Trail, name: ContentName, effect: "read" | "write")
   });
 }
 
+/** Bytes are handed out only for what `find` answered, unchanged: everything about who may read was judged there. */
+function requireTold(trail: Trail, told: WeakSet<FoundContent>, found: FoundContent): void {
+  if (told.has(found)) return;
+  const tool = trail.call?.tool ?? "";
+  throw new Refusal({
+    layer: "scope",
+    reason: "permission_denied",
+    ruleId: `ANALYSE:${tool}`,
+    message: `\`${tool}\` tried to read content that it did not find by its name; tell the tool's author`,
+  });
+}
+
 const SECRET_IN_CONTENT: Denial = {
   layer: "flow",
   reason: "flow_secret_content",
   ruleId: "FC:secret-content",
-  message:
-    "the content holds a secret of this session, and content is stored as it is or not at all; take the secret out and send it again",
-  fix: "send the content without the session's token",
+  message: "the content holds a secret, and content is stored as it is or not at all; take the secret out and send it again",
+  fix: "send the content without the secret; `handrail redact --explain` says where it stands",
 };
 
-/** `chunks` as they are; throws as soon as a known secret stands in them, wherever they are cut. */
-export async function* withoutSecrets(chunks: AsyncIterable<Uint8Array>, secrets: readonly KnownSecret[]): AsyncGenerator<Uint8Array> {
-  const scan = new SecretScan(secrets);
+/** `chunks` as they are; throws as soon as a definite secret stands in them, wherever they are cut. */
+export async function* withoutSecrets(chunks: AsyncIterable<Uint8Array>, redaction: CallRedaction): AsyncGenerator<Uint8Array> {
+  const stream = redaction.byteStream();
+  const refuse = () => {
+    if (stream.findings.some(({ kind }) => kind === "definite")) throw new Refusal(SECRET_IN_CONTENT);
+  };
   for await (const chunk of chunks) {
-    if (scan.finds(chunk)) throw new Refusal(SECRET_IN_CONTENT);
+    stream.push(chunk);
+    refuse();
     yield chunk;
   }
+  stream.end();
+  refuse();
 }
 
 async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {

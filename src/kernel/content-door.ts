@@ -19,7 +19,7 @@ import { callerOf } from "./caller.ts";
 import { withoutSecrets } from "./content-access.ts";
 import { evaluateAccesses } from "./decide.ts";
 import type { KernelParts } from "./parts.ts";
-import { secretsOf } from "./result.ts";
+import { CallRedaction, secretsOf } from "./redaction.ts";
 import { checkMasterGate, checkScope } from "./scope.ts";
 import type { Submission, Waiter } from "./submission.ts";
 import type { Transfer, UploadFailure } from "./transfer.ts";
@@ -132,7 +132,8 @@ async function receive(
   signal: AbortSignal,
 ): Promise<StagedContent | UploadFailure> {
   try {
-    return await parts.content.stage(withoutSecrets(chunks, secretsOf(who)), announced, signal);
+    const redaction = new CallRedaction(await parts.redactor(), secretsOf(who));
+    return await parts.content.stage(withoutSecrets(chunks, redaction), announced, signal);
   } catch (error) {
     if (error instanceof ToolFailure || error instanceof Refusal || error instanceof KernelError) return error;
     // The sender's stream broke: it was cut, or its transport failed.

@@ -3,7 +3,7 @@
  */
 
 import type { ImposedObligation } from "../approval/approval.ts";
-import { flowObligations } from "../flow/flow.ts";
+import { type FlowAccess, flowObligations } from "../flow/flow.ts";
 import type { WorkspacePath } from "../model/access.ts";
 import type { WireVariant } from "../model/call.ts";
 import { allow, type Denial, deny, type Verdict } from "../model/decision.ts";
@@ -47,10 +47,20 @@ export function requestsOf(
   accesses: readonly ResolvedAccess[],
   nowMs: number,
 ): readonly [PolicyRequest, ...PolicyRequest[]] {
-  const [only, ...more] = accesses.map((access) => policyRequest(caller, tool, access.effect, policyResource(access), nowMs));
+  const [only, ...more] = accesses.map((access) =>
+    restricted(caller, access, policyRequest(caller, tool, access.effect, policyResource(access), nowMs, access.carriesSecret)),
+  );
   if (only !== undefined) return [only, ...more];
   return [policyRequest(caller, tool, tool.capability.effect, { kind: "tool", name: tool.name }, nowMs)];
 }
+
+/** A workspace may want to be asked about its files: policy does not see that in their zone, and may waive it. */
+function restricted(caller: Judged, { effect, target }: ResolvedAccess, request: PolicyRequest): PolicyRequest {
+  if (effect === "read" || target === undefined || caller.place.workspace.zones.restriction(target.place) !== "protected") return request;
+  return { ...request, capabilityObligations: [...(request.capabilityObligations ?? []), WORKSPACE_ASKS] };
+}
+
+const WORKSPACE_ASKS: CapabilityObligation = { obligation: "ask", ruleId: "WORKSPACE:protected" };
 
 /** Evaluates the requests of one call: one denial denies it, obligations add up. */
 export function evaluateRequests(
@@ -137,6 +147,7 @@ export function policyRequest(
   effect: PolicyRequest["effect"],
   resource: PolicyResource,
   nowMs: number,
+  carriesSecret = false,
 ): PolicyRequest {
   const { session, mark } = caller;
   return {
@@ -159,20 +170,15 @@ export function policyRequest(
       network: effect === "network" || resource.kind === "host",
       time: Math.floor(nowMs / 1000),
     },
-    capabilityObligations: obligationsOf(tool, mark, resource, effect),
+    capabilityObligations: obligationsOf(tool, mark, { resource, effect, carriesSecret }),
   };
 }
 
 const NONE: readonly CapabilityObligation[] = [];
 
 /** Obligations that policy does not impose but may waive: those of the tool and those of flow control. */
-function obligationsOf(
-  tool: ToolFacts,
-  mark: Mark,
-  resource: PolicyResource,
-  effect: PolicyRequest["effect"],
-): readonly CapabilityObligation[] {
-  const flow = flowObligations(mark, tool.capability, { resource, effect });
+function obligationsOf(tool: ToolFacts, mark: Mark, access: FlowAccess): readonly CapabilityObligation[] {
+  const flow = flowObligations(mark, tool.capability, access);
   const capability = capabilityObligations(tool);
   return flow.length === 0 ? capability : [...capability, ...flow];
 }

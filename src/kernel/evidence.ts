@@ -2,14 +2,14 @@
  * Evidence: what is recorded about a call, and when.
  *
  * Effects: a durable intent before, a durable outcome after. Reads: one buffered outcome. Denials: durable. Requests
- * of which no session is known, whatever refused them, are recorded one by one up to a rate, then counted, so that
- * garbage can neither fill nor stall the ledger. Payloads never hold output, and arguments only of tools that say so.
+ * of which no session is known, whatever refused them, and those of sessions that have ended are recorded one by one up to
+ * a rate, then counted, so that garbage can neither fill nor stall the ledger. Payloads never hold output, and arguments only of tools that say so.
  */
 
 import { hex } from "../base/bytes.ts";
 import { blake3Keyed } from "../base/hash.ts";
 import { canonicalJson, type JsonObject, type JsonValue } from "../base/json.ts";
-import { MAX_ID_LEN, REFUSALS_RECORDED_PER_SECOND } from "../base/limits.ts";
+import { MAX_ID_LEN } from "../base/limits.ts";
 import { INITIAL_MARK } from "../flow/flow.ts";
 import type { CallResponse } from "../model/call.ts";
 import type { Denial } from "../model/decision.ts";
@@ -18,15 +18,16 @@ import type { ToolFailure } from "../model/failure.ts";
 import type { Mark } from "../model/label.ts";
 import type { CleanResult } from "./large-result.ts";
 import type { KernelParts } from "./parts.ts";
+import { RefusalRates } from "./refusal-rate.ts";
 import type { Trail } from "./trail.ts";
 import { ViolationRate } from "./violation-rate.ts";
 
 /** Records what happens to calls; one per kernel. */
 export class Evidence {
   readonly #parts: KernelParts;
-  #windowStartMs = 0;
-  #recordedInWindow = 0;
+  readonly #refusals = new RefusalRates();
   #suppressed = 0;
+  #flushedMs = 0;
   readonly #violations: ViolationRate;
 
   constructor(parts: KernelParts) {
@@ -54,12 +55,18 @@ export class Evidence {
       label: { trustLevel: clean.outcome.label.trustLevel, dataClass: clean.outcome.label.dataClass },
       executionTime: this.#elapsedMs(trail),
     };
-    const recorded = this.#outcome("tool_executed", trail, facts);
-    if (clean.secretsFound > 0) {
-      const found = { tool: trail.call?.tool ?? "", rules: ["session-token"], secretsFound: clean.secretsFound, severity: "warning" };
-      await Promise.all([recorded, this.#record("secret_redacted", trail, found, "durable", {})]);
-    }
-    return recorded;
+    return this.#withRedactions(this.#outcome("tool_executed", trail, facts), trail);
+  }
+
+  /** Records with an outcome what was hidden: which rules found how much, never what. */
+  async #withRedactions(outcome: Promise<number | undefined>, trail: Trail): Promise<number | undefined> {
+    const { definite = 0, probable = 0 } = trail.redaction?.found ?? {};
+    if (trail.redaction === undefined || definite + probable === 0) return outcome;
+    const { rules } = trail.redaction;
+    const counts = { counts: rules, secretsFound: definite + probable, definite, probable };
+    const found = { ...clean(trail, { tool: trail.call?.tool ?? "" }), rules: Object.keys(rules), ...counts, severity: "warning" };
+    const [sequence] = await Promise.all([outcome, this.#record("secret_redacted", trail, found, "durable", {})]);
+    return sequence;
   }
 
   /** Records that the call failed, and whether the tool ran at all; `undefined` when it was only counted. */
@@ -72,7 +79,8 @@ export class Evidence {
       ...(!trail.ran && { ran: false }),
       executionTime: this.#elapsedMs(trail),
     };
-    return this.#outcome("tool_executed", trail, facts);
+    const recorded = this.#outcome("tool_executed", trail, facts);
+    return trail.ran ? this.#withRedactions(recorded, trail) : recorded;
   }
 
   /** Records that the answer `first` was given again and nothing was executed. Buffered: the effect, if any, is recorded. */
@@ -91,7 +99,7 @@ export class Evidence {
 
   /** Records a refusal; `undefined` when it was only counted. */
   async denied(trail: Trail, denial: Denial): Promise<number | undefined> {
-    if (trail.session === undefined && !this.#admitRefusal(trail)) return undefined;
+    if (mayFlood(trail, denial) && !this.#admitRefusal(trail)) return undefined;
     const facts = { ...this.#callFacts(trail), ...denialFacts(denial), severity: "warning" };
     const entry = this.#record(
       "tool_execution_denied",
@@ -110,7 +118,7 @@ export class Evidence {
 
   /** Records what a running tool wants recorded. */
   async note(trail: Trail, category: string, event: string, fields: JsonObject): Promise<void> {
-    await this.#buffered("tool_audit", trail, { tool: trail.call?.tool ?? "", category, event, fields });
+    await this.#buffered("tool_audit", trail, { tool: trail.call?.tool ?? "", ...clean(trail, { category, event, fields }) });
   }
 
   /** Records that the principal has now seen more than before. */
@@ -120,7 +128,7 @@ export class Evidence {
 
   /** Records that an abandoned file lock was broken. */
   async lockBroken(trail: Trail, path: string, owner: string): Promise<void> {
-    await this.#buffered("file_lock_broken", trail, { tool: trail.call?.tool ?? "", path, owner, severity: "warning" });
+    await this.#buffered("file_lock_broken", trail, { tool: trail.call?.tool ?? "", ...clean(trail, { path }), owner, severity: "warning" });
   }
 
   /** Writes the count of refusals that were not recorded one by one. */
@@ -150,7 +158,7 @@ export class Evidence {
       timestamp: new Date(trail.receivedAtMs).toISOString(),
       agent_id: session?.agentId ?? "",
       violation_type: denial.reason,
-      target_path: denial.targetPath ?? "outside the workspace",
+      ...clean(trail, { target_path: denial.targetPath ?? "outside the workspace" }),
       command_args: [],
     };
     const recorded = [this.#record("workspace_violation", trail, facts, "durable", {})];
@@ -164,13 +172,12 @@ export class Evidence {
   }
 
   #admitRefusal(trail: Trail): boolean {
-    if (trail.receivedAtMs - this.#windowStartMs >= 1000 || trail.receivedAtMs < this.#windowStartMs) {
-      this.#windowStartMs = trail.receivedAtMs;
-      this.#recordedInWindow = 0;
+    const { receivedAtMs: nowMs, session } = trail;
+    if (nowMs - this.#flushedMs >= 1000 || nowMs < this.#flushedMs) {
+      this.#flushedMs = nowMs;
       this.flush().catch(this.#parts.onInternalError);
     }
-    this.#recordedInWindow += 1;
-    if (this.#recordedInWindow <= REFUSALS_RECORDED_PER_SECOND) return true;
+    if (this.#refusals.admit(session?.id ?? "", nowMs)) return true;
     this.#suppressed += 1;
     return false;
   }
@@ -206,9 +213,9 @@ export class Evidence {
     const { call, session } = trail;
     if (!call) return {};
     return {
-      tool: call.tool,
+      ...clean(trail, { tool: call.tool }),
       ...(session && { role: session.role, preset: session.preset }),
-      ...(trail.accesses.length > 0 && { accesses: trail.accesses.map(accessFact) }),
+      ...(trail.accesses.length > 0 && clean(trail, { accesses: trail.accesses.map(accessFact) })),
       ...markFact(trail),
       ...(trail.rules.length > 0 && { rules: trail.rules }),
       ...(trail.obligations.length > 0 && { obligations: trail.obligations }),
@@ -220,7 +227,7 @@ export class Evidence {
   #argumentFacts(trail: Trail): JsonObject {
     if (!trail.call || trail.tool === undefined) return {};
     const args = plainArguments(trail.call.arguments);
-    if (trail.tool.capability.audit?.logArgs === true) return { args };
+    if (trail.tool.capability.audit?.logArgs === true) return clean(trail, { args });
     const text = canonicalJson(args);
     return { argsDigest: hex(blake3Keyed(this.#parts.argumentsKey, text)), argsBytes: Buffer.byteLength(text) };
   }
@@ -228,6 +235,17 @@ export class Evidence {
   #elapsedMs(trail: Trail): number {
     return Math.round((this.#parts.clock.monotonicMs() - trail.startedMs) * 1000) / 1000;
   }
+}
+
+/** Refusals that cost their sender nothing: of unknown tokens, and of sessions whose time is over. Never an intent's end. */
+function mayFlood({ session, intent }: Trail, { layer, reason }: Denial): boolean {
+  if (intent !== undefined) return false;
+  return session === undefined || layer === "authenticate" || reason === "lease_expired";
+}
+
+/** Facts that hold words of the caller or of a tool, without their secrets; without redaction they are left out. */
+function clean(trail: Trail, facts: JsonObject): JsonObject {
+  return trail.redaction?.facts(facts) ?? {};
 }
 
 /** What the principal had seen, where it is not what everybody begins with: policy looks at it. */

@@ -5,11 +5,21 @@
  * as it stood when the call began, because a declassification may have come between.
  */
 import { INITIAL_MARK } from "../flow/flow.ts";
+import { labelResult, NOTHING_FOUND } from "../flow/labels.ts";
 import { covers, type Mark } from "../model/label.ts";
 import { markOf } from "./caller.ts";
 import type { Evidence } from "./evidence.ts";
 import type { KernelParts } from "./parts.ts";
 import type { Trail } from "./trail.ts";
+
+/** The same before words of the tool leave that no result stands for: by what the tool declares. Resolves with that mark. */
+export async function followDeclared(parts: KernelParts, evidence: Evidence, trail: Trail): Promise<Mark | undefined> {
+  const { tool, caller } = trail;
+  if (tool === undefined || caller === undefined) return undefined;
+  const { seen } = labelResult(tool, caller.mark, [], NOTHING_FOUND, parts.clock.nowMs());
+  await followResult(parts, evidence, trail, seen);
+  return seen;
+}
 
 /** Raises the principal's mark by what the caller will have seen, unless it says as much already. */
 export async function followResult(parts: KernelParts, evidence: Evidence, trail: Trail, seen: Mark): Promise<void> {

@@ -15,9 +15,9 @@ import type { LabelledResult } from "../flow/labels.ts";
 import type { Outcome } from "../model/call.ts";
 import { storeFailure, ToolFailure } from "../model/failure.ts";
 import type { Label, Mark } from "../model/label.ts";
-import type { KnownSecret } from "../redact/redact.ts";
-import { RedactingStream } from "../redact/stream.ts";
+import type { Window } from "../model/tool.ts";
 import type { KernelParts } from "./parts.ts";
+import type { CallRedaction } from "./redaction.ts";
 import type { Trail } from "./trail.ts";
 
 /** A result that may leave, and the facts about it that evidence keeps. */
@@ -43,7 +43,7 @@ export async function keepBytes(
   { label, seen }: LabelledResult,
   secretsFound: number,
 ): Promise<Finished> {
-  const stored = await keep(parts, trail, once(bytes), () => label, NEVER);
+  const stored = await keep(parts, trail, once(bytes), () => storedLabel(label, seen), NEVER);
   if (stored instanceof ToolFailure) return stored;
   return {
     outcome: { kind: "success", data: named(stored), stored, label, truncated: false },
@@ -61,7 +61,7 @@ export async function keepText(
   { label, seen }: LabelledResult,
   secretsFound: number,
 ): Promise<Finished> {
-  const stored = await keep(parts, trail, once(Buffer.from(text)), () => label, NEVER);
+  const stored = await keep(parts, trail, once(Buffer.from(text)), () => storedLabel(label, seen), NEVER);
   if (stored instanceof ToolFailure) return stored;
   const shown = preview(text, SHOWN_BYTES_MAX);
   const data = { ...named(stored), preview: shown, rest: wayToTheRest(stored.hash, Buffer.byteLength(shown)) };
@@ -70,8 +70,9 @@ export async function keepText(
 
 /** What to take out of a stream, and how to label what is left once that is known. */
 export interface StreamRules {
-  readonly secrets: readonly KnownSecret[];
-  readonly labelled: (findings: number) => LabelledResult;
+  readonly redaction: CallRedaction;
+  readonly window: Window | undefined;
+  readonly labelled: () => LabelledResult;
 }
 
 /** Stores a result that never stands in memory as a whole. */
@@ -79,19 +80,28 @@ export async function keepStream(
   parts: ResultParts,
   trail: Trail,
   chunks: AsyncIterable<Uint8Array>,
-  { secrets, labelled }: StreamRules,
+  { redaction, window, labelled }: StreamRules,
   signal: AbortSignal,
 ): Promise<Finished> {
-  const redacting = new RedactingStream(secrets);
-  const label = () => labelled(redacting.findings).label;
-  const stored = await keep(parts, trail, redacted(chunks, redacting), label, signal).finally(() => unread(chunks));
+  const storedAs = () => {
+    const { label, seen } = labelled();
+    return storedLabel(label, seen);
+  };
+  const stored = await keep(parts, trail, redacted(chunks, redaction, window), storedAs, signal).finally(() => unread(chunks));
   if (stored instanceof ToolFailure) return stored;
+  const { label, seen } = labelled();
+  const { definite, probable } = redaction.found;
   return {
-    outcome: { kind: "success", data: named(stored), stored, label: label(), truncated: false },
-    seen: labelled(redacting.findings).seen,
-    secretsFound: redacting.findings,
+    outcome: { kind: "success", data: named(stored), stored, label, truncated: false },
+    seen,
+    secretsFound: definite + probable,
     outputBytes: stored.sizeBytes,
   };
+}
+
+/** What is stored has no secrets any more: whoever fetches it sees what the caller of now sees, and no more. */
+function storedLabel(label: Label, { trustLevel, dataClass }: Mark): Label {
+  return { ...label, trustLevel, dataClass };
 }
 
 /** What is already there when a call has done its work is stored even if nobody waits any more. */
@@ -152,7 +162,13 @@ async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
 }
 
-async function* redacted(chunks: AsyncIterable<Uint8Array>, redacting: RedactingStream): AsyncGenerator<Uint8Array> {
-  for await (const chunk of chunks) yield redacting.push(chunk);
-  yield redacting.end();
+async function* redacted(
+  chunks: AsyncIterable<Uint8Array>,
+  redaction: CallRedaction,
+  window: Window | undefined,
+): AsyncGenerator<Uint8Array> {
+  const stream = redaction.byteStream(window);
+  for await (const chunk of chunks) yield stream.push(chunk);
+  yield stream.end();
+  redaction.take(stream.findings);
 }

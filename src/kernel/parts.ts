@@ -11,6 +11,7 @@ import type { EventSink } from "../model/event.ts";
 import type { Session } from "../model/session.ts";
 import type { Workspace } from "../model/workspace.ts";
 import type { PolicyEngine } from "../policy/policy.ts";
+import type { Redactor } from "../redact/redact.ts";
 import type { WorkspaceRoots } from "../sandbox/files/files.ts";
 import type { LockStore } from "../sandbox/lock-store.ts";
 import type { SessionStore } from "../session/session-store.ts";
@@ -49,6 +50,8 @@ export interface KernelParts {
   readonly registry: ToolRegistry;
   /** The engine of a preset; rejects while its policies are invalid, and then every call is refused. */
   readonly policy: (preset: string) => Promise<PolicyEngine>;
+  /** The redactor of the configuration in force; throws while it cannot be made, and then every call is refused. */
+  readonly redactor: () => Redactor | Promise<Redactor>;
   readonly sessions: SessionStore;
   readonly marks: MarkStore;
   readonly locks: LockStore;

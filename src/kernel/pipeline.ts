@@ -18,10 +18,12 @@ import { type Decided, evaluateAccesses } from "./decide.ts";
 import type { Evidence } from "./evidence.ts";
 import type { KernelParts } from "./parts.ts";
 import { recheck } from "./recheck.ts";
+import { CallRedaction, secretsOf } from "./redaction.ts";
 import { replayed } from "./replay.ts";
 import { finishResult } from "./result.ts";
 import { runTool } from "./run.ts";
 import { checkMasterGate, checkScope } from "./scope.ts";
+import { markSecrets } from "./secret-writes.ts";
 import { receive, type Submission, type Waiter } from "./submission.ts";
 import { beginTrail, type Trail } from "./trail.ts";
 
@@ -30,10 +32,15 @@ export async function pipeline(parts: KernelParts, evidence: Evidence, submissio
   const trail = beginTrail(parts.clock);
   const answer = new Answer(parts, evidence, trail);
   try {
+    // without a redactor nothing is said about a call
+    const redactor = await parts.redactor();
+    trail.redaction = new CallRedaction(redactor);
+
     // decode → validate
     const received = await receive(submission, trail);
     if (!received.ok) return await answer.denied(received.denial);
     const call = received.value;
+    trail.redaction = new CallRedaction(redactor, secretsOf(call));
 
     // master gate
     const gate = checkMasterGate(parts.settings, call.tool);
@@ -54,7 +61,7 @@ export async function pipeline(parts: KernelParts, evidence: Evidence, submissio
     // scope: lease ∧ role ∧ mode ∧ skill ∧ workspace
     const scoped = checkScope(caller, tool, accesses, trail.receivedAtMs);
     if (!scoped.ok) return await answer.denied(scoped.denial);
-    trail.accesses = scoped.value;
+    trail.accesses = markSecrets(trail.redaction, tool, call, scoped.value);
 
     // evaluate policy
     const policy = await parts.policy(session.preset);

@@ -12,9 +12,9 @@ import {
   PROGRESS_OUTPUT_CHUNK_BYTES,
 } from "../base/limits.ts";
 import type { ProgressListener, ProgressReport } from "../model/progress.ts";
-import { type KnownSecret, redactText } from "../redact/redact.ts";
-import { RedactingStream } from "../redact/stream.ts";
+import type { ByteRedactionStream } from "../redact/redact.ts";
 import type { KernelParts } from "./parts.ts";
+import type { CallRedaction } from "./redaction.ts";
 
 type Step = Extract<ProgressReport, { kind: "progress" }>;
 type Output = Extract<ProgressReport, { kind: "output" }>;
@@ -23,9 +23,9 @@ type Output = Extract<ProgressReport, { kind: "output" }>;
 export class ProgressFeed {
   readonly #parts: Pick<KernelParts, "clock" | "onInternalError">;
   readonly #listener: ProgressListener;
-  readonly #secrets: readonly KnownSecret[];
+  readonly #redaction: CallRedaction;
   readonly #recorded: boolean;
-  readonly #streams: Readonly<Record<Output["stream"], RedactingStream>>;
+  readonly #streams: Readonly<Record<Output["stream"], ByteRedactionStream>>;
   #lastStepMs = Number.NEGATIVE_INFINITY;
   #outputBytes = 0;
   #ended = false;
@@ -34,14 +34,14 @@ export class ProgressFeed {
   constructor(
     parts: Pick<KernelParts, "clock" | "onInternalError">,
     listener: ProgressListener,
-    secrets: readonly KnownSecret[],
+    redaction: CallRedaction,
     recorded: boolean,
   ) {
     this.#parts = parts;
     this.#listener = listener;
-    this.#secrets = secrets;
+    this.#redaction = redaction;
     this.#recorded = recorded;
-    this.#streams = { stdout: new RedactingStream(secrets), stderr: new RedactingStream(secrets) };
+    this.#streams = { stdout: redaction.byteStream(), stderr: redaction.byteStream() };
   }
 
   /** Takes a report of the tool; what is too much, too early or too late is dropped. */
@@ -55,7 +55,10 @@ export class ProgressFeed {
   end(): void {
     if (this.#ended) return;
     this.#ended = true;
-    for (const stream of ["stdout", "stderr"] as const) this.#sendOutput(stream, this.#streams[stream].end());
+    for (const stream of ["stdout", "stderr"] as const) {
+      this.#sendOutput(stream, this.#streams[stream].end());
+      this.#redaction.take(this.#streams[stream].findings);
+    }
   }
 
   #step({ completed, total, message }: Step): void {
@@ -69,7 +72,7 @@ export class ProgressFeed {
 
   /** Redacted before it is cut, so that no cut hides a secret from redaction. */
   #clean(message: string): string {
-    return redactText(message, this.#secrets).text.slice(0, PROGRESS_MESSAGE_CHARACTERS_MAX).toWellFormed();
+    return this.#redaction.text(message).slice(0, PROGRESS_MESSAGE_CHARACTERS_MAX).toWellFormed();
   }
 
   #output(stream: Output["stream"], bytes: Uint8Array): void {

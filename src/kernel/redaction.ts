@@ -11,12 +11,6 @@ import type { ToolCall } from "../model/call.ts";
 import type { Denial } from "../model/decision.ts";
 import type { Excerpt, HiddenRange, Window } from "../model/tool.ts";
 import type { ByteRedactionStream, Finding, KnownSecret, Redactor } from "../redact/redact.ts";
-import type { KernelParts } from "./parts.ts";
-
-/** The redactor of the configuration in force. @throws KernelError CONFIG_INVALID when it cannot be made */
-export async function redactorOf({ redactor }: Pick<KernelParts, "redactor">): Promise<Redactor> {
-  return redactor();
-}
 
 /** The secrets that the kernel holds for a call and that must not leave with its result. */
 export function secretsOf(call: Pick<ToolCall, "sessionToken">): readonly KnownSecret[] {
@@ -161,7 +155,7 @@ export class CallRedaction {
         continue;
       }
       measured.bytes += name.length;
-      const shownName = KNOWN_NAME.test(name) ? name : this.#name(name, clean);
+      const shownName = this.#name(name, clean);
       const excerpt = excerpts && Object.hasOwn(excerpts, name) ? excerpts[name] : undefined;
       const shown = excerpt ? this.#excerpt(member, excerpt, measured) : this.#value(member, measured);
       changed ||= shownName !== name || shown !== member;
@@ -192,8 +186,6 @@ export class CallRedaction {
   }
 }
 
-/** Names too short, or too plain, to be or to hold a secret. */
-const KNOWN_NAME = /^[a-z_]{1,24}$/;
 /** Characters up to which the length of a text is taken for that of its bytes. */
 const SHORT = 64;
 

@@ -8,6 +8,7 @@ import { callDigest } from "../dedupe/dedupe.ts";
 import type { CallResponse } from "../model/call.ts";
 import type { Denial } from "../model/decision.ts";
 import type { ToolFailure } from "../model/failure.ts";
+import type { Mark } from "../model/label.ts";
 import type { PolicyEngine } from "../policy/policy.ts";
 import { plainArguments } from "./evidence.ts";
 import type { KernelParts } from "./parts.ts";
@@ -16,7 +17,7 @@ import type { Caller, Trail } from "./trail.ts";
 
 /** How a call ends that does not go on. */
 export type Ended =
-  | { readonly kind: "replay"; readonly answer: CallResponse }
+  | { readonly kind: "replay"; readonly answer: CallResponse; readonly seen?: Mark }
   | { readonly kind: "failure"; readonly failure: ToolFailure }
   | { readonly kind: "denial"; readonly denial: Denial };
 

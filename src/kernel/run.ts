@@ -4,7 +4,7 @@
  */
 
 import { assert, KernelError } from "../base/errors.ts";
-import { CANCEL_GRACE_MS } from "../base/limits.ts";
+import { CANCEL_GRACE_MS, MAX_WRITE_SIZE } from "../base/limits.ts";
 import type { ContentAccess } from "../model/content.ts";
 import type { Denial, Verdict } from "../model/decision.ts";
 import { FailureWithoutEffect, Refusal, storeFailure, ToolFailure } from "../model/failure.ts";
@@ -14,15 +14,16 @@ import type { SearchAccess } from "../model/search.ts";
 import type { ToolContext, ToolOutput } from "../model/tool.ts";
 import { admits } from "../policy/lease-scope.ts";
 import { createFileAccess } from "../sandbox/files/files.ts";
-import { type ArtifactJudge, createContentAccess } from "./content-access.ts";
 import { brokenOff } from "./broken-off.ts";
+import { type ArtifactJudge, createContentAccess } from "./content-access.ts";
 import type { Evidence } from "./evidence.ts";
+import { followDeclared } from "./follow.ts";
 import type { PolicyJudge, TreeJudge } from "./judges.ts";
 import type { KernelParts } from "./parts.ts";
 import { ProgressFeed } from "./progress.ts";
-import { secretsOf } from "./result.ts";
 import { judgePlace, leasePathOf, unanalysed } from "./scope.ts";
 import { createSearch } from "./search-access.ts";
+import { withoutMarkers } from "./secret-writes.ts";
 import type { Waiter } from "./submission.ts";
 import type { Trail } from "./trail.ts";
 import { unusable } from "./unusable.ts";
@@ -46,10 +47,11 @@ export type Ran =
 /** Runs the tool of `trail` with contained handles. Only bugs throw. */
 export async function runTool(parts: KernelParts, evidence: Evidence, trail: Trail, rules: CallRules, waiter: Waiter): Promise<Ran> {
   const { signal, listener } = waiter;
-  assert(trail.tool && trail.call && trail.caller, "a tool runs only after every stage before it");
+  assert(trail.tool && trail.call && trail.caller && trail.redaction, "a tool runs only after every stage before it");
   if (signal.aborted) return cancelled();
-  const feed = listener && new ProgressFeed(parts, listener, secretsOf(trail.call), trail.intent !== undefined);
+  const feed = listener && new ProgressFeed(parts, listener, trail.redaction, trail.intent !== undefined);
   const context = contextOf(parts, evidence, trail, rules, waiter, feed?.report ?? nobodyListens);
+  if (listener && trail.intent !== undefined) await followDeclared(parts, evidence, trail);
   trail.ran = true;
   try {
     const running = trail.tool.execute(trail.args, context);
@@ -124,6 +126,7 @@ function contextOf(
   progress: ProgressListener,
 ): ToolContext {
   const caller = trail.caller as NonNullable<Trail["caller"]>;
+  const redaction = trail.redaction as NonNullable<Trail["redaction"]>;
   const { session, place } = caller;
   let accessToken: string | undefined;
   let files: FileAccess | undefined;
@@ -158,6 +161,7 @@ function contextOf(
       content ??= createContentAccess({ parts, trail, caller, judge: rules.judgeArtifact, transfer, signal });
       return content;
     },
+    hidden: (bytes) => redaction.hidden(bytes),
     audit: { log: (category, event, fields) => evidence.note(trail, category, event, fields) },
     progress,
     signal,
@@ -166,7 +170,13 @@ function contextOf(
 }
 
 /** File access that judges again whatever was really opened: zones, lease and policy. */
-function filesOf(parts: KernelParts, evidence: Evidence, trail: Trail, { judge, recheck }: CallRules, signal: AbortSignal): FileAccess {
+function filesOf(
+  parts: KernelParts,
+  evidence: Evidence,
+  trail: Trail,
+  { judge, judgeTree, recheck }: CallRules,
+  signal: AbortSignal,
+): FileAccess {
   const { caller, tool } = trail;
   assert(caller && tool, "files are handed out only to an authenticated call");
   const { workspace, roots } = caller.place;
@@ -174,7 +184,12 @@ function filesOf(parts: KernelParts, evidence: Evidence, trail: Trail, { judge, 
     workspace,
     roots,
     judge: (target, effect) => judgePlace(caller, tool, target, workspace.zones.classify(target), effect) ?? judge(target, effect),
-    visible: (target) => workspace.zones.classify(target) !== "secret" && admits(caller.lease.scope, "readPaths", leasePathOf(target)),
+    visible: (target) => {
+      const zone = workspace.zones.classify(target);
+      if (zone === "secret" || !admits(caller.lease.scope, "readPaths", leasePathOf(target))) return false;
+      // A managed directory is named, so that it is known to be there, and not entered.
+      return zone === "managed" || judgeTree(target, zone);
+    },
     locks: parts.locks,
     lockOwner: parts.instanceId,
     clock: parts.clock,
@@ -183,7 +198,7 @@ function filesOf(parts: KernelParts, evidence: Evidence, trail: Trail, { judge, 
     onLockBroken: (path, owner) => evidence.lockBroken(trail, path, owner).catch(parts.onInternalError),
     recheck: () => recheckOrRefuse(parts, recheck),
   });
-  return onlyAnalysed(access, trail);
+  return onlyAnalysed(withoutMarkers(access, MAX_WRITE_SIZE), trail);
 }
 
 /** A re-check that cannot be made denies as well: the handle that asks has not touched anything yet. */

@@ -134,6 +134,10 @@ export function judgePlace(caller: Judged, tool: Tool, place: WorkspacePath, zon
     const message = `\`${targetPath}\` is shared and read only here; change it in the project that owns it`;
     return { layer: "workspace", reason: "workspace_read_only", ruleId: "ZONE:shared", message, fix: ZONE_FIX, targetPath };
   }
+  if (effect === "write" && caller.place.workspace.zones.restriction(place) === "read_only") {
+    const message = `\`${targetPath}\` is read only by this workspace's own handrail.yaml; work on another file`;
+    return { layer: "workspace", reason: "workspace_read_only", ruleId: "ZONE:read_only", message, fix: ZONE_FIX, targetPath };
+  }
   const dimension = effect === "read" ? "readPaths" : "writePaths";
   const leasePath = leasePathOf(place);
   if (admits(caller.lease.scope, dimension, leasePath)) return undefined;

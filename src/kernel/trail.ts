@@ -13,9 +13,12 @@ import type { Tool } from "../model/tool.ts";
 import type { Zone } from "../model/zone.ts";
 import { Changes } from "./changes.ts";
 import type { OpenWorkspace } from "./parts.ts";
+import type { CallRedaction } from "./redaction.ts";
 
 /** An access with the place it resolved to, when it is a file. */
 export interface ResolvedAccess extends Access {
+  /** What the call writes or sends there holds a definite secret. */
+  readonly carriesSecret?: true;
   readonly target?: { readonly place: WorkspacePath; readonly zone: Zone };
 }
 
@@ -41,6 +44,8 @@ export interface Trail {
   requestId: string;
   readonly startedMs: number;
   readonly receivedAtMs: number;
+  /** What everything that leaves goes through; nothing free-form leaves or is recorded without it. */
+  redaction?: CallRedaction;
   call?: ToolCall;
   /** Whose token it was, once its hash matched; the session may be one that must not act. */
   session?: Session;

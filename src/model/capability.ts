@@ -23,6 +23,8 @@ export interface ToolCapability {
   readonly network?: {
     readonly mode: "none" | "allowlist" | "any";
     readonly allowedHosts?: readonly string[];
+    /** Providers of models that are known; absent: nobody has said which, so that each is asked about. */
+    readonly allowedProviders?: readonly string[];
     readonly blockedPorts?: readonly number[];
     readonly blockPrivateIPs?: boolean;
     readonly blockMetadataEndpoints?: boolean;

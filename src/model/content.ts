@@ -65,9 +65,9 @@ export interface ContentRange {
 export interface ContentAccess {
   /** What `name` stands for. */
   readonly find: (name: ContentName) => Promise<FoundContent>;
-  /** Verified bytes of `found`, all of them in memory: fewer than asked for at its end. */
+  /** Verified bytes of what `find` answered to this call, all of them in memory: fewer than asked for at its end. */
   readonly read: (found: FoundContent, range: ContentRange) => Promise<Uint8Array>;
-  /** Hands verified bytes of `found` to a caller that takes a stream. */
+  /** Hands verified bytes of what `find` answered to this call to a caller that takes a stream. */
   readonly stream: (found: FoundContent, range: ContentRange) => Promise<void>;
   /** Stores `bytes` for the caller; refuses those that hold a secret of the kernel. */
   readonly put: (bytes: Uint8Array) => Promise<StoredContent>;

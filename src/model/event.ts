@@ -29,6 +29,7 @@ export const EVENT_TYPES = [
   "secret_redacted",
   "mark_raised",
   "declassified",
+  "declassification_void",
   "tool_audit",
   "alert_mode",
   "spool_damaged",

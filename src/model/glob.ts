@@ -70,31 +70,28 @@ type Component = string | GlobTest | typeof ACROSS;
 function alternativeOf(sequence: readonly GlobToken[], ignoreCase: boolean, below: boolean): GlobTest {
   const components: Component[] = [];
   let part: GlobToken[] = [];
+  let endsInStar = false;
   for (const token of [...sequence, SLASH] as const) {
     if (token !== SLASH) {
       part.push(token);
       continue;
     }
-    const isAcross = part.length > 1 && part.every((one) => one === STAR);
-    if (!isAcross) components.push(componentOf(part, ignoreCase));
-    else if (components.at(-1) !== ACROSS) components.push(ACROSS);
+    if (part.length < 2 || part.some((one) => one !== STAR)) {
+      components.push(componentOf(part, ignoreCase));
+      endsInStar = part.at(-1) === STAR;
+    } else if (components.at(-1) !== ACROSS) components.push(ACROSS);
     part = [];
   }
   // `a/**` takes `a` in, but `*/**` means that there is a directory.
-  const needsMore = isAfterStar(sequence);
+  const needsMore = endsInStar && components.at(-1) === ACROSS;
   if (below && components.at(-1) !== ACROSS) components.push(ACROSS);
   const [first] = components;
   if (components.length === 1 && typeof first === "string") return (path) => path === first;
   if (components.length === 1 && typeof first === "function") return (path) => !path.includes("/") && first(path);
+  const last = components[1];
+  if (components.length === 2 && first === ACROSS && last !== undefined && last !== ACROSS)
+    return (path) => isComponent(last, path, path.lastIndexOf("/") + 1, path.length);
   return (path) => matchesComponents(components, path, needsMore);
-}
-
-/** Whether the tokens end in `*` and then `**`. */
-function isAfterStar(sequence: readonly GlobToken[]): boolean {
-  const slash = sequence.lastIndexOf(SLASH);
-  const last = sequence.slice(slash + 1);
-  if (slash < 1 || last.length < 2 || !last.every((token) => token === STAR)) return false;
-  return sequence[slash - 1] === STAR;
 }
 
 function matchesComponents(components: readonly Component[], path: string, needsMore: boolean): boolean {

@@ -53,6 +53,14 @@ export function covers(mark: Mark, other: Mark): boolean {
   return TRUST_RANK[mark.trustLevel] <= TRUST_RANK[other.trustLevel] && CLASS_RANK[mark.dataClass] >= CLASS_RANK[other.dataClass];
 }
 
+/** The mark in data from outside; `undefined` when there is none. */
+export function markOf(value: unknown): Mark | undefined {
+  if (typeof value !== "object" || value === null || !("trustLevel" in value) || !("dataClass" in value)) return undefined;
+  const trustLevel = TRUST_LEVELS.find((level) => level === value.trustLevel);
+  const dataClass = DATA_CLASSES.find((name) => name === value.dataClass);
+  return trustLevel && dataClass && { trustLevel, dataClass };
+}
+
 /** Whether the marks are the same. */
 export function equalMarks(one: Mark, other: Mark): boolean {
   return one.trustLevel === other.trustLevel && one.dataClass === other.dataClass;

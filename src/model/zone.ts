@@ -5,14 +5,21 @@
  * Secret zones are judged without regard to case (`.ENV` is as secret as `.env`), templates of secrets are not secret.
  * `.env*` takes `.envrc` in: it is refused rather than asked about. Only the built-in patterns have templates: what the
  * operator or the workspace calls secret is secret by any name.
- * INVARIANT: secret beats managed beats shared beats protected beats own.
+ *
+ * A zone is what policies speak of, and an operator's permit may name any. So what a workspace says of itself does not
+ * move its files into another zone, where a permit might be waiting for them: it is a restriction beside the zone.
+ * INVARIANT: secret beats managed beats shared beats protected beats own; a restriction never allows anything.
  */
 import { KernelError } from "../base/errors.ts";
+import { GLOB_LIST_CHARACTERS_MAX } from "../base/limits.ts";
 import type { WorkspacePath } from "./access.ts";
-import { compileGlob, type GlobTest } from "./glob.ts";
+import { type CompiledGlob, compileMeasuredGlob, foldCase, type GlobTest } from "./glob.ts";
 
 /** `own`: read and write. `protected`: writing asks. `shared`: read only. `managed`, `secret`: refused by file tools. */
 export type Zone = "own" | "protected" | "shared" | "managed" | "secret";
+
+/** What a workspace's own, untrusted rules ask for beside the zone: that writing is refused, or that it asks. */
+export type Restriction = "read_only" | "protected";
 
 /** Patterns of a workspace, as configuration and the built-in rules give them. A pattern without `/` matches at any depth. */
 export interface ZoneRules {
@@ -27,8 +34,12 @@ export interface ZoneRules {
   /** Directories relative to the project root. */
   readonly shared: readonly string[];
   readonly protected: readonly string[];
-  /** Paths that are read only in this workspace, by the operator's or the workspace's own rule. */
+  /** Paths that are read only in this workspace, by the operator's rule or one that the operator trusts. */
   readonly readOnly: readonly string[];
+  /** Paths that the workspace itself wants not to be written, without the operator's trust: no zone follows from them. */
+  readonly restrictedReadOnly: readonly string[];
+  /** The same for writing that should ask. */
+  readonly restrictedProtected: readonly string[];
   /** Files that narrow a workspace, at any depth: an agent that could change them could take the narrowing back. */
   readonly settings: readonly string[];
 }
@@ -59,6 +70,8 @@ export const BUILT_IN_ZONE_RULES: ZoneRules = {
     ".ci",
   ],
   readOnly: [],
+  restrictedReadOnly: [],
+  restrictedProtected: [],
   settings: ["handrail.yaml"],
 };
 
@@ -66,8 +79,11 @@ export const BUILT_IN_ZONE_RULES: ZoneRules = {
 export interface ZoneMap {
   /** The zone of `target`; a directory's zone holds for all below it. */
   readonly classify: (target: WorkspacePath) => Zone;
+  /** What holds for writing `target` beside its zone. */
+  readonly restriction: (target: WorkspacePath) => Restriction | undefined;
 }
 
+/** Whether a path, or a directory above it, is one of those that the rules name. */
 type Matcher = (path: string) => boolean;
 
 /**
@@ -76,80 +92,113 @@ type Matcher = (path: string) => boolean;
  */
 export function compileZones(rules: ZoneRules, servicePrefix: string): ZoneMap {
   const secret = compileDeep(rules.secret, true);
-  const template = compileDeep(rules.secretTemplates, true);
+  const template = compileList(rules.secretTemplates, true, false);
   const ownSecret = compileDeep(rules.ownSecret, true);
   const hidden = compileLiteral(rules.hidden);
   const managed = compileDeep(rules.managed, true);
-  const shared = compileAnchored(rules.shared);
+  const shared = compileList(rules.shared, false, true);
   const protectedFiles = compileDeep(rules.protected, true);
   const readOnly = compileDeep(rules.readOnly, false);
   const settings = compileDeep(rules.settings, true);
-  const isSecret = (path: string) =>
-    anyPrefix(path, (prefix, last) => ownSecret(prefix) || (secret(prefix) && !(last && template(prefix))));
+  const restrictedReadOnly = compileDeep(rules.restrictedReadOnly, false);
+  const restrictedProtected = compileDeep(rules.restrictedProtected, true);
+  const isSecret = (path: string): boolean => {
+    if (ownSecret(path)) return true;
+    if (!secret(path)) return false;
+    const slash = path.lastIndexOf("/");
+    // A template is excused as the file that is named, not as a directory with secrets in it.
+    return !template(path.slice(slash + 1)) || (slash !== -1 && secret(path.slice(0, slash)));
+  };
   return {
     classify(target) {
       const { path } = target;
       const fromProject = target.root === "project" || servicePrefix === "" ? path : `${servicePrefix}/${path}`;
-      if (isSecret(path) || anyPrefix(fromProject, hidden)) return "secret";
-      if (anyPrefix(path, managed)) return "managed";
-      if (target.root === "project" || anyPrefix(fromProject, shared)) return "shared";
-      if (anyPrefix(path, readOnly) || anyPrefix(path, settings)) return "shared";
-      return anyPrefix(path, protectedFiles) ? "protected" : "own";
+      if (isSecret(path) || hidden(fromProject)) return "secret";
+      if (managed(path)) return "managed";
+      if (target.root === "project" || shared(fromProject)) return "shared";
+      if (readOnly(path) || settings(path)) return "shared";
+      return protectedFiles(path) ? "protected" : "own";
+    },
+    restriction({ path }) {
+      if (restrictedReadOnly(path)) return "read_only";
+      return restrictedProtected(path) ? "protected" : undefined;
     },
   };
 }
 
-/** Whether the path, or a directory above it, satisfies `test`. */
-function anyPrefix(path: string, test: (prefix: string, last: boolean) => boolean): boolean {
-  for (let end = path.indexOf("/"); end !== -1; end = path.indexOf("/", end + 1)) {
-    if (test(path.slice(0, end), false)) return true;
+const NEVER: Matcher = () => false;
+
+/** Whether the name of the path, or of a directory above it, satisfies `test`. */
+function anyName(path: string, test: GlobTest): boolean {
+  let from = 0;
+  for (let end = path.indexOf("/"); end !== -1; end = path.indexOf("/", from)) {
+    if (test(path.slice(from, end))) return true;
+    from = end + 1;
   }
-  return test(path, true);
+  return test(from === 0 ? path : path.slice(from));
 }
 
 /** Without regard to case, as everything secret. */
 function compileLiteral(paths: readonly string[]): Matcher {
-  if (paths.length === 0) return () => false;
-  const known = new Set(paths.map((path) => path.toLowerCase()));
-  return (path) => known.has(path.toLowerCase());
+  return paths.length === 0 ? NEVER : anyDirectory(new Set(paths.map(foldCase)), foldCase);
 }
 
-function compileAnchored(patterns: readonly string[]): Matcher {
-  return compileAll(patterns, false);
+/** Whether the path, or a directory above it, is one of `known`. */
+function anyDirectory(known: ReadonlySet<string>, fold: (text: string) => string): Matcher {
+  return (path) => {
+    const folded = fold(path);
+    for (let end = folded.indexOf("/"); end !== -1; end = folded.indexOf("/", end + 1)) {
+      if (known.has(folded.slice(0, end))) return true;
+    }
+    return known.has(folded);
+  };
 }
 
+/** Patterns without `/` match at any depth, others from the root. */
 function compileDeep(patterns: readonly string[], ignoreCase: boolean): Matcher {
   const trimmed = patterns.map((pattern) => pattern.replace(/\/+$/, ""));
-  const names = compileAll(
+  const names = compileList(
     trimmed.filter((pattern) => !pattern.includes("/")),
     ignoreCase,
+    false,
   );
-  const paths = compileAll(
+  const paths = compileList(
     trimmed.filter((pattern) => pattern.includes("/")).map((pattern) => pattern.replace(/^\/+/, "")),
     ignoreCase,
+    true,
   );
-  return (candidate) => names(candidate.slice(candidate.lastIndexOf("/") + 1)) || paths(candidate);
+  if (names === NEVER) return paths;
+  const isNamed: Matcher = (path) => anyName(path, names);
+  return paths === NEVER ? isNamed : (path) => isNamed(path) || paths(path);
 }
 
 /** Text in which nothing is a wildcard. Most patterns are such names, and looking a name up costs less than matching it. */
 const LITERAL = /^[A-Za-z0-9_.-]+(?:\/[A-Za-z0-9_.-]+)*$/;
 
-/** Whether any of `patterns` matches. */
-function compileAll(patterns: readonly string[], ignoreCase: boolean): Matcher {
-  const fold = (text: string) => (ignoreCase ? text.toLowerCase() : text);
+/** Whether any of `patterns` matches, or, with `below`, whether it matches a directory above. */
+function compileList(patterns: readonly string[], ignoreCase: boolean, below: boolean): Matcher {
+  const fold = (text: string) => (ignoreCase ? foldCase(text) : text);
   const known = new Set(patterns.filter((pattern) => LITERAL.test(pattern)).map(fold));
-  const tests = patterns.filter((pattern) => !LITERAL.test(pattern)).map((pattern) => compiled(pattern, ignoreCase));
-  if (known.size === 0 && tests.length === 0) return () => false;
-  return (path) => known.has(fold(path)) || tests.some((test) => test(path));
+  const globs = patterns.filter((pattern) => !LITERAL.test(pattern)).map((pattern) => compiled(pattern, ignoreCase, below));
+  if (globs.reduce((sum, { characters }) => sum + characters, 0) > GLOB_LIST_CHARACTERS_MAX) {
+    const message = `the zone patterns have more than ${GLOB_LIST_CHARACTERS_MAX} characters, braces written out; use fewer or shorter ones`;
+    throw new KernelError("CONFIG_INVALID", message);
+  }
+  const tests = globs.map(({ test }) => test);
+  if (known.size === 0 && tests.length === 0) return NEVER;
+  const isKnown = below ? anyDirectory(known, fold) : (path: string) => known.has(fold(path));
+  if (tests.length === 0) return isKnown;
+  if (known.size === 0) return (path) => tests.some((test) => test(path));
+  return (path) => isKnown(path) || tests.some((test) => test(path));
 }
 
 /** A protection that cannot be compiled is refused rather than left out. */
-function compiled(pattern: string, ignoreCase: boolean): GlobTest {
-  const test = compileGlob(pattern, { ignoreCase });
-  if (test === undefined)
+function compiled(pattern: string, ignoreCase: boolean, below: boolean): CompiledGlob {
+  const glob = compileMeasuredGlob(pattern, { ignoreCase, below });
+  if (glob === undefined)
     throw new KernelError(
       "CONFIG_INVALID",
-      `the zone pattern \`${pattern.slice(0, 128)}\` cannot be used; use fewer wildcards and balanced brackets`,
+      `the zone pattern \`${pattern.slice(0, 128)}\` cannot be used; make it shorter, with fewer alternatives and balanced brackets`,
     );
-  return test;
+  return glob;
 }

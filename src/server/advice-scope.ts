@@ -103,6 +103,7 @@ function lessThan(rules: ZoneRules, found: readonly ZonePattern[]): ZoneRules {
     ...rules,
     ownSecret: rules.ownSecret.filter((pattern) => !secret.has(pattern)),
     readOnly: rules.readOnly.filter((pattern) => !readOnly.has(pattern)),
+    restrictedReadOnly: rules.restrictedReadOnly.filter((pattern) => !readOnly.has(pattern)),
     shared: rules.shared.filter((pattern) => BUILT_IN_ZONE_RULES.shared.includes(pattern) || !shared.has(pattern)),
   };
 }

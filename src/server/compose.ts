@@ -96,8 +96,8 @@ export async function openKernel(options: KernelOptions): Promise<OpenKernel> {
   const tell = options.onWarning ?? reportWarning;
   const tools = registry.getAll();
   const { nowMs } = systemClock;
-  const configuration = openConfiguration({ live, stateDirectory, tools, ledger, nowMs, tell, onInternalError });
-  const { policy, workspaces } = configuration;
+  const configuration = openConfiguration({ live, environment, stateDirectory, tools, ledger, nowMs, tell, onInternalError });
+  const { policy, workspaces, redactor } = configuration;
   const parts: KernelParts = {
     clock: systemClock,
     random: systemRandom,
@@ -105,6 +105,7 @@ export async function openKernel(options: KernelOptions): Promise<OpenKernel> {
     settings,
     registry,
     policy: policy.engine,
+    redactor,
     sessions,
     marks,
     locks,
@@ -134,7 +135,7 @@ export async function openKernel(options: KernelOptions): Promise<OpenKernel> {
       return adviseCall({ door, operator: live.operator, settings, tools, hidden: [operator.path, stateDirectory] }, who, call);
     },
     health: () => ledger.health(),
-    loadPolicy: async (preset) => void (await policy.engine(preset)),
+    loadPolicy: async (preset) => void (await Promise.all([policy.engine(preset), redactor()])),
     close: () =>
       closeKernel({ configuration, started, door, ledger, instance, closing: [sessions, locks, kept, content], onInternalError }),
   };

@@ -2,10 +2,12 @@
  * The configuration in force in one kernel: the operator's directory as it was last taken over, and everything that is made
  * from it. A hot reload replaces all of it in one step.
  */
+import { join } from "node:path";
 import { KernelError } from "../base/errors.ts";
 import type { KernelSettings } from "../kernel/index.ts";
 import type { EventSink } from "../model/event.ts";
 import type { Tool } from "../model/tool.ts";
+import type { Redactor } from "../redact/redact.ts";
 import { HotReload } from "./hot-reload.ts";
 import type { Environment, OperatorDirectory } from "./operator-directory.ts";
 import { PolicyCatalog } from "./policy-catalog.ts";
@@ -20,6 +22,8 @@ export interface LiveOperator {
 /** What a configuration is kept with. */
 export interface ConfigurationParts {
   readonly live: LiveOperator;
+  /** Its secrets are hidden wherever they stand. */
+  readonly environment: Environment;
   readonly stateDirectory: string;
   readonly tools: readonly Tool[];
   readonly ledger: EventSink;
@@ -32,19 +36,39 @@ export interface ConfigurationParts {
 export interface Configuration {
   readonly policy: PolicyCatalog;
   readonly workspaces: ClosableCatalog;
+  /** The redactor of the configuration in force. */
+  readonly redactor: () => Redactor | Promise<Redactor>;
   readonly reload: HotReload;
 }
 
 /** Makes what depends on the configuration, and begins to look after it. */
 export function openConfiguration(parts: ConfigurationParts): Configuration {
-  const { live, stateDirectory, tools, ledger, nowMs, tell, onInternalError } = parts;
+  const { live, environment, stateDirectory, tools, ledger, nowMs, tell, onInternalError } = parts;
   const workspaces = createWorkspaceCatalog(() => live.operator, [live.operator.path, stateDirectory]);
   const validated = validatedPolicies(stateDirectory, onInternalError);
   const inputsOf = (operator: OperatorDirectory) => ({ tools, operator, roles: operator.settings.roles, validated });
   const policy = new PolicyCatalog(inputsOf(live.operator), ledger, nowMs);
   const reload = new HotReload({ live, policy, inputsOf, workspaces, ledger, nowMs, tell, onInternalError });
   reload.start();
-  return { policy, workspaces, reload };
+  return { policy, workspaces, redactor: currentRedactor(live, environment), reload };
+}
+
+/** The redactor of the configuration in force: made with the first call, and anew after a reload. */
+function currentRedactor(live: Readonly<LiveOperator>, environment: Environment): () => Redactor | Promise<Redactor> {
+  let made: { readonly by: OperatorDirectory; readonly redactor: Redactor } | undefined;
+  let making: { readonly by: OperatorDirectory; readonly redactor: Promise<Redactor> } | undefined;
+  const make = async (by: OperatorDirectory): Promise<Redactor> => {
+    const { openRedactor } = await import("./redaction.ts");
+    const redactor = openRedactor(by.settings.redaction, environment, join(by.path, "handrail.yaml"));
+    if (live.operator === by) made = { by, redactor };
+    return redactor;
+  };
+  return () => {
+    const { operator } = live;
+    if (made?.by === operator) return made.redactor;
+    if (making?.by !== operator) making = { by: operator, redactor: make(operator) };
+    return making.redactor;
+  };
 }
 
 /**

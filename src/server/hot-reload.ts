@@ -43,7 +43,7 @@ export interface ReloadTiming {
 const TIMING: ReloadTiming = { checkMs: RELOAD_CHECK_MS, settleMs: RELOAD_SETTLE_MS };
 
 /** Settings that take effect without a restart: everything that is looked up anew for each call, session or workspace. */
-const RELOADED_SETTINGS: ReadonlySet<string> = new Set(["preset", "tools", "files", "sessions", "roles", "workspaces"]);
+const RELOADED_SETTINGS: ReadonlySet<string> = new Set(["preset", "tools", "files", "sessions", "roles", "workspaces", "redaction"]);
 
 /** The reload of one kernel. */
 export class HotReload {

@@ -13,7 +13,7 @@ import { KernelError } from "../base/errors.ts";
 import { blake3Hex } from "../base/hash.ts";
 import { canonicalJson } from "../base/json.ts";
 import { WORKSPACES_OPEN_MAX } from "../base/limits.ts";
-import { type FileRules, narrowingOf, type Settings, type WorkspaceSettings } from "../config/config.ts";
+import type { FileRules, Settings, WorkspaceSettings } from "../config/config.ts";
 import { type TrustState, trustStateOf } from "../config/trust.ts";
 import type { OpenWorkspace, WorkspaceCatalog } from "../kernel/index.ts";
 import type { Session } from "../model/session.ts";
@@ -151,9 +151,10 @@ export async function planWorkspace(
   const { settings: own, digests } = await readWorkspaceConfiguration(serviceRoot);
   const { settings, trusted = [] } = rulesOf();
   const trust = trustStateOf(trusted, serviceRoot, digests);
-  const inForce = trust === "trusted" || assumeTrust ? own : narrowingOf(own);
-  const rules = { ...zoneRulesOf(settings, grantOf(settings, serviceRoot)?.files, inForce), hidden: hiddenPaths(hidden, session) };
-  return { rules, disabledTools: [...settings.tools.disabled, ...inForce.tools.disabled], own, trust };
+  const granted = grantOf(settings, serviceRoot)?.files;
+  const zoneRules = trust === "trusted" || assumeTrust ? trustedRulesOf(settings, granted, own) : zoneRulesOf(settings, granted, own);
+  const rules = { ...zoneRules, hidden: hiddenPaths(hidden, session) };
+  return { rules, disabledTools: [...settings.tools.disabled, ...own.tools.disabled], own, trust };
 }
 
 /** The workspace that `rules` make of the directories of `session`. */
@@ -173,9 +174,27 @@ function hiddenPaths(hidden: readonly string[], { serviceRoot, projectRoot }: Se
   return places.filter((directory) => isWithin(projectRoot, directory)).map((directory) => relative(projectRoot, directory));
 }
 
-/** The zone rules of a workspace: built in, the operator's for all, the operator's for this one, and the workspace's own. */
+/**
+ * The zone rules of a workspace: built in, the operator's for all, the operator's for this one, and what the workspace
+ * may say of itself without anybody's trust: what is secret, and restrictions beside the zones.
+ */
 export function zoneRulesOf(settings: Settings, granted: FileRules | undefined, own: WorkspaceSettings): ZoneRules {
-  const files = [settings.files, ...(granted ? [granted] : []), own.files];
+  const rules = rulesOf([settings.files, ...(granted ? [granted] : [])]);
+  const { secret, read_only, protected: protectedFiles } = own.files;
+  return {
+    ...rules,
+    ownSecret: [...rules.ownSecret, ...secret],
+    restrictedReadOnly: read_only,
+    restrictedProtected: protectedFiles,
+  };
+}
+
+/** The same where the operator trusts the workspace's own rules: they make zones as the operator's do. */
+function trustedRulesOf(settings: Settings, granted: FileRules | undefined, own: WorkspaceSettings): ZoneRules {
+  return rulesOf([settings.files, ...(granted ? [granted] : []), own.files]);
+}
+
+function rulesOf(files: readonly FileRules[]): ZoneRules {
   return {
     ...BUILT_IN_ZONE_RULES,
     ownSecret: files.flatMap((file) => file.secret),

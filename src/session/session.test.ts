@@ -120,6 +120,17 @@ test("the release of any ancestor lease counts as the release of the lease", asy
   expect(verdict.ok && verdict.value.lease.releasedAtMs).toBe(NOW);
 });
 
+test("a lease ends no later than any lease it derives from, although it was granted for longer", async () => {
+  const chain = [
+    lease("lea_1", { parentId: "lea_2", expiresAtMs: NOW + 3000 }),
+    lease("lea_2", { parentId: "lea_3", expiresAtMs: NOW + 1000 }),
+    lease("lea_3", { expiresAtMs: NOW + 2000 }),
+  ];
+  const { store, token } = await minted(chain);
+  const verdict = await authenticate(store, token, NOW);
+  expect(verdict.ok && verdict.value.lease.expiresAtMs).toBe(NOW + 1000);
+});
+
 test("a lease that derives from itself authenticates nobody", async () => {
   const { store, token } = await minted([lease("lea_1", { parentId: "lea_1" })]);
   expect(await reasonOf(store, token)).toBe("session_invalid");

@@ -92,17 +92,19 @@ function whyEnded(session: Session, nowMs: number): Refused | undefined {
   return undefined;
 }
 
-/** The lease, counted as released when any lease it derives from was. */
+/** The lease as far as every lease it derives from reaches: released with the first of them, and ended with the first. */
 async function effectiveLease(store: SessionStore, id: string): Promise<Lease | undefined> {
   const lease = await store.findLease(id);
   let ancestor = lease;
+  let expiresAtMs = lease?.expiresAtMs ?? 0;
   for (let depth = 0; ancestor?.parentId !== undefined; depth += 1) {
     if (depth >= LEASE_DEPTH_MAX) return undefined;
     ancestor = await store.findLease(ancestor.parentId);
     if (lease === undefined || ancestor === undefined) return undefined;
     if (ancestor.releasedAtMs !== undefined) return { ...lease, releasedAtMs: ancestor.releasedAtMs };
+    expiresAtMs = Math.min(expiresAtMs, ancestor.expiresAtMs);
   }
-  return lease;
+  return lease === undefined || lease.expiresAtMs === expiresAtMs ? lease : { ...lease, expiresAtMs };
 }
 
 type Refused = Extract<Verdict<never>, { ok: false }>;

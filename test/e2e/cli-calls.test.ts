@@ -187,7 +187,7 @@ describe("the workspace's own handrail.yaml", () => {
     place.put("workspace/handrail.yaml", "files: { secret: ['*.pem'], read_only: [docs] }\ntools: { disabled: [edit_file] }\n");
     place.put("workspace/key.pem", "key\n");
     expect(await refusal("read_file", { path: "key.pem" })).toEqual([2, "WORKSPACE_BLOCKED_ZONE", "workspace", "ZONE:secret"]);
-    expect(await refusal("write_file", write("docs/a"))).toEqual([2, "WORKSPACE_READ_ONLY", "workspace", "ZONE:shared"]);
+    expect(await refusal("write_file", write("docs/a"))).toEqual([2, "WORKSPACE_READ_ONLY", "workspace", "ZONE:read_only"]);
     const edit = { path: "a.txt", edits: [{ operation: "delete", spec: "a" }] };
     expect(await refusal("edit_file", edit)).toEqual([2, "TOOL_NOT_ALLOWED", "scope", "WORKSPACE:edit_file"]);
     expect((await call("read_file", READ)).code).toBe(0);
@@ -200,7 +200,8 @@ describe("the workspace's own handrail.yaml", () => {
     expect(await refusal("write_file", { path: "handrail.yaml", content: "" }, ["--preset", preset])).toEqual(readOnly);
     const edits = [{ operation: "delete", spec: "files" }];
     expect(await refusal("edit_file", { path: "handrail.yaml", edits }, ["--preset", preset])).toEqual(readOnly);
-    expect(await refusal("write_file", write("docs/a"), ["--preset", preset])).toEqual(readOnly);
+    const restricted = [2, "WORKSPACE_READ_ONLY", "workspace", "ZONE:read_only"];
+    expect(await refusal("write_file", write("docs/a"), ["--preset", preset])).toEqual(restricted);
     expect(readFileSync(join(place.workspace, "handrail.yaml"), "utf8")).toBe(text);
     expect((await call("read_file", { path: "handrail.yaml" }, ["--preset", preset])).code).toBe(0);
   });

@@ -6,6 +6,7 @@ import { KernelError } from "../../src/base/errors.ts";
 import type { JsonObject } from "../../src/base/json.ts";
 import { REFUSALS_RECORDED_PER_SECOND } from "../../src/base/limits.ts";
 import type { LedgerEvent } from "../../src/model/event.ts";
+import { mintSession } from "../../src/session/session.ts";
 import { type MemoryKernel, memoryKernel, START_MS, testTool } from "../support/memory-kernel.ts";
 
 describe("intent before effect", () => {
@@ -253,6 +254,14 @@ describe("a flood of refused requests", () => {
   });
 });
 
+/** A kernel, and a second session on it with a lease of its own. */
+async function twoSessions() {
+  const kernel = await memoryKernel();
+  await kernel.sessions.insertLease({ ...kernel.lease, id: "lea_other" });
+  const wanted = { ...kernel.session, leaseId: "lea_other", lifetimeMs: 3_600_000 };
+  return { kernel, other: await mintSession(kernel.sessions, wanted, START_MS, (count) => new Uint8Array(count).fill(3)) };
+}
+
 describe("a session that must not act any more", () => {
   const MUST_NOT: readonly (readonly [string, (kernel: MemoryKernel) => unknown, string])[] = [
     ["is revoked", ({ sessions, session }) => sessions.updateSession(session.id, { revokedAtMs: START_MS }), "session_revoked"],
@@ -268,6 +277,32 @@ describe("a session that must not act any more", () => {
     expect(kernel.ledger.events).toMatchObject([
       { type: "tool_execution_denied", sessionId: kernel.session.id, actor: "tester/agent", payload: { reason, role: "dev" } },
     ]);
+  });
+
+  const FLOOD = REFUSALS_RECORDED_PER_SECOND + 5;
+  test.each([
+    ...MUST_NOT.slice(0, 3),
+    ["lost its lease", ({ sessions, lease }: MemoryKernel) => sessions.updateLease(lease.id, { releasedAtMs: START_MS }), "lease_expired"] as const,
+  ])("because it %s does not fill the ledger, nor hides another one's refusals", async (_, end) => {
+    const { kernel, other } = await twoSessions();
+    await end(kernel);
+    for (let index = 0; index < FLOOD; index += 1) await kernel.call("read_file", { path: "a" });
+    expect(kernel.ledger.of("tool_execution_denied")).toHaveLength(REFUSALS_RECORDED_PER_SECOND);
+    await kernel.sessions.updateSession(other.session.id, { revokedAtMs: START_MS });
+    await kernel.call("read_file", { path: "a" }, { token: other.token }); // another session's refusals are recorded all the same
+    expect(kernel.ledger.events.at(-1)?.sessionId).toBe(other.session.id);
+    await kernel.door.flush();
+    expect(kernel.ledger.of("requests_refused").map(({ payload }) => payload)).toEqual([{ count: 5 }]);
+    kernel.time.nowMs += 1000;
+    await kernel.call("read_file", { path: "a" });
+    expect(kernel.ledger.events.at(-1)).toMatchObject({ type: "tool_execution_denied", sessionId: kernel.session.id });
+  });
+
+  test("does not fill the ledger by asking for the list of tools", async () => {
+    const kernel = await memoryKernel();
+    await kernel.sessions.updateSession(kernel.session.id, { revokedAtMs: START_MS });
+    for (let index = 0; index < FLOOD; index += 1) await kernel.door.admit({ requestId: `r${index}`, sessionToken: kernel.token });
+    expect(kernel.ledger.of("tool_execution_denied")).toHaveLength(REFUSALS_RECORDED_PER_SECOND);
   });
 
   test("is not named when only its id was known: another secret identifies nobody", async () => {

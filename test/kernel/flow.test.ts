@@ -1,10 +1,14 @@
 /** What a principal has seen follows it through the kernel: into policy, into flow control, into stored content, and out of it. */
 import { expect, test } from "vitest";
 import { KernelError } from "../../src/base/errors.ts";
+import { systemRandom } from "../../src/base/ids.ts";
+import { INITIAL_MARK } from "../../src/flow/flow.ts";
 import type { CallResponse } from "../../src/model/call.ts";
+import { ToolFailure } from "../../src/model/failure.ts";
 import type { Mark } from "../../src/model/label.ts";
 import type { Tool } from "../../src/model/tool.ts";
-import { type MemoryKernel, type MemoryKernelOptions, memoryKernel, testTool } from "../support/memory-kernel.ts";
+import { mintSession } from "../../src/session/session.ts";
+import { type MemoryKernel, type MemoryKernelOptions, memoryKernel, START_MS, testTool } from "../support/memory-kernel.ts";
 
 const permit = (action: string) =>
   `@id("test.${action}")\n@message("m")\npermit (principal, action == Handrail::Action::"${action}", resource);\n`;
@@ -145,4 +149,103 @@ test("a mark that rises while a call waits for its intent is seen by the check t
     );
   };
   expect(ended(await kernel.call("execute", { path: "a" }))).toBe("tool_approval_required FC-3");
+});
+
+/** A tool whose untrusted result waits until it is let go. */
+function waitingTool() {
+  const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const execute: Tool["execute"] = async () => {
+    begun.resolve();
+    await gate.promise;
+    return { kind: "data", data: {} };
+  };
+  const tool = testTool("waits", execute, { effect: "read", labels: { outputTrust: "untrusted" } });
+  return { tool, begun: begun.promise, go: gate.resolve };
+}
+
+const UNTRUSTED: Mark = { trustLevel: "untrusted", dataClass: "internal" };
+
+test("a declassification while a call runs does not swallow what that call then shows", async () => {
+  const { tool, begun, go } = waitingTool();
+  const kernel = await kernelWith([tool]);
+  await kernel.call("web", { path: "a" });
+  const running = kernel.call("waits", { path: "a" });
+  await begun;
+  await kernel.marks.replaceMark(kernel.session, UNTRUSTED, INITIAL_MARK, 1);
+  expect(await marked(kernel)).toEqual(INITIAL_MARK); // the control: what follows comes from the call that ran
+  go();
+  expect(ended(await running)).toBe("goes");
+  expect(await marked(kernel)).toEqual(UNTRUSTED);
+  expect(kernel.ledger.of("mark_raised")).toHaveLength(2);
+});
+
+test("of calls at the same time the one that raised the mark records it", async () => {
+  const kernel = await kernelWith([]);
+  await Promise.all(Array.from({ length: 5 }, () => kernel.call("web", { path: "a" })));
+  await kernel.call("payroll", { path: "a" });
+  expect(kernel.ledger.of("mark_raised").map(({ payload }) => payload)).toEqual([
+    { tool: "web", before: INITIAL_MARK, after: UNTRUSTED },
+    { tool: "payroll", before: UNTRUSTED, after: { trustLevel: "untrusted", dataClass: "sensitive" } },
+  ]);
+});
+
+test("an answer that is given again shows its content again, so that its mark follows after a declassification too", async () => {
+  const kernel = await kernelWith([]);
+  const once = { dedupeKey: "once" };
+  const first = await kernel.call("payroll", { path: "a" }, once);
+  const seen: Mark = { trustLevel: "verified", dataClass: "sensitive" };
+  expect(await marked(kernel)).toEqual(seen);
+  await kernel.marks.replaceMark(kernel.session, seen, INITIAL_MARK, 1);
+  expect(await marked(kernel)).toEqual(INITIAL_MARK); // the control: the replay alone raises it again
+  const { outcome } = await kernel.call("payroll", { path: "a" }, once);
+  expect(outcome).toEqual(first.outcome);
+  expect(kernel.ledger.of("tool_replayed")).toHaveLength(1);
+  expect(await marked(kernel)).toEqual(seen);
+});
+
+test("a replay raises the mark by what its answer shows, not by what was hidden in it", async () => {
+  const leak = { token: "" };
+  const labels = { outputTrust: "verified" } as const;
+  const leaky = testTool("leaky", () => ({ kind: "data", data: { text: leak.token } }), { effect: "read", labels });
+  const kernel = await kernelWith([leaky]);
+  leak.token = kernel.token;
+  for (let time = 0; time < 2; time += 1) {
+    const { outcome } = await kernel.call("leaky", { path: "a" }, { dedupeKey: "once" });
+    expect(outcome).toMatchObject({ label: { dataClass: "secret" } });
+  }
+  expect(kernel.ledger.of("tool_replayed")).toHaveLength(1);
+  expect(await marked(kernel)).toEqual({ trustLevel: "verified", dataClass: "internal" });
+});
+
+test("a failure that is given again carries the mark of the tool whose words it holds", async () => {
+  const fails = testTool("fails", () => Promise.reject(new ToolFailure("FILE_NOT_FOUND", "said the page", "look elsewhere")), {
+    effect: "read",
+    labels: { outputTrust: "untrusted" },
+  });
+  const kernel = await kernelWith([fails]);
+  const once = { dedupeKey: "once" };
+  await kernel.call("fails", { path: "a" }, once);
+  await kernel.marks.replaceMark(kernel.session, UNTRUSTED, INITIAL_MARK, 1);
+  expect(ended(await kernel.call("fails", { path: "a" }, once))).toBe("FILE_NOT_FOUND");
+  expect(kernel.ledger.of("tool_replayed")).toHaveLength(1);
+  expect(await marked(kernel)).toEqual(UNTRUSTED);
+});
+
+test("content that another session stored after it read what is untrusted is untrusted to whoever fetches it", async () => {
+  const kernel = await kernelWith([executes]);
+  await kernel.call("web", { path: "a" });
+  const stored = await kernel.call("put_content", { content: "as the page says" });
+  expect(stored.outcome).toMatchObject({ kind: "success", data: {} });
+  const hash = stored.outcome.kind === "success" ? String(stored.outcome.data["content_hash"]) : "";
+  await kernel.call("artifact_publish", { artifact_id: "page", content_hash: hash, category: "report" });
+
+  for (const args of [{ artifact_id: "page" }, { content_hash: hash }]) {
+    const wanted = { ...kernel.session, agentId: `fetches ${Object.keys(args)}`, lifetimeMs: 60_000 };
+    const other = await mintSession(kernel.sessions, wanted, START_MS, systemRandom);
+    expect(ended(await kernel.call("execute", { path: "a" }, { token: other.token }))).toBe("goes"); // the control
+    const fetched = await kernel.call("artifact_fetch", args, { token: other.token });
+    expect(fetched.outcome).toMatchObject({ kind: "success", label: { trustLevel: "untrusted" } });
+    expect(await kernel.marks.findMark(other.session)).toEqual(UNTRUSTED);
+    expect(ended(await kernel.call("execute", { path: "a" }, { token: other.token }))).toBe("tool_approval_required FC-3");
+  }
 });

@@ -7,9 +7,10 @@ import {
   PROGRESS_OUTPUT_CHUNK_BYTES,
 } from "../../src/base/limits.ts";
 import { ProgressFeed } from "../../src/kernel/progress.ts";
+import { CallRedaction } from "../../src/kernel/redaction.ts";
 import type { ProgressReport } from "../../src/model/progress.ts";
 import type { ToolContext } from "../../src/model/tool.ts";
-import { memoryKernel, testTool } from "../support/memory-kernel.ts";
+import { builtInRedactor, memoryKernel, testTool } from "../support/memory-kernel.ts";
 
 const SECRET = { rule: "session-token", value: "ses_1.secret" };
 
@@ -21,7 +22,7 @@ function feed(recorded: boolean, secrets = [SECRET]) {
   const made = new ProgressFeed(
     { clock, onInternalError: (error) => void errors.push(error) },
     (report) => void seen.push(report),
-    secrets,
+    new CallRedaction(builtInRedactor(), secrets),
     recorded,
   );
   return { feed: made, seen, errors, time };

@@ -88,6 +88,7 @@ const EVENTS = [
   "content_quarantined",
   "content_references_rebuilt",
   "content_stored",
+  "declassification_void",
   "declassified",
   "file_lock_broken",
   "kernel_started",

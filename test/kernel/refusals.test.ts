@@ -5,6 +5,7 @@ import type { JsonObject } from "../../src/base/json.ts";
 import { ARGUMENT_VALUES_MAX, VIOLATION_FIELD_CHARACTERS_MAX, VIOLATIONS_LISTED_MAX } from "../../src/base/limits.ts";
 import type { CallResponse } from "../../src/model/call.ts";
 import type { Denial } from "../../src/model/decision.ts";
+import type { Tool } from "../../src/model/tool.ts";
 import { type MemoryKernel, memoryKernel, testTool } from "../support/memory-kernel.ts";
 
 function denialOf({ outcome }: CallResponse): Denial {
@@ -126,4 +127,30 @@ describe("a store that fails", () => {
     expect(ledger.events.at(-1)).toMatchObject({ type: "tool_executed", closes: 1, payload: { errorCode: "STORE_UNAVAILABLE" } });
     expect(internalErrors).toEqual([cause]);
   });
+});
+
+test("a tool that declares that it only reads cannot have an effect: an analysis that names one is refused", async () => {
+  let runs = 0;
+  const execute = () => {
+    runs += 1;
+    return { kind: "data", data: {} } as const;
+  };
+  const effects = (...named: readonly ("read" | "write" | "network")[]): Tool["analyse"] => {
+    return () => named.map((effect) => ({ resource: { kind: "file", path: "a.txt" }, effect }));
+  };
+  const permits = ["write", "network", "honest"].map(
+    (name) => `@id("test.${name}")\n@message("m")\npermit (principal, action == Handrail::Action::"${name}", resource);\n`,
+  );
+  const tools = [
+    testTool("write", execute, { effect: "read" }, effects("read", "write")),
+    testTool("network", execute, { effect: "read" }, effects("network")),
+    testTool("honest", execute, { effect: "read" }, effects("read")),
+  ];
+  const { call, ledger } = await memoryKernel({ tools, policies: permits.join("") });
+  for (const name of ["write", "network"]) {
+    const { outcome } = await call(name, { path: "a.txt" });
+    expect(outcome).toMatchObject({ kind: "denied", denial: { layer: "scope", reason: "permission_denied", ruleId: `ANALYSE:${name}` } });
+  }
+  expect([runs, ledger.of("tool_execution_denied").length]).toEqual([0, 2]);
+  expect((await call("honest", { path: "a.txt" })).outcome).toMatchObject({ kind: "success" }); // control
 });

@@ -7,10 +7,12 @@ import { Worker } from "node:worker_threads";
 import Sqlite from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
 import { systemRandom } from "../../src/base/ids.ts";
+import { openDatabase } from "../../src/stores/embedded/database.ts";
 import { openDedupeStore } from "../../src/stores/embedded/dedupe-store.ts";
 import { openInstanceStore } from "../../src/stores/embedded/instance-store.ts";
 import { openLedgerStore } from "../../src/stores/embedded/ledger-store.ts";
 import { openLockStore } from "../../src/stores/embedded/lock-store.ts";
+import { DEDUPE_SCHEMA } from "../../src/stores/embedded/schema.ts";
 import { openStateStores } from "../../src/stores/embedded/state-stores.ts";
 import { SAMPLE_LEASE, SAMPLE_SESSION, type Stores, storeContract } from "./contract.ts";
 import { freshDirectory } from "./place.ts";
@@ -182,4 +184,71 @@ test("a full dedupe.db takes no claim, still keeps the answers of those it took,
   expect((await store.claim({ ...CLAIM, dedupeKey: "1" })).kind).toBe("kept");
   expect(await store.purge(2, 10)).toBe(4);
   expect((await store.claim({ ...CLAIM, dedupeKey: "new" })).kind).toBe("claimed");
+});
+
+/** A store of 1 MiB, and how a session has one more answer of 100 kB kept in it. */
+async function smallDedupe() {
+  const store = openDedupeStore(await freshDirectory(), 1024 * 1024);
+  onTestFinished(() => store.close());
+  const keepOne = async (sessionId: string, dedupeKey: string) => {
+    const claim = { ...CLAIM, sessionId, dedupeKey };
+    const { kind } = await store.claim(claim);
+    if (kind === "claimed") await store.keep(claim, "ins_a", { text: "{}", bytes: new Uint8Array(100_000) }, 1);
+    return kind;
+  };
+  return { store, keepOne };
+}
+
+test("a session that keeps answer after answer leaves half of dedupe.db to others, and goes on when there is room again", async () => {
+  const { store, keepOne } = await smallDedupe();
+  const kinds: string[] = [];
+  for (let index = 0; index < 10; index += 1) kinds.push(await keepOne("ses_greedy", `${index}`));
+  expect(kinds).toEqual([...Array(5).fill("claimed"), ...Array(5).fill("full")]); // alone, it may use half of it
+  expect((await store.claim({ ...CLAIM, sessionId: "ses_greedy", dedupeKey: "0" })).kind).toBe("kept");
+  expect([await keepOne("ses_modest", "0"), await keepOne("ses_modest", "1")]).toEqual(["claimed", "full"]);
+  expect(await keepOne("ses_third", "0")).toBe("claimed");
+  expect(await keepOne("ses_greedy", "new")).toBe("full");
+  await store.purge(2, 9);
+  expect(await keepOne("ses_greedy", "new")).toBe("claimed");
+});
+
+test("what a session takes is counted through every way of a row, and nothing of it stays behind", async () => {
+  const directory = await freshDirectory();
+  const store = openDedupeStore(directory);
+  onTestFinished(() => store.close());
+  const record = { text: "{}", bytes: new Uint8Array(1000) };
+  await store.claim(CLAIM);
+  const look = new Sqlite(join(directory, "dedupe.db"), { readonly: true });
+  onTestFinished(() => void look.close());
+  const taken = () => look.prepare("SELECT session_id, size FROM taken ORDER BY session_id").raw().all();
+  expect(taken()).toEqual([["ses_one", 512]]);
+  await store.keep(CLAIM, "ins_a", record, 1);
+  await store.claim({ ...CLAIM, sessionId: "ses_two" });
+  expect(taken()).toEqual([
+    ["ses_one", 1514],
+    ["ses_two", 512],
+  ]);
+  await store.supersede(CLAIM);
+  await store.release({ ...CLAIM, sessionId: "ses_two" }, "ins_a");
+  expect(taken()).toEqual([["ses_one", 512]]);
+  await store.keep(CLAIM, "ins_a", record, 1);
+  await store.claim({ ...CLAIM, nowMs: 9, forgetBeforeMs: 5 }); // in place of an answer that counts as gone
+  expect(taken()).toEqual([["ses_one", 512]]);
+  await store.release(CLAIM, "ins_a");
+  expect(taken()).toEqual([]);
+});
+
+test("a dedupe.db of before counts what was kept in it", async () => {
+  const directory = await freshDirectory();
+  const path = join(directory, "dedupe.db");
+  const before = await openDatabase(path, { ...DEDUPE_SCHEMA, migrations: DEDUPE_SCHEMA.migrations.slice(0, 1) }, "STORE_UNAVAILABLE");
+  const insert = before.prepare(
+    "INSERT INTO calls (session_id, dedupe_key, call, begun, at_ms, answer, bytes) VALUES ('ses_one', ?, x'00', 0, 1, '{}', ?)",
+  );
+  for (let index = 0; index < 6; index += 1) insert.run(`${index}`, new Uint8Array(100_000));
+  before.close();
+  const store = openDedupeStore(directory, 1024 * 1024);
+  onTestFinished(() => store.close());
+  expect((await store.claim({ ...CLAIM, dedupeKey: "new" })).kind).toBe("full");
+  expect((await store.claim({ ...CLAIM, sessionId: "ses_two" })).kind).toBe("claimed");
 });

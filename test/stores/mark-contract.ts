@@ -14,11 +14,11 @@ export function markContract(backend: Backend): void {
     expect(await marks.findMark(owner)).toBeUndefined();
     expect(await marks.findMark(owner)).toBeUndefined();
     expect(await marks.raiseMark(owner, initial, { trustLevel: "untrusted", dataClass: "public" }, 7)).toEqual({
-      trustLevel: "untrusted",
-      dataClass: "internal",
+      before: initial,
+      after: { trustLevel: "untrusted", dataClass: "internal" },
     });
     expect(await marks.findMark(owner)).toEqual({ trustLevel: "untrusted", dataClass: "internal" });
-    expect(await marks.listMarks()).toEqual([{ ...owner, mark: { trustLevel: "untrusted", dataClass: "internal" }, changedAtMs: 7 }]);
+    expect(await marks.listMarks({})).toEqual([{ ...owner, mark: { trustLevel: "untrusted", dataClass: "internal" }, changedAtMs: 7 }]);
   });
 
   test("a mark belongs to one principal in one workspace", async () => {
@@ -43,12 +43,55 @@ export function markContract(backend: Backend): void {
     expect(await right.marks.findMark(owner)).toEqual({ trustLevel: "untrusted", dataClass: "sensitive" });
   });
 
-  test("a declassification sets the mark and says what it was; there must be one", async () => {
+  test("a raise says what was before, and what changes nothing is not written", async () => {
     const { marks } = await (await backend.freshPlace()).open();
-    expect(await marks.replaceMark(owner, initial, 1)).toBeUndefined();
+    expect(await marks.raiseMark(owner, initial, { trustLevel: "system", dataClass: "public" }, 1)).toEqual({
+      before: initial,
+      after: initial,
+    });
     expect(await marks.findMark(owner)).toBeUndefined();
-    await marks.raiseMark(owner, initial, { trustLevel: "untrusted", dataClass: "secret" }, 2);
-    expect(await marks.replaceMark(owner, initial, 3)).toEqual({ trustLevel: "untrusted", dataClass: "secret" });
+    const secret: Mark = { trustLevel: "user", dataClass: "secret" };
+    expect(await marks.raiseMark(owner, initial, secret, 2)).toEqual({ before: initial, after: secret });
+    expect(await marks.raiseMark(owner, initial, { trustLevel: "system", dataClass: "sensitive" }, 3)).toEqual({
+      before: secret,
+      after: secret,
+    });
+    expect(await marks.listMarks({})).toEqual([{ ...owner, mark: secret, changedAtMs: 2 }]);
+  });
+
+  test("of raises at the same time one changes the mark", async () => {
+    const place = await backend.freshPlace();
+    const [left, right] = [await place.open(), await place.open()];
+    const seen: Mark = { trustLevel: "untrusted", dataClass: "public" };
+    const raised = await Promise.all([left, right, left, right, left].map(({ marks }, at) => marks.raiseMark(owner, initial, seen, at)));
+    expect(raised.filter(({ before, after }) => before.trustLevel !== after.trustLevel)).toHaveLength(1);
+  });
+
+  test("a declassification sets a mark that is as expected, and leaves alone what it is not about", async () => {
+    const { marks } = await (await backend.freshPlace()).open();
+    const [seen, more] = [
+      { trustLevel: "untrusted", dataClass: "internal" },
+      { trustLevel: "untrusted", dataClass: "secret" },
+    ] as const;
+    expect(await marks.replaceMark(owner, initial, initial, 1)).toBeUndefined();
+    expect(await marks.findMark(owner)).toBeUndefined();
+    await marks.raiseMark(owner, initial, more, 2);
+    expect(await marks.replaceMark(owner, seen, initial, 3)).toEqual(more);
+    expect(await marks.findMark(owner)).toEqual(more);
+    expect(await marks.replaceMark(owner, more, initial, 4)).toEqual(more);
     expect(await marks.findMark(owner)).toEqual(initial);
+  });
+
+  test("marks are selected by user, agent and workspace", async () => {
+    const { marks } = await (await backend.freshPlace()).open();
+    const owners = [owner, { ...owner, userId: "bob" }, { ...owner, agentId: "other" }, { ...owner, serviceRoot: "/elsewhere" }];
+    for (const [at, one] of owners.entries()) await marks.raiseMark(one, initial, { trustLevel: "untrusted", dataClass: "public" }, at);
+    const selected = async (selection: Partial<MarkOwner>) =>
+      (await marks.listMarks(selection)).map(({ changedAtMs }) => changedAtMs).sort();
+    expect(await selected({})).toEqual([0, 1, 2, 3]);
+    expect(await selected({ serviceRoot: owner.serviceRoot })).toEqual([0, 1, 2]);
+    expect(await selected({ serviceRoot: owner.serviceRoot, userId: "bob" })).toEqual([1]);
+    expect(await selected({ agentId: "other" })).toEqual([2]);
+    expect(await selected({ userId: "nobody" })).toEqual([]);
   });
 }

@@ -35,6 +35,7 @@ export function quickDoor(more: Partial<Options["door"]> = {}): Options["door"] 
     execute: async () => successOf("r", {}),
     admit: async () => ({ kind: "refused", response: denialOf("session_invalid") }),
     tools: () => [],
+    recordRefusal: async () => undefined,
     putContent: async () => successOf("r", {}),
     getContent: async () => ({ kind: "refused", response: denialOf("session_invalid") }),
     ...more,

@@ -25,6 +25,7 @@ import type { Session } from "../../src/model/session.ts";
 import type { Tool } from "../../src/model/tool.ts";
 import { BUILT_IN_ZONE_RULES, compileZones, type ZoneRules } from "../../src/model/zone.ts";
 import { createPolicyEngine, type PolicyEngine } from "../../src/policy/policy.ts";
+import { createRedactor, type Redactor } from "../../src/redact/redact.ts";
 import { openWorkspaceRoots } from "../../src/sandbox/files/files.ts";
 import type { LockStore } from "../../src/sandbox/lock-store.ts";
 import { policyActions, policySources } from "../../src/server/policies.ts";
@@ -124,6 +125,8 @@ export interface MemoryKernelOptions {
   /** The operator's own policies. */
   readonly policies?: string;
   readonly workspaceDisabled?: readonly string[];
+  /** Another one than that of the built-in rules. */
+  readonly redactor?: Redactor;
 }
 
 /** A kernel with everything that a test may want to reach. */
@@ -275,6 +278,7 @@ function fixedParts(clock: Clock, root: string, tools: readonly Tool[], options:
     instanceId: "ins_test",
     settings: { toolsEnabled: true, disabledTools: new Set(), violationsPerMinute: 5, ...options.settings },
     registry,
+    redactor: () => options.redactor ?? builtInRedactor(),
     locks: memoryLocks(),
     workspaces: { open: async () => place },
     argumentsKey: new Uint8Array(32).fill(7),
@@ -305,6 +309,14 @@ async function openSession(sessions: SessionStore, root: string, preset: string,
   const session = { ...minted.session, ...options.session };
   await sessions.insertSession(session);
   return { session, token: minted.token, lease };
+}
+
+let redactor: Redactor | undefined;
+
+/** The redactor with the built-in rules; made once. */
+export function builtInRedactor(): Redactor {
+  redactor ??= createRedactor();
+  return redactor;
 }
 
 const engines = new Map<string, Promise<PolicyEngine>>();

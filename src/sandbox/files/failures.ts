@@ -59,6 +59,12 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
     next: "try again in a moment",
     retryAfterMs: BUSY_RETRY_MS,
   },
+  ENOMEM: {
+    code: "RESOURCE_BUSY",
+    what: "could not be used, because the machine has too little memory",
+    next: "try again in a moment",
+    retryAfterMs: BUSY_RETRY_MS,
+  },
   EAGAIN: {
     code: "RESOURCE_BUSY",
     what: "is being moved about by somebody else",

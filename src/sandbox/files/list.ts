@@ -1,8 +1,9 @@
 /**
  * Listing a directory: names in order, from directory handle to directory handle.
  *
- * Decides: what a listing shows. Hidden places (secret zones, other scopes) and files in the making are left out; managed
- * directories are named and not entered; symbolic links are named and not followed; other mounts are not entered.
+ * Decides: what a listing shows. Hidden places (secret zones, other scopes, what policy closes) and files in the making are
+ * left out; managed directories are named and not entered; symbolic links are named and not followed; other mounts are
+ * not entered.
  * INVARIANTS: each directory is opened from its parent's handle without following links; the order is by code point,
  * each directory followed by what is in it; memory is bounded by the number of entries asked for, not by the directory.
  */
@@ -21,8 +22,8 @@ import { isTemporaryName } from "./temporary.ts";
 const DIRECTORY_FLAGS = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 /** Entries after which other calls get their turn. */
 const ENTRIES_PER_TURN = 256;
-/** Names read after which other calls get their turn. */
-const NAMES_PER_TURN = 4096;
+/** Names looked at after which other calls get their turn: for each, policy may have to be asked. */
+const NAMES_PER_TURN = 256;
 /** Names that one system call brings. */
 const NAMES_PER_CALL = 512;
 

@@ -167,6 +167,13 @@ function result(value: number): number {
 
 const names = new Map<number, string>(Object.entries(machine.errno).map(([name, value]) => [value, name]));
 
+const WANTS: ReadonlySet<number> = new Set([-errno.EMFILE, -errno.ENFILE, -errno.ENOMEM]);
+
+/** Whether a negative error number says that the machine is short of descriptors or memory: it says nothing of the file. */
+export function isWant(negative: number): boolean {
+  return WANTS.has(negative);
+}
+
 /** The name of a negative error number, such as `ENOENT`. */
 export function errorName(negative: number): string {
   if (-negative === errno.EAGAIN) return "EAGAIN";

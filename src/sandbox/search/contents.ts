@@ -8,9 +8,9 @@
 import { constants, openSync } from "node:fs";
 import { SEARCH_BINARY_PROBE_BYTES, SEARCH_FILE_BYTES_MAX } from "../../base/limits.ts";
 import type { SkippedFiles } from "../../model/search.ts";
-import { closeDescriptor, errno, openBeneath, readNext, regularFileSize } from "../files/syscalls.ts";
+import { closeDescriptor, errno, isWant, openBeneath, readNext, regularFileSize } from "../files/syscalls.ts";
 
-/** Why a file is left out. */
+/** Why a file is left out. What comes of the machine's want of descriptors or memory is no such reason. */
 export type SkipReason = keyof SkippedFiles;
 
 // A FIFO that was swapped in for a regular file neither blocks nor is read from.
@@ -20,8 +20,9 @@ const FIRST_BYTES = 64 * 1024;
 let buffer = Buffer.allocUnsafeSlow(FIRST_BYTES);
 
 /** The bytes of `name` in `directory`, or of the file that `directory` itself is when the name is empty. */
-export function contentsOf(directory: number, name: string): Buffer | SkipReason {
+export function contentsOf(directory: number, name: string): Buffer | SkipReason | "busy" {
   const descriptor = name === "" ? openAgain(directory) : openBeneath(directory, name, FLAGS, "plain");
+  if (isWant(descriptor)) return "busy";
   if (descriptor < 0) return descriptor === -errno.ENOENT ? "vanished" : "unreadable";
   try {
     return readFrom(descriptor);
@@ -34,8 +35,9 @@ export function contentsOf(directory: number, name: string): Buffer | SkipReason
 function openAgain(descriptor: number): number {
   try {
     return openSync(`/proc/self/fd/${descriptor}`, constants.O_RDONLY | constants.O_NOCTTY);
-  } catch {
-    return -1; // whatever the reason, it cannot be read
+  } catch (error) {
+    const number = error instanceof Error && "errno" in error ? error.errno : undefined;
+    return typeof number === "number" && number < 0 ? number : -errno.EACCES; // whatever the reason, it cannot be read
   }
 }
 

@@ -2,7 +2,7 @@
 import { REGEX_BUDGET_MS } from "../../base/limits.ts";
 import { ToolFailure } from "../../model/failure.ts";
 import type { SearchPattern } from "../../model/search.ts";
-import { quoted } from "../files/failures.ts";
+import { failureOf, quoted } from "../files/failures.ts";
 import type { WorkResult } from "./messages.ts";
 
 /** The failure of work that a search thread did not do; `path` is the file it was at. */
@@ -25,6 +25,13 @@ export function failureOfWork(
       const message = `matching ${quoted(pattern.text)}${where} took more than the ${REGEX_BUDGET_MS} ms that a file may take`;
       return new ToolFailure("REGEX_TIMEOUT", message, "use a simpler expression, or leave large files out with `glob`");
     }
+    case "out_of_memory": {
+      const where = path === undefined ? "" : ` in ${quoted(path)}`;
+      const message = `searching for ${quoted(pattern.text)}${where} took more memory than a search may`;
+      return new ToolFailure("REGEX_TIMEOUT", message, "use a simpler expression, or leave large files out with `glob`");
+    }
+    case "busy":
+      return failureOf("EMFILE", path ?? ".");
     case "stalled": {
       const message = path === undefined ? "the search did not get on" : `${quoted(path)} could not be read in time`;
       return new ToolFailure("RESOURCE_BUSY", message, "try again in a moment", { afterMs: 1000 });

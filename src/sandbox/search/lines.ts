@@ -16,21 +16,35 @@ const CHARACTER_BYTES_MAX = 4;
 /** Characters kept in front of the match when a line is cut. */
 const LEAD_CHARACTERS = 100;
 
-/** The first `linesMax` lines of `bytes` with a match, and the number of matches seen until then. */
+/** Bytes of what is shown of a line, its surroundings included. */
+export function lineBytes({ text, before, after }: ThreadLine): number {
+  let bytes = Buffer.byteLength(text);
+  for (const line of before) bytes += Buffer.byteLength(line);
+  for (const line of after) bytes += Buffer.byteLength(line);
+  return bytes;
+}
+
+/**
+ * The first `linesMax` lines of `bytes` with a match, and the number of matches seen until then. The line that makes them
+ * more than `bytesMax` bytes is the last.
+ */
 export function findLines(
   bytes: Buffer,
   pattern: ReadyPattern,
-  options: { readonly context: number; readonly linesMax: number },
+  options: { readonly context: number; readonly linesMax: number; readonly bytesMax: number },
 ): { readonly count: number; readonly lines: readonly ThreadLine[] } {
   const lines: ThreadLine[] = [];
   const cursor = new LineCursor(bytes);
   let count = 0;
+  let room = options.bytesMax;
   matchAll(bytes, pattern, (start, end) => {
     // An empty match behind the last line feed is in no line.
     if (start === bytes.length && bytes.length > 0 && bytes[start - 1] === NEWLINE) return true;
     if (cursor.isBefore(start)) {
-      if (lines.length === options.linesMax) return false;
-      lines.push(shown(bytes, cursor.moveTo(start), start, end, options.context));
+      if (lines.length === options.linesMax || room < 0) return false;
+      const line = shown(bytes, cursor.moveTo(start), start, end, options.context);
+      lines.push(line);
+      room -= lineBytes(line);
     }
     count += 1;
     return true;

@@ -5,6 +5,7 @@ import { RRegex } from "rregex";
 import { describe, expect, test } from "vitest";
 import { findMatches } from "../../base/byte-matches.ts";
 import { utf8 } from "../../base/bytes.ts";
+import { eachMarkedMatch } from "./marked-matches.ts";
 import { matchAll, OverBudget } from "./matching.ts";
 import { type ReadyPattern, readyPattern } from "./pattern.ts";
 import { engineText } from "./text.ts";
@@ -27,6 +28,15 @@ function matchesOf(bytes: Uint8Array, pattern: ReadyPattern, windowBytes?: numbe
     windowBytes,
   );
   return found;
+}
+
+function countOf(bytes: Buffer, pattern: ReadyPattern): number {
+  let count = 0;
+  matchAll(bytes, pattern, () => {
+    count += 1;
+    return true;
+  });
+  return count;
 }
 
 const PATTERNS = [
@@ -71,6 +81,40 @@ describe("regular expressions", () => {
         { numRuns: 60 },
       );
     }
+  });
+
+  test("a file without line ends has more matches than fit a list, and they are counted or refused all the same", async () => {
+    const letters = Buffer.alloc(9_600_000, "ab ");
+    for (const source of ["[a-z]+", "[^,]", "\\s"]) {
+      let end: unknown = "counted";
+      try {
+        expect(countOf(letters, await ready(source))).toBeGreaterThan(1_000_000);
+      } catch (error) {
+        end = error;
+      }
+      expect(end === "counted" || end instanceof OverBudget, `${source}: ${String(end)}`).toBe(true);
+    }
+  }, 30_000);
+
+  test("matches that are marked are those that are listed, whatever stands in the text, and too many are said to be so", () => {
+    const strange = fc.array(fc.constantFrom("a", "b", "\u0001", "\u0002", "\u001f", "\ue000", "é", "\n", "$0", "$"), { maxLength: 30 });
+    for (const source of ["a*", "(a)|(?P<x>b)", "^", "[^a]", "\\x01", "\\$", "é+"]) {
+      const regex = new RRegex(`(?mR)${source}`);
+      fc.assert(
+        fc.property(strange, (parts) => {
+          const content = parts.join("");
+          const listed = regex.findAll(content).map(({ start, end }) => [start, end]);
+          const marked: [number, number][] = [];
+          const tell = (start: number, end: number) => marked.push([start, end]) > 0;
+          expect(eachMarkedMatch(regex, content, tell)).toBe("all");
+          expect(marked, source).toEqual(listed);
+          if (listed.length > 1) expect(eachMarkedMatch(regex, content, () => true, listed.length - 1)).toBe("too_many");
+          if (listed.length > 0) expect(eachMarkedMatch(regex, content, () => true, listed.length)).toBe("all");
+        }),
+      );
+    }
+    const everyMark = String.fromCharCode(...Array.from({ length: 0xe040 }, (_, code) => (code < 0x20 || code >= 0xe000 ? code : 0x61)));
+    expect(eachMarkedMatch(new RRegex("a"), everyMark, () => true)).toBe("too_many");
   });
 
   test("most of them are cut into windows, and those that may cross lines are not", async () => {

@@ -8,19 +8,24 @@
 import { eachMatch } from "../../base/byte-matches.ts";
 import { EDIT_NATIVE_STEPS_MAX } from "../../base/limits.ts";
 import { beginBudget } from "./budget.ts";
+import { eachMarkedMatch } from "./marked-matches.ts";
 import type { ReadyPattern } from "./pattern.ts";
 import { engineText } from "./text.ts";
 
 /** Told of a match; answers whether it wants more. */
 export type OnMatch = (start: number, end: number) => boolean;
 
-/** Thrown when a file takes longer than its budget. */
+/** Thrown when a file takes longer than its budget, or has more matches than fit. */
 export class OverBudget extends Error {}
 
 type RegexPattern = Extract<ReadyPattern, { kind: "regex" }>;
 
 /** Bytes that the engine gets at once where matches stay within their lines. */
 const WINDOW_BYTES = 64 * 1024;
+/** Windows' worth of bytes up to which the engine lists all matches at once. */
+const LISTED_WINDOWS = 2;
+/** Matches after which the budget is looked at again. */
+const MATCHES_PER_LOOK = 4096;
 const NEWLINE = 10;
 /** UTF-8 byte order mark; it is no part of the first line. */
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
@@ -80,15 +85,23 @@ function matchByLines(scan: Scan, first: number, firstHit: number): void {
 }
 
 /** The matches in a window; one that begins behind the window's last line feed belongs to the next. Whether more are wanted. */
-function matchWindow({ bytes, pattern, onMatch, isOverBudget }: Scan, from: number, to: number): boolean {
+function matchWindow({ bytes, pattern, onMatch, windowBytes, isOverBudget }: Scan, from: number, to: number): boolean {
   const { text, toByte } = engineText(bytes.subarray(from, to));
+  const endsInLineFeed = pattern.withinLine && to > from && bytes[to - 1] === NEWLINE;
+  let seen = 0;
+  const tell = (start: number, end: number): boolean => {
+    seen += 1;
+    if (seen % MATCHES_PER_LOOK === 0 && isOverBudget()) throw new OverBudget();
+    const at = from + toByte(start);
+    return (endsInLineFeed && at === to) || onMatch(at, from + toByte(end));
+  };
+  if (to - from > LISTED_WINDOWS * windowBytes) {
+    // A line or a file that may not be cut: its matches are not listed, because there may be millions.
+    const told = eachMarkedMatch(pattern.regex, text, tell);
+    if (told === "too_many" || isOverBudget()) throw new OverBudget();
+    return told === "all";
+  }
   const matches = pattern.regex.findAll(text);
   if (isOverBudget()) throw new OverBudget();
-  const endsInLineFeed = pattern.withinLine && to > from && bytes[to - 1] === NEWLINE;
-  for (const { start, end } of matches) {
-    const at = from + toByte(start);
-    if (endsInLineFeed && at === to) continue;
-    if (!onMatch(at, from + toByte(end))) return false;
-  }
-  return true;
+  return matches.every(({ start, end }) => tell(start, end));
 }

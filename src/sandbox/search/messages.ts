@@ -45,6 +45,10 @@ export type WorkResult =
   | { readonly kind: "too_big" }
   /** Matching took too long: in a file of the batch, or while the pattern was made ready (`index` -1). */
   | { readonly kind: "over_budget"; readonly index: number }
+  /** There was not memory enough for the thread's answer. */
+  | { readonly kind: "out_of_memory"; readonly index: number }
+  /** The machine had no more descriptors or memory, so that a file could not be opened. */
+  | { readonly kind: "busy"; readonly index: number }
   /** The machine did not give a file's bytes in time. */
   | { readonly kind: "stalled"; readonly index: number }
   | { readonly kind: "broken"; readonly message: string };
@@ -59,6 +63,14 @@ export interface ThreadRequest {
 export interface ThreadReply {
   readonly id: number;
   readonly result: WorkResult;
+  /** What the thread has used of the engine so far. */
+  readonly wear: Wear;
+}
+
+/** What the engine of a thread holds, and never gives back. */
+export interface Wear {
+  readonly engineBytes: number;
+  readonly patternsCompiled: number;
 }
 
 /** Cells of the memory in which a thread shows what it is doing. */

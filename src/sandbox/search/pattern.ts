@@ -9,6 +9,7 @@ import type { RRegex } from "rregex";
 import { utf8 } from "../../base/bytes.ts";
 import { SEARCH_PATTERNS_KEPT_MAX } from "../../base/limits.ts";
 import type { SearchPattern } from "../../model/search.ts";
+import type { Wear } from "./messages.ts";
 import { factsOf, type PatternFacts } from "./syntax-tree.ts";
 
 /** A pattern that can be searched for. */
@@ -22,6 +23,14 @@ export type BadPattern = { readonly kind: "invalid"; readonly problem: string } 
 /** Multi-line mode, with CRLF as a line end too. */
 const FLAGS = "(?mR)";
 const NO_SPECIAL_CHARACTER = /^[^\\.+*?()|[\]{}^$]+$/;
+
+let engineLoaded: object = {};
+let patternsCompiled = 0;
+
+/** What the engine of this thread holds so far: its memory only ever grows. */
+export function engineWear(): Wear {
+  return { engineBytes: engineBytes(), patternsCompiled };
+}
 
 const kept = new Map<string, ReadyPattern | BadPattern>();
 
@@ -42,6 +51,8 @@ export async function readyPattern(pattern: SearchPattern): Promise<ReadyPattern
 
 async function compile(text: string): Promise<ReadyPattern | BadPattern> {
   const engine = await import("rregex");
+  engineLoaded = engine;
+  patternsCompiled += 1;
   try {
     const regex = new engine.RRegex(FLAGS + text);
     return { kind: "regex", regex, ...factsOf(regex.syntax()) };
@@ -50,6 +61,15 @@ async function compile(text: string): Promise<ReadyPattern | BadPattern> {
     if (error.message.includes("size limit")) return { kind: "too_big" };
     return { kind: "invalid", problem: problemOf(error.message) };
   }
+}
+
+/** Bytes of the engine's memory; it is a WebAssembly module, and shows its exports. */
+function engineBytes(): number {
+  let value: unknown = engineLoaded;
+  for (const name of ["__wasm", "memory", "buffer"]) {
+    value = typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
+  }
+  return value instanceof ArrayBuffer ? value.byteLength : 0;
 }
 
 /** What is wrong and where, from the engine's drawing: the pattern, below it an arrow, then the reason. */

@@ -4,11 +4,12 @@
  */
 import { parentPort, workerData } from "node:worker_threads";
 import { assert } from "../../base/errors.ts";
+import { SHOWN_BYTES_MAX } from "../../base/limits.ts";
 import { contentsOf } from "./contents.ts";
-import { findLines } from "./lines.ts";
+import { findLines, lineBytes } from "./lines.ts";
 import { matchAll, OverBudget } from "./matching.ts";
 import { PULSE, type SearchWork, type ThreadMatch, type ThreadReply, type ThreadRequest, type WorkResult } from "./messages.ts";
-import { type ReadyPattern, readyPattern } from "./pattern.ts";
+import { engineWear, type ReadyPattern, readyPattern } from "./pattern.ts";
 
 const port = parentPort;
 assert(port, "the search thread runs as a worker");
@@ -21,7 +22,7 @@ port.on("message", ({ id, work }: ThreadRequest) => {
   last = last
     .then(() => search(work))
     .catch((error: unknown): WorkResult => ({ kind: "broken", message: error instanceof Error ? error.message : String(error) }))
-    .then((result) => port.postMessage({ id, result } satisfies ThreadReply));
+    .then((result) => port.postMessage({ id, result, wear: engineWear() } satisfies ThreadReply));
 });
 
 function show(index: number, matching: boolean): void {
@@ -39,10 +40,14 @@ async function search(work: SearchWork): Promise<WorkResult> {
 function searchFiles({ files, wanted }: SearchWork, pattern: ReadyPattern): WorkResult {
   const skipped = { binary: 0, tooLarge: 0, unreadable: 0, vanished: 0 };
   const matches: ThreadMatch[] = [];
+  const room = wanted.kind === "lines" ? { lines: wanted.linesMax, bytes: SHOWN_BYTES_MAX } : undefined;
   let filesSearched = 0;
   for (const [index, name] of files.names.entries()) {
+    // What comes now would not be shown: the answer is full with what there is.
+    if (room && (room.lines <= 0 || room.bytes < 0)) break;
     show(index, false);
     const contents = contentsOf(files.directories[index] ?? -1, name);
+    if (contents === "busy") return { kind: "busy", index };
     if (typeof contents === "string") {
       skipped[contents] += 1;
       continue;
@@ -50,7 +55,14 @@ function searchFiles({ files, wanted }: SearchWork, pattern: ReadyPattern): Work
     show(index, true);
     filesSearched += 1;
     try {
-      const found = wanted.kind === "count" ? { count: countIn(contents, pattern), lines: [] } : findLines(contents, pattern, wanted);
+      const found =
+        wanted.kind === "count"
+          ? { count: countIn(contents, pattern), lines: [] }
+          : findLines(contents, pattern, { ...wanted, linesMax: room?.lines ?? 0, bytesMax: room?.bytes ?? 0 });
+      if (room) {
+        room.lines -= found.lines.length;
+        for (const line of found.lines) room.bytes -= lineBytes(line);
+      }
       if (found.count > 0) matches.push({ index, ...found });
     } catch (error) {
       if (error instanceof OverBudget) return { kind: "over_budget", index };

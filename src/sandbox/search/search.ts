@@ -205,7 +205,7 @@ class Batches {
   }
 
   #failure(result: Exclude<WorkResult, { kind: "done" }>, files: readonly Candidate[]): Error {
-    const index = result.kind === "over_budget" || result.kind === "stalled" ? result.index : -1;
+    const index = "index" in result ? result.index : -1;
     return failureOfWork(result, this.#query.pattern, files[index]?.place.path);
   }
 

@@ -24,27 +24,40 @@ export function engineText(bytes: Buffer): EngineText {
   return repaired(bytes);
 }
 
+const STAND_IN = Buffer.from("\ufffd");
+
+/** In two passes over the bytes: the memory of lists would grow with what is odd, and a file may be odd altogether. */
 function repaired(bytes: Buffer): EngineText {
-  const odd: number[] = [];
-  const parts: string[] = [];
+  let count = 0;
+  for (let at = oddFrom(bytes, 0); at < bytes.length; at = oddFrom(bytes, at + 1)) count += 1;
+  const odd = new Uint32Array(count);
+  const filled = Buffer.allocUnsafe(bytes.length + EXTRA_BYTES * count);
   let from = 0;
-  for (let at = 0; at < bytes.length; ) {
-    const length = characterLength(bytes, at);
-    if (length > 0) {
-      at += length;
-      continue;
-    }
-    parts.push(bytes.toString("utf8", from, at), "\ufffd");
-    odd.push(at);
-    at += 1;
-    from = at;
+  let length = 0;
+  for (let index = 0; index < count; index += 1) {
+    const at = oddFrom(bytes, from);
+    odd[index] = at;
+    length += bytes.copy(filled, length, from, at);
+    length += STAND_IN.copy(filled, length);
+    from = at + 1;
   }
-  parts.push(bytes.toString("utf8", from, bytes.length));
-  return { text: parts.join(""), toByte: (offset) => offset - EXTRA_BYTES * oddBefore(odd, offset) };
+  bytes.copy(filled, length, from);
+  return { text: filled.toString("utf8"), toByte: (offset) => offset - EXTRA_BYTES * oddBefore(odd, offset) };
+}
+
+/** The first byte from `start` on that belongs to no character, or the end. */
+function oddFrom(bytes: Buffer, start: number): number {
+  let at = start;
+  while (at < bytes.length) {
+    const length = characterLength(bytes, at);
+    if (length === 0) return at;
+    at += length;
+  }
+  return at;
 }
 
 /** How many of the odd bytes stand before `offset` of the text. */
-function oddBefore(odd: readonly number[], offset: number): number {
+function oddBefore(odd: Uint32Array, offset: number): number {
   let low = 0;
   let high = odd.length;
   while (low < high) {

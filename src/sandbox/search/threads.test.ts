@@ -4,7 +4,10 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { endOf, newPlace, type Place } from "../../../test/attacks/files-fixture.ts";
 import { find, searchIn, shortly } from "../../../test/attacks/search-fixture.ts";
+import { SEARCH_PATTERNS_COMPILED_MAX, SHOWN_BYTES_MAX } from "../../base/limits.ts";
+import { lineBytes } from "./lines.ts";
 import type { SearchWork, WorkResult } from "./messages.ts";
+import { engineWear, readyPattern } from "./pattern.ts";
 import { createSearchThreads } from "./threads.ts";
 
 let place: Place;
@@ -65,6 +68,67 @@ describe("a stuck thread", () => {
     expect(slow).toBe("REGEX_TIMEOUT");
     expect(shortly(quick)).toEqual(["small:1:1:needle"]);
   }, 30_000);
+});
+
+describe("the engine's memory", () => {
+  const starting = async (engineBytesMax: number | undefined, patterns: number) => {
+    let started = 0;
+    const onStart = () => {
+      started += 1;
+    };
+    const threads = createSearchThreads({ threadsMax: 1, onStart, ...(engineBytesMax !== undefined && { engineBytesMax }) });
+    for (let index = 0; index < patterns; index += 1) {
+      expect(await threads.run(work(`need[l]e|x{${index + 2}}`, ["small"]), NOBODY)).toEqual(DONE);
+    }
+    return started;
+  };
+
+  test("that has grown ends its thread once it is idle", async () => {
+    expect(await starting(undefined, 3)).toBe(1); // control
+    expect(await starting(1, 3)).toBe(3);
+  });
+
+  test("is given back after a number of patterns too", async () => {
+    expect(await starting(undefined, SEARCH_PATTERNS_COMPILED_MAX + 1)).toBe(2);
+  });
+
+  test("is seen: a large pattern makes it larger", async () => {
+    const before = engineWear();
+    expect(await readyPattern({ kind: "regex", text: "\\w{100}" })).toMatchObject({ kind: "regex" });
+    expect(engineWear().engineBytes).toBeGreaterThan(before.engineBytes + 1_000_000);
+    expect(engineWear().patternsCompiled).toBe(before.patternsCompiled + 1);
+  });
+});
+
+describe("much that matches", () => {
+  test("in a file without line ends neither ends the process nor is counted wrongly", async () => {
+    writeFileSync(join(place.root, "one-line"), "ab ".repeat(3_200_000));
+    writeFileSync(join(place.root, "table"), "ab,cd\n".repeat(1_600_000));
+    const threads = createSearchThreads({ threadsMax: 1, stuckMs: 20_000 });
+    for (const [name, pattern] of [
+      ["one-line", "[a-z]+"],
+      ["table", "[^,]+"],
+    ] as const) {
+      const result = await threads.run(work(pattern, [name]), NOBODY);
+      if (result.kind === "done") expect(result.matches[0]?.count).toBeGreaterThan(1_000_000);
+      else expect(result).toEqual({ kind: "over_budget", index: 0 });
+    }
+    expect(await threads.run(work("needle", ["small"]), NOBODY)).toEqual(DONE);
+  }, 60_000);
+
+  test("stops being collected when there is more than an answer shows", async () => {
+    const names = Array.from({ length: 64 }, (_, index) => `wide-${index}`);
+    for (const name of names) writeFileSync(join(place.root, name), `${"é".repeat(150)}\n`.repeat(1001));
+    const threads = createSearchThreads({ threadsMax: 1 });
+    const wanted = { kind: "lines", context: 10, linesMax: 1001 } as const;
+    const result = await threads.run({ ...work("é", names, "literal"), wanted }, NOBODY);
+    expect(result.kind).toBe("done");
+    if (result.kind !== "done") return;
+    const bytes = result.matches.flatMap(({ lines }) => lines).reduce((sum, line) => sum + lineBytes(line), 0);
+    expect(bytes).toBeGreaterThan(SHOWN_BYTES_MAX); // so that the answer is known to be cut
+    expect(bytes).toBeLessThan(2 * SHOWN_BYTES_MAX);
+    expect(result.filesSearched).toBe(1);
+  });
 });
 
 describe("threads", () => {

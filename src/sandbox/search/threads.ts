@@ -8,7 +8,14 @@
  */
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
-import { SEARCH_STUCK_MS, SEARCH_THREAD_HEAP_MIB, SEARCH_THREADS_IDLE_MS, SEARCH_THREADS_MAX } from "../../base/limits.ts";
+import {
+  SEARCH_ENGINE_BYTES_MAX,
+  SEARCH_PATTERNS_COMPILED_MAX,
+  SEARCH_STUCK_MS,
+  SEARCH_THREAD_HEAP_MIB,
+  SEARCH_THREADS_IDLE_MS,
+  SEARCH_THREADS_MAX,
+} from "../../base/limits.ts";
 import { PULSE, PULSE_BYTES, type SearchWork, type ThreadReply, type ThreadRequest, type WorkResult } from "./messages.ts";
 
 /** Runs work on search threads. */
@@ -17,11 +24,14 @@ export interface SearchThreads {
   readonly run: (work: SearchWork, signal: AbortSignal) => Promise<WorkResult>;
 }
 
-/** How long a step may take, and how many threads there are. */
+/** How long a step may take, how many threads there are, and how much memory the engine of each may take. */
 export interface SearchThreadsOptions {
   readonly stuckMs?: number;
   readonly threadsMax?: number;
   readonly idleMs?: number;
+  readonly engineBytesMax?: number;
+  /** Told of each thread that starts. */
+  readonly onStart?: () => void;
 }
 
 /** Work that a thread has at once, so that it never waits for the next. */
@@ -42,6 +52,8 @@ interface Thread {
   readonly pulse: Int32Array;
   /** Given to it and not answered yet, oldest first. */
   readonly running: Map<number, Job>;
+  /** It holds so much that it is ended as soon as it has nothing to do, and gets nothing more. */
+  worn: boolean;
   step: number;
   quietLooks: number;
 }
@@ -64,6 +76,8 @@ class Threads {
   readonly #stuckMs: number;
   readonly #threadsMax: number;
   readonly #idleMs: number;
+  readonly #engineBytesMax: number;
+  readonly #onStart: () => void;
   readonly #threads = new Set<Thread>();
   readonly #queue: Job[] = [];
   #nextId = 1;
@@ -74,6 +88,8 @@ class Threads {
     this.#stuckMs = options.stuckMs ?? SEARCH_STUCK_MS;
     this.#threadsMax = options.threadsMax ?? Math.min(availableParallelism(), SEARCH_THREADS_MAX);
     this.#idleMs = options.idleMs ?? SEARCH_THREADS_IDLE_MS;
+    this.#engineBytesMax = options.engineBytesMax ?? SEARCH_ENGINE_BYTES_MAX;
+    this.#onStart = options.onStart ?? (() => undefined);
   }
 
   run(work: SearchWork, signal: AbortSignal): Promise<WorkResult> {
@@ -101,6 +117,7 @@ class Threads {
   #threadWithRoom(): Thread | undefined {
     let best: Thread | undefined;
     for (const thread of this.#threads) {
+      if (thread.worn) continue;
       if (best === undefined || thread.running.size < best.running.size) best = thread;
     }
     if ((best === undefined || best.running.size > 0) && this.#threads.size < this.#threadsMax) return this.#start();
@@ -118,40 +135,56 @@ class Threads {
   }
 
   #start(): Thread {
+    this.#onStart();
     const memory = new SharedArrayBuffer(PULSE_BYTES);
     const worker = new Worker(new URL("./search-worker.ts", import.meta.url), {
       workerData: { pulse: memory },
       trackUnmanagedFds: false,
       resourceLimits: { maxOldGenerationSizeMb: SEARCH_THREAD_HEAP_MIB },
     });
-    const thread: Thread = { worker, pulse: new Int32Array(memory), running: new Map(), step: 0, quietLooks: 0 };
+    const thread: Thread = { worker, pulse: new Int32Array(memory), running: new Map(), worn: false, step: 0, quietLooks: 0 };
     this.#threads.add(thread);
     worker.unref();
-    worker.on("message", ({ id, result }: ThreadReply) => this.#answered(thread, id, result));
+    worker.on("message", (reply: ThreadReply) => this.#answered(thread, reply));
     // Out of memory is an error of the thread; whatever it is, `exit` follows.
     worker.on("error", (error) => this.#lost(thread, lossOf(error, Atomics.load(thread.pulse, PULSE.index))));
     worker.on("exit", () => this.#lost(thread, { kind: "broken", message: "the search thread ended" }));
     return thread;
   }
 
-  #answered(thread: Thread, id: number, result: WorkResult): void {
+  #answered(thread: Thread, { id, result, wear }: ThreadReply): void {
     const job = thread.running.get(id);
     if (job === undefined) return;
     thread.running.delete(id);
     thread.quietLooks = 0;
     job.resolve(result);
+    thread.worn ||= wear.engineBytes > this.#engineBytesMax || wear.patternsCompiled >= SEARCH_PATTERNS_COMPILED_MAX;
     if (thread.running.size === 0) thread.worker.unref();
+    if (thread.running.size === 0 && thread.worn) this.#retire(thread);
     this.#dispatch();
     if (this.#isIdle()) this.#rest();
+  }
+
+  /** Ends a thread that has nothing to do; another is started when it is needed. */
+  #retire(thread: Thread): void {
+    this.#threads.delete(thread);
+    void thread.worker.terminate();
   }
 
   /** A thread is gone: what it was doing failed with `loss`, what it had not begun is done by another. */
   #lost(thread: Thread, loss: WorkResult): void {
     if (!this.#threads.delete(thread)) return;
-    const [current, ...others] = thread.running.values();
+    void thread.worker.terminate();
+    const [current] = thread.running.keys();
+    this.#settle(thread, current, loss);
+  }
+
+  /** Answers the job `lost` of a thread that has ended with `loss`, if it was not answered before, and gives its others to the next. */
+  #settle(thread: Thread, lost: number | undefined, loss: WorkResult): void {
+    const current = lost === undefined ? undefined : thread.running.get(lost);
+    const others = [...thread.running].filter(([id]) => id !== lost).map(([, job]) => job);
     thread.running.clear();
     this.#queue.unshift(...others);
-    void thread.worker.terminate();
     current?.resolve(loss);
     this.#dispatch();
     if (this.#isIdle()) this.#rest();
@@ -168,12 +201,12 @@ class Threads {
 
   /** Ends a stuck thread, and only then says so: the caller may close descriptors that it used. */
   async #end(thread: Thread): Promise<void> {
-    thread.quietLooks = Number.NEGATIVE_INFINITY; // once
+    this.#threads.delete(thread); // it gets nothing more, and ends once
+    const [stuck] = thread.running.keys();
     const index = Atomics.load(thread.pulse, PULSE.index);
     const loss: WorkResult = { kind: Atomics.load(thread.pulse, PULSE.matching) === 1 ? "over_budget" : "stalled", index };
-    thread.worker.removeAllListeners("exit");
     await thread.worker.terminate();
-    this.#lost(thread, loss);
+    this.#settle(thread, stuck, loss);
   }
 
   #isIdle(): boolean {
@@ -188,15 +221,12 @@ class Threads {
   }
 
   #endAll(): void {
-    for (const thread of this.#threads) {
-      this.#threads.delete(thread);
-      void thread.worker.terminate();
-    }
+    for (const thread of [...this.#threads]) this.#retire(thread);
   }
 }
 
-/** Matches that fit no memory would fit no budget either. */
+/** What a thread that failed leaves behind: being out of memory has a name of its own. */
 function lossOf(error: unknown, index: number): WorkResult {
   const isFull = error instanceof Error && "code" in error && error.code === "ERR_WORKER_OUT_OF_MEMORY";
-  return isFull ? { kind: "over_budget", index } : { kind: "broken", message: error instanceof Error ? error.message : String(error) };
+  return isFull ? { kind: "out_of_memory", index } : { kind: "broken", message: error instanceof Error ? error.message : String(error) };
 }

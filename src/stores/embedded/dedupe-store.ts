@@ -8,7 +8,7 @@
 import { join } from "node:path";
 import type { Database, Statement } from "better-sqlite3";
 import { KernelError } from "../../base/errors.ts";
-import { DEDUPE_STORE_BYTES_MAX } from "../../base/limits.ts";
+import { DEDUPE_SESSION_SHARE, DEDUPE_STORE_BYTES_MAX } from "../../base/limits.ts";
 import type { ClaimOutcome, ClaimRequest, DedupeKey, DedupeStore, HeldClaim, KeptRecord } from "../../dedupe/dedupe-store.ts";
 import { guarded, immediately, openDatabase } from "./database.ts";
 import { LogSync } from "./log-sync.ts";
@@ -77,6 +77,7 @@ class EmbeddedDedupeStore {
   private readonly giveUp: Statement<[Values]>;
   private readonly deleteKept: Statement<[number, number]>;
   private readonly listHeld: Statement<[number, number], HeldRow>;
+  private readonly takenBy: Statement<[string], number>;
   private readonly pages: Statement<[], number>;
   private readonly freePages: Statement<[], number>;
   private readonly pageBytes: number;
@@ -122,6 +123,7 @@ class EmbeddedDedupeStore {
     this.listHeld = database.prepare(
       `SELECT session_id, dedupe_key, holder, begun, at_ms FROM calls WHERE holder IS NOT NULL AND at_ms < ? ORDER BY at_ms LIMIT ?`,
     );
+    this.takenBy = database.prepare<[string], number>("SELECT size FROM taken WHERE session_id = ?").pluck();
     this.pages = database.prepare<[], number>("PRAGMA page_count").pluck();
     this.freePages = database.prepare<[], number>("PRAGMA freelist_count").pluck();
     this.pageBytes = Number(database.pragma("page_size", { simple: true }));
@@ -135,7 +137,7 @@ class EmbeddedDedupeStore {
         // Read again under the write lock: another kernel may have been faster.
         const taken = this.taken(request);
         if (taken !== undefined) return taken;
-        this.requireRoom();
+        if (!this.hasRoom(request.sessionId)) return { kind: "full" };
         this.database.prepare(`DELETE FROM calls WHERE ${THIS}`).run(keyOf(request)); // an answer that counts as gone
         const { call, holder } = request;
         this.claimFree.run({ ...keyOf(request), call, holder, nowMs: Math.floor(request.nowMs) });
@@ -189,7 +191,7 @@ class EmbeddedDedupeStore {
   }
 
   /** What stands in the way of a claim. A clock that went backwards makes no answer old: its time is then later than now. */
-  private taken({ sessionId, dedupeKey, forgetBeforeMs }: ClaimRequest): Exclude<ClaimOutcome, { kind: "claimed" }> | undefined {
+  private taken({ sessionId, dedupeKey, forgetBeforeMs }: ClaimRequest): Exclude<ClaimOutcome, { kind: "claimed" | "full" }> | undefined {
     const row = this.find.get(sessionId, dedupeKey);
     if (row === undefined) return undefined;
     const { call, holder, begun, at_ms: sinceMs, answer, bytes } = row;
@@ -200,10 +202,11 @@ class EmbeddedDedupeStore {
     return { kind: "kept", call, record: { text: answer, bytes } };
   }
 
-  /** Refuses before anything is executed, so that what is executed can be kept. */
-  private requireRoom(): void {
+  /** Refuses before anything is executed, so that what is executed can be kept. False when only this session must wait. */
+  private hasRoom(sessionId: string): boolean {
     const used = ((this.pages.get() ?? 0) - (this.freePages.get() ?? 0)) * this.pageBytes;
-    if (used < this.bytesMax) return;
+    if (used < this.bytesMax / 2) return true;
+    if (used < this.bytesMax) return (this.takenBy.get(sessionId) ?? 0) < this.bytesMax * DEDUPE_SESSION_SHARE;
     const message = "`dedupe.db` in the state directory holds as many answers as it may; it takes more when old ones are forgotten";
     throw new KernelError("STORE_UNAVAILABLE", message);
   }

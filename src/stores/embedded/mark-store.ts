@@ -10,7 +10,7 @@ import { KernelError } from "../../base/errors.ts";
 import { STORE_LIST_MAX } from "../../base/limits.ts";
 import { endTurn } from "../../base/turn.ts";
 import type { MarkOwner, MarkSelection, MarkStore, OwnedMark, RaisedMark } from "../../flow/mark-store.ts";
-import { combineMarks, covers, DATA_CLASSES, equalMarks, type Mark, TRUST_LEVELS } from "../../model/label.ts";
+import { combineMarks, covers, equalMarks, type Mark, markOf } from "../../model/label.ts";
 import { guarded, immediately } from "./database.ts";
 import { RowCache, type StateFreshness } from "./state-cache.ts";
 
@@ -68,26 +68,25 @@ export class EmbeddedMarkStore implements MarkStore {
     });
   }
 
-  async listMarks({ userId = null, agentId = null, serviceRoot = null }: MarkSelection): Promise<readonly OwnedMark[]> {
+  async listMarks(selection: MarkSelection): Promise<readonly OwnedMark[]> {
     const sql = `SELECT * FROM marks
-      WHERE (?1 IS NULL OR user_id = ?1) AND (?2 IS NULL OR agent_id = ?2) AND (?3 IS NULL OR service_root = ?3)
+      WHERE (@userId IS NULL OR user_id = @userId) AND (@agentId IS NULL OR agent_id = @agentId)
+        AND (@serviceRoot IS NULL OR service_root = @serviceRoot)
       ORDER BY changed_at_ms DESC, user_id, agent_id, service_root LIMIT ${STORE_LIST_MAX}`;
-    const rows = this.#guarded(() => {
-      const select = this.#database.prepare<[string | null, string | null, string | null], MarkRow>(sql);
-      return select.all(userId, agentId, serviceRoot);
-    });
+    const wanted = { userId: null, agentId: null, serviceRoot: null, ...selection };
+    const rows = this.#guarded(() => this.#database.prepare<[typeof wanted], MarkRow>(sql).all(wanted));
     return rows.map((row) => ({
       userId: row.user_id,
       agentId: row.agent_id,
       serviceRoot: row.service_root,
-      mark: markOf(row),
+      mark: markIn(row),
       changedAtMs: row.changed_at_ms,
     }));
   }
 
   #read({ userId, agentId, serviceRoot }: MarkOwner): Mark | undefined {
     const row = this.#find.get(userId, agentId, serviceRoot);
-    return row === undefined ? undefined : markOf(row);
+    return row === undefined ? undefined : markIn(row);
   }
 
   #write({ userId, agentId, serviceRoot }: MarkOwner, { trustLevel, dataClass }: Mark, atMs: number): void {
@@ -112,11 +111,8 @@ function keyOf({ userId, agentId, serviceRoot }: MarkOwner): string {
   return `${userId}\0${agentId}\0${serviceRoot}`;
 }
 
-function markOf(row: MarkRow): Mark {
-  const trustLevel = TRUST_LEVELS.find((level) => level === row.trust_level);
-  const dataClass = DATA_CLASSES.find((name) => name === row.data_class);
-  if (trustLevel === undefined || dataClass === undefined) {
-    throw new KernelError("STORE_CORRUPT", "a mark in the state directory names a level that does not exist");
-  }
-  return { trustLevel, dataClass };
+function markIn(row: MarkRow): Mark {
+  const mark = markOf({ trustLevel: row.trust_level, dataClass: row.data_class });
+  if (mark === undefined) throw new KernelError("STORE_CORRUPT", "a mark in the state directory names a level that does not exist");
+  return mark;
 }

@@ -54,6 +54,23 @@ export const DEDUPE_SCHEMA: Schema = {
        at_ms INTEGER NOT NULL, answer TEXT, bytes BLOB, UNIQUE (session_id, dedupe_key)) STRICT;
      CREATE INDEX calls_kept_by_age ON calls (at_ms) WHERE holder IS NULL;
      CREATE INDEX calls_held_by_age ON calls (at_ms) WHERE holder IS NOT NULL;`,
+    // What each session takes, so that none takes everything. 512 bytes stand for a row and its indexes.
+    `CREATE TABLE taken (session_id TEXT PRIMARY KEY, size INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+     INSERT INTO taken SELECT session_id, sum(512 + coalesce(octet_length(answer), 0) + coalesce(octet_length(bytes), 0))
+       FROM calls GROUP BY session_id;
+     CREATE TRIGGER calls_added AFTER INSERT ON calls BEGIN
+       INSERT INTO taken VALUES (NEW.session_id, 512 + coalesce(octet_length(NEW.answer), 0) + coalesce(octet_length(NEW.bytes), 0))
+         ON CONFLICT (session_id) DO UPDATE SET size = size + excluded.size;
+     END;
+     CREATE TRIGGER calls_changed AFTER UPDATE OF answer, bytes ON calls BEGIN
+       UPDATE taken SET size = size + coalesce(octet_length(NEW.answer), 0) + coalesce(octet_length(NEW.bytes), 0)
+         - coalesce(octet_length(OLD.answer), 0) - coalesce(octet_length(OLD.bytes), 0) WHERE session_id = NEW.session_id;
+     END;
+     CREATE TRIGGER calls_removed AFTER DELETE ON calls BEGIN
+       UPDATE taken SET size = size - 512 - coalesce(octet_length(OLD.answer), 0) - coalesce(octet_length(OLD.bytes), 0)
+         WHERE session_id = OLD.session_id;
+       DELETE FROM taken WHERE session_id = OLD.session_id AND size <= 0;
+     END;`,
   ],
 };
 

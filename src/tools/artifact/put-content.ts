@@ -74,7 +74,7 @@ export const putContent: Tool<Arguments> = {
 
 function checked(args: Arguments, content: string): Uint8Array {
   const bytes = bytesOf(content, args.encoding);
-  if (args.encoding === "base64" && bytes.toString("base64").replace(/=+$/, "") !== content.replace(/=+$/, "")) {
+  if (args.encoding === "base64" && withoutPadding(bytes.toString("base64")) !== withoutPadding(content)) {
     throw contentMismatch("the content is not base64");
   }
   if (args.size_bytes !== undefined && args.size_bytes !== bytes.byteLength) {
@@ -83,6 +83,13 @@ function checked(args: Arguments, content: string): Uint8Array {
   const hash = blake3Hex(bytes);
   if (args.content_hash === undefined || args.content_hash === hash) return bytes;
   throw contentMismatch(`the hash \`${args.content_hash}\` was announced, and the bytes that came have the hash \`${hash}\``);
+}
+
+/** `text` without the padding at its end. A loop: a regular expression takes time in the square of the padding's length. */
+function withoutPadding(text: string): string {
+  let end = text.length;
+  while (end > 0 && text[end - 1] === "=") end -= 1;
+  return text.slice(0, end);
 }
 
 function bytesOf(content: string, encoding: Arguments["encoding"]): Buffer {

@@ -6,6 +6,7 @@
  * and time are in proportion to the file, and what is returned is bounded by DIFF_LINES_MAX and DIFF_LINE_CHARACTERS_MAX.
  */
 import { DIFF_LINE_CHARACTERS_MAX, DIFF_LINES_MAX } from "../../base/limits.ts";
+import type { HiddenRange } from "../../model/tool.ts";
 import { type Change, endOfLine } from "./loom.ts";
 
 const NEWLINE = 10;
@@ -25,20 +26,37 @@ interface Block {
   readonly after: Uint8Array;
 }
 
-/** The unified diff of `changes` (in order, not overlapping) to `original`. */
-export function unifiedDiff(path: string, original: Uint8Array, changes: readonly Change[]): Diff {
+/** Finds what must not be shown. */
+export type HiddenIn = (bytes: Uint8Array) => readonly HiddenRange[];
+
+/**
+ * The unified diff of `changes` (in order, not overlapping) to `original`.
+ * @param hidden looks at both versions as wholes, so that no line shows a part of a secret
+ */
+export function unifiedDiff(
+  path: string,
+  original: Uint8Array,
+  changes: readonly Change[],
+  updated: Uint8Array,
+  hidden: HiddenIn = () => [],
+): Diff {
   const hunks = hunksOf(original, blocksOf(original, changes));
   if (hunks.length === 0) return { text: "", linesOmitted: 0 };
   const out = new Lines();
   out.push(`--- a/${path}`);
   out.push(`+++ b/${path}`);
+  const before: Version = { bytes: original, hidden: hidden(original) };
+  const after: Version = { bytes: updated, hidden: hidden(updated) };
+  let longer = 0; // bytes that the new version is longer by
   let line = 1; // of the original, at `position`
   let position = 0;
   let shift = 0; // lines that the new version is longer by
   for (const hunk of hunks) {
     line += countLines(original, position, hunk.from);
     position = hunk.from;
-    shift += writeHunk(out, original, hunk, line, shift);
+    const added = writeHunk(out, before, after, hunk, { line, shift, longer });
+    shift += added.lines;
+    longer += added.bytes;
   }
   return { text: out.text(), linesOmitted: out.omitted };
 }
@@ -155,21 +173,41 @@ function hunksOf(original: Uint8Array, blocks: readonly Block[]): Hunk[] {
   return hunks;
 }
 
-/** Writes one hunk; the result is how many lines it adds. */
-function writeHunk(out: Lines, original: Uint8Array, hunk: Hunk, line: number, shift: number): number {
+/** One of the two versions, and the secrets in it. */
+interface Version {
+  readonly bytes: Uint8Array;
+  readonly hidden: readonly HiddenRange[];
+}
+
+interface Place {
+  readonly line: number;
+  readonly shift: number;
+  readonly longer: number;
+}
+
+interface Added {
+  readonly lines: number;
+  readonly bytes: number;
+}
+
+/** Writes one hunk; the result is what it adds. */
+function writeHunk(out: Lines, old: Version, updated: Version, hunk: Hunk, { line, shift, longer }: Place): Added {
+  const original = old.bytes;
   const before = countLines(original, hunk.from, hunk.to);
   let added = 0;
   for (const block of hunk.blocks) added += countLines(block.after, 0, block.after.byteLength) - countLines(original, block.from, block.to);
   out.push(`@@ -${range(line, before)} +${range(line + shift, before + added)} @@`);
   let position = hunk.from;
+  let bytes = longer;
   for (const block of hunk.blocks) {
-    out.pushLines(" ", original, position, block.from);
-    out.pushLines("-", original, block.from, block.to);
-    out.pushLines("+", block.after, 0, block.after.byteLength);
+    out.pushLines(" ", old, position, block.from);
+    out.pushLines("-", old, block.from, block.to);
+    out.pushLines("+", updated, block.from + bytes, block.from + bytes + block.after.byteLength);
+    bytes += block.after.byteLength - (block.to - block.from);
     position = block.to;
   }
-  out.pushLines(" ", original, position, hunk.to);
-  return added;
+  out.pushLines(" ", old, position, hunk.to);
+  return { lines: added, bytes: bytes - longer };
 }
 
 /** A range as unified diffs write it; an empty one names the line before it. */
@@ -187,13 +225,13 @@ class Lines {
     else this.omitted += 1;
   }
 
-  /** The lines of `bytes` from `from` to `to`, each after `sign`. */
-  pushLines(sign: string, bytes: Uint8Array, from: number, to: number): void {
+  /** The lines of a version from `from` to `to`, each after `sign`. */
+  pushLines(sign: string, { bytes, hidden }: Version, from: number, to: number): void {
     let position = from;
     while (position < to && this.#lines.length < DIFF_LINES_MAX) {
       const end = Math.min(to, endOfLine(bytes, position));
       const open = bytes[end - 1] !== NEWLINE;
-      this.push(sign + shown(bytes.subarray(position, open ? end : end - 1)));
+      this.push(sign + shown(visible(bytes, hidden, position, open ? end : end - 1)));
       if (open) this.push(NO_NEWLINE);
       position = end;
     }
@@ -203,6 +241,19 @@ class Lines {
   text(): string {
     return `${this.#lines.join("\n")}\n`;
   }
+}
+
+/** The bytes of a line, with markers where secrets stand, also such as begin before it or end after it. */
+function visible(bytes: Uint8Array, hidden: readonly HiddenRange[], from: number, to: number): Uint8Array {
+  const inside = hidden.filter(({ start, end }) => start < to && end > from);
+  if (inside.length === 0) return bytes.subarray(from, to);
+  const pieces: Uint8Array[] = [];
+  let at = from;
+  for (const { start, end, marker } of inside) {
+    pieces.push(bytes.subarray(at, Math.max(at, start)), Buffer.from(marker));
+    at = Math.min(to, end);
+  }
+  return Buffer.concat([...pieces, bytes.subarray(at, to)]);
 }
 
 const lossyUtf8 = new TextDecoder("utf-8", { ignoreBOM: true });

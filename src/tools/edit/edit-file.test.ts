@@ -14,7 +14,7 @@ beforeEach(() => {
 afterEach(() => place.close());
 
 async function run(args: unknown): Promise<unknown> {
-  const context = { files: place.files, reply: "result" } as ToolContext;
+  const context = { files: place.files, reply: "result", hidden: () => [] as const } as unknown as ToolContext;
   try {
     return await editFile.execute(editFile.parameters.parse(args), context);
   } catch (error) {

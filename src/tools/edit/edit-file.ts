@@ -4,14 +4,13 @@
  * Decides: what the caller is told. Trusts: `transform`, to change nothing when the edits do not fit.
  */
 import { z } from "zod";
-import { findMatches } from "../../base/byte-matches.ts";
 import { utf8 } from "../../base/bytes.ts";
 import { EDIT_FILE_BYTES_MAX, EDIT_MATCHES_MAX, EDITS_MAX, MAX_EDIT_SIZE, MAX_WRITE_SIZE } from "../../base/limits.ts";
 import { pathArgument, textArgument } from "../../model/argument.ts";
 import { ToolFailure } from "../../model/failure.ts";
-import type { Tool } from "../../model/tool.ts";
+import type { HiddenRange, Tool } from "../../model/tool.ts";
 import { type Diff, unifiedDiff } from "./diff.ts";
-import { applyEdits, LOOM_OPERATIONS, type LoomEdit, type LoomResult } from "./loom.ts";
+import { applyEdits, LOOM_OPERATIONS, type LoomEdit, type LoomResult, visibleMatches } from "./loom.ts";
 
 const edit = z
   .strictObject({
@@ -89,9 +88,10 @@ export const editFile: Tool<Arguments> = {
     let diff: Diff = { text: "", linesOmitted: 0 };
     let replacements = 0;
     const receipt = await context.files.transform(args.path, EDIT_FILE_BYTES_MAX, (original) => {
-      const result = applyEdits(original, edits);
-      if (result.kind !== "applied") throw failureOf(result, original, edits);
-      diff = unifiedDiff(args.path, original, result.changes);
+      const hidden = context.hidden(original);
+      const result = applyEdits(original, edits, hidden);
+      if (result.kind !== "applied") throw failureOf(result, original, edits, hidden);
+      diff = unifiedDiff(args.path, original, result.changes, result.bytes, context.hidden);
       replacements = result.changes.length;
       return result.bytes;
     });
@@ -115,11 +115,16 @@ function loomEdit(value: Arguments["edits"][number], index: number): LoomEdit {
   return { operation, spec: utf8(spec), content: utf8(operation === "delete" ? "" : (content ?? "")), count: count ?? 1 };
 }
 
-function failureOf(result: Exclude<LoomResult, { kind: "applied" }>, original: Uint8Array, edits: readonly LoomEdit[]): ToolFailure {
+function failureOf(
+  result: Exclude<LoomResult, { kind: "applied" }>,
+  original: Uint8Array,
+  edits: readonly LoomEdit[],
+  hidden: readonly HiddenRange[],
+): ToolFailure {
   switch (result.kind) {
     case "mismatch": {
       const message = `\`edits[${result.edit}]\` expected ${times(result.expected)} of its \`spec\`, but the file has ${result.found}; nothing was changed`;
-      return new ToolFailure("MATCH_COUNT_MISMATCH", message, mismatchAdvice(result.found, original, edits[result.edit]));
+      return new ToolFailure("MATCH_COUNT_MISMATCH", message, mismatchAdvice(result.found, original, edits[result.edit], hidden));
     }
     case "overlap": {
       const [first, second] = result.edits;
@@ -135,16 +140,19 @@ function times(count: number): string {
   return count === 1 ? "1 match" : `${count} matches`;
 }
 
-function mismatchAdvice(found: number, original: Uint8Array, edit: LoomEdit | undefined): string {
+function mismatchAdvice(found: number, original: Uint8Array, edit: LoomEdit | undefined, hidden: readonly HiddenRange[]): string {
+  if (edit && /\[REDACTED:[a-z0-9-]+\]/.test(Buffer.from(edit.spec).toString())) {
+    return "a redaction marker stands for text that is hidden from you: choose a `spec` that leaves it out";
+  }
   if (found > 0) return `add lines around the text to \`spec\` until it is unique, or set \`count\` to ${found} to change all of them`;
-  if (edit && matchesWithCarriageReturns(original, edit)) return "the file has CRLF line ends: write `\\r\\n` in `spec` and `content`";
+  if (edit && matchesWithCarriageReturns(original, edit, hidden)) return "the file has CRLF line ends: write `\\r\\n` in `spec` and `content`";
   return "read the file again and copy the text exactly, white space included";
 }
 
-function matchesWithCarriageReturns(original: Uint8Array, edit: LoomEdit): boolean {
+function matchesWithCarriageReturns(original: Uint8Array, edit: LoomEdit, hidden: readonly HiddenRange[]): boolean {
   const text = Buffer.from(edit.spec).toString("utf8");
   if (!text.includes("\n") || text.includes("\r")) return false;
-  return findMatches(original, utf8(text.replaceAll("\n", "\r\n")), 0, 0).count > 0;
+  return visibleMatches(original, { spec: utf8(text.replaceAll("\n", "\r\n")), count: 0 }, hidden, 0).count > 0;
 }
 
 function tooLarge(what: "matches" | "search" | "result"): ToolFailure {

@@ -8,7 +8,8 @@
  * text, also in the middle of a line.
  */
 
-import { findMatches } from "../../base/byte-matches.ts";
+import type { HiddenRange } from "../../model/tool.ts";
+import { eachMatch, findMatches, type Matches } from "../../base/byte-matches.ts";
 import { EDIT_MATCHES_MAX, EDIT_NATIVE_STEPS_MAX, EDIT_SCAN_BYTES_MAX, MAX_WRITE_SIZE } from "../../base/limits.ts";
 
 /** What an edit does with the text it matches. */
@@ -42,13 +43,17 @@ interface Match {
   readonly end: number;
 }
 
-/** Applies `edits` to `original`. */
-export function applyEdits(original: Uint8Array, edits: readonly LoomEdit[]): LoomResult {
+/**
+ * Applies `edits` to `original`.
+ * @param hidden secrets that the author of the edits has not seen: a match that cuts one is none, so that nobody learns a
+ *   secret piece by piece from what matches
+ */
+export function applyEdits(original: Uint8Array, edits: readonly LoomEdit[], hidden: readonly HiddenRange[] = []): LoomResult {
   if (original.byteLength * edits.length > EDIT_SCAN_BYTES_MAX) return { kind: "too_large", what: "search" };
   if (edits.reduce((sum, edit) => sum + edit.count, 0) > EDIT_MATCHES_MAX) return { kind: "too_large", what: "matches" };
   const matches: Match[] = [];
   for (const [index, edit] of edits.entries()) {
-    const found = findMatches(original, edit.spec, edit.count, EDIT_NATIVE_STEPS_MAX / edits.length);
+    const found = visibleMatches(original, edit, hidden, EDIT_NATIVE_STEPS_MAX / edits.length);
     if (found.count !== edit.count) return { kind: "mismatch", edit: index, expected: edit.count, found: found.count };
     for (const start of found.starts) matches.push({ edit: index, start, end: start + edit.spec.byteLength });
   }
@@ -59,6 +64,38 @@ export function applyEdits(original: Uint8Array, edits: readonly LoomEdit[]): Lo
   const sizeBytes = changes.reduce((sum, change) => sum + change.content.byteLength - (change.end - change.start), original.byteLength);
   if (sizeBytes > MAX_WRITE_SIZE) return { kind: "too_large", what: "result" };
   return { kind: "applied", bytes: splice(original, changes, sizeBytes), changes };
+}
+
+/** The matches of an edit; one that cuts a hidden text is none, and one that takes all of it counts. */
+export function visibleMatches(
+  original: Uint8Array,
+  { spec, count: keep }: Pick<LoomEdit, "spec" | "count">,
+  hidden: readonly HiddenRange[],
+  nativeStepsMax: number,
+): Matches {
+  if (hidden.length === 0) return findMatches(original, spec, keep, nativeStepsMax);
+  const starts: number[] = [];
+  let count = 0;
+  let next = 0; // matches and hidden texts both go from left to right
+  eachMatch(original, spec, nativeStepsMax, (start) => {
+    const end = start + spec.byteLength;
+    while (next < hidden.length && (hidden[next]?.end ?? 0) <= start) next += 1;
+    if (cuts(hidden, next, start, end)) return true;
+    count += 1;
+    if (starts.length < keep) starts.push(start);
+    return true;
+  });
+  return { count, starts };
+}
+
+/** Whether a match cuts the first or the last hidden text that it touches; those between it takes as wholes. */
+function cuts(hidden: readonly HiddenRange[], first: number, start: number, end: number): boolean {
+  for (let index = first; index < hidden.length; index += 1) {
+    const range = hidden[index];
+    if (range === undefined || range.start >= end) return false;
+    if (range.start < start || range.end > end) return true;
+  }
+  return false;
 }
 
 /** The first line that two different edits touch. `matches` are in order. */

@@ -6,12 +6,12 @@
  */
 import { z } from "zod";
 import { textOf } from "../../base/bytes.ts";
-import { CHARACTER_BYTES_MAX, characterBoundary } from "../../base/characters.ts";
-import { INLINE_RESULT_BYTES_MAX, MAX_READ_LIMIT, SHOWN_BYTES_MAX } from "../../base/limits.ts";
+import { characterBoundary } from "../../base/characters.ts";
+import { INLINE_RESULT_BYTES_MAX, MAX_READ_LIMIT, REDACTION_MARGIN_CHARACTERS, SHOWN_BYTES_MAX } from "../../base/limits.ts";
 import { pathArgument } from "../../model/argument.ts";
 import { ToolFailure } from "../../model/failure.ts";
 import type { FileContent } from "../../model/files.ts";
-import type { Tool, ToolContext, ToolOutput } from "../../model/tool.ts";
+import type { Excerpt, Tool, ToolContext, ToolOutput, Window } from "../../model/tool.ts";
 
 const parameters = z.strictObject({
   path: pathArgument("File to read, relative to the workspace root."),
@@ -75,7 +75,7 @@ export const readFile: Tool<Arguments> = {
   execute(args, context) {
     if (context.reply === "bytes") return rawBytes(args, context);
     const range = rangeOf(args);
-    const content = context.files.read(args.path, { offset: range.readFrom, ...range.read });
+    const content = context.files.read(args.path, { ...range.read, margin: REDACTION_MARGIN_CHARACTERS });
     return content instanceof Promise ? content.then((loaded) => result(args, range, loaded)) : result(args, range, content);
   },
 };
@@ -86,49 +86,54 @@ interface Range {
   readonly length?: number;
   /** The range was cut to `max_bytes`. */
   readonly cut: boolean;
-  /** What to read, so that characters at both ends are seen whole. */
-  readonly readFrom: number;
-  readonly read: { readonly limit?: number; readonly bytesMax: number };
+  readonly read: { readonly offset: number; readonly limit?: number; readonly bytesMax: number };
 }
 
 function rangeOf(args: Arguments): Range {
   const offset = args.offset ?? 0;
   const bytesMax = args.max_bytes ?? SHOWN_BYTES_MAX;
-  const margin = args.encoding === "base64" ? 0 : CHARACTER_BYTES_MAX - 1;
-  const readFrom = Math.max(0, offset - margin);
-  const before = offset - readFrom;
-  if (args.limit === undefined || args.limit === 0) return { offset, cut: false, readFrom, read: { bytesMax: bytesMax + before } };
+  if (args.limit === undefined || args.limit === 0) return { offset, cut: false, read: { offset, bytesMax } };
   const length = Math.min(args.limit, bytesMax);
-  const limit = before + length + margin;
-  return { offset, length, cut: length < args.limit, readFrom, read: { limit, bytesMax: limit } };
+  return { offset, length, cut: length < args.limit, read: { offset, limit: length, bytesMax } };
 }
 
-function result(args: Arguments, range: Range, loaded: FileContent): ToolOutput {
+/** What was read reaches beyond the range, so that characters at both ends are seen whole, and secrets too. */
+function result(args: Arguments, range: Range, { bytes, offset, sizeBytes }: FileContent): ToolOutput {
   const encoding = args.encoding ?? "utf-8";
-  const { bytes, sizeBytes } = loaded;
-  const asked = Math.min(range.offset - range.readFrom, bytes.byteLength);
+  const asked = Math.min(range.offset - offset, bytes.byteLength);
   const wanted = range.length === undefined ? bytes.byteLength : Math.min(asked + range.length, bytes.byteLength);
   const start = encoding === "base64" ? asked : characterBoundary(bytes, asked);
   const end = encoding === "base64" ? wanted : characterBoundary(bytes, wanted);
   const part = bytes.subarray(start, end);
-  const content =
-    encoding === "base64" ? Buffer.from(part.buffer, part.byteOffset, part.byteLength).toString("base64") : textOrFail(args.path, part);
-  const next = range.readFrom + end;
+  const content = encoding === "base64" ? Buffer.from(part).toString("base64") : textOrFail(args.path, part);
+  const next = offset + end;
   const more = range.length !== undefined && next < sizeBytes;
+  const isWhole = encoding === "utf-8" && part.byteLength === bytes.byteLength;
   return {
     kind: "data",
     data: {
       path: args.path,
       encoding,
       content,
-      offset: range.readFrom + start,
+      offset: offset + start,
       bytes: part.byteLength,
       size_bytes: sizeBytes,
       ...(more && { next_offset: next }),
     },
+    ...(!isWhole && { excerpts: { content: excerptOf(bytes, start, end, encoding, content) } }),
     ...(more && range.cut && { truncated: true }),
   };
 }
+
+/** What a part was cut out of. What stands around text may be anything, also half a character. */
+function excerptOf(bytes: Uint8Array, start: number, end: number, encoding: Arguments["encoding"], text: string): Excerpt {
+  if (encoding === "base64") return { kind: "base64", bytes, start, end };
+  const before = start === 0 ? "" : lossyUtf8.decode(bytes.subarray(0, start));
+  const after = end === bytes.byteLength ? "" : lossyUtf8.decode(bytes.subarray(end));
+  return { kind: "text", text: before + text + after, start: before.length, end: before.length + text.length };
+}
+
+const lossyUtf8 = new TextDecoder("utf-8", { ignoreBOM: true });
 
 function textOrFail(path: string, bytes: Uint8Array): string {
   const next = 'read it with `encoding: "base64"`';
@@ -141,13 +146,19 @@ function textOrFail(path: string, bytes: Uint8Array): string {
 /** The bytes as they are, for a caller that takes bytes; more than an answer carries come as a stream (CTR-0024). */
 async function rawBytes(args: Arguments, context: ToolContext): Promise<ToolOutput> {
   const limit = args.limit === 0 ? undefined : args.limit;
-  const options = { offset: args.offset ?? 0, ...(limit !== undefined && { limit }) };
+  const offset = args.offset ?? 0;
+  const options = { offset, ...(limit !== undefined && { limit }), margin: REDACTION_MARGIN_CHARACTERS };
+  const windowIn = (read: { readonly offset: number; readonly sizeBytes: number }): { readonly window?: Window } => {
+    if (offset === 0 && (limit ?? read.sizeBytes) >= read.sizeBytes) return {};
+    const length = Math.min(limit ?? Number.POSITIVE_INFINITY, Math.max(0, read.sizeBytes - offset));
+    return { window: { start: offset - read.offset, end: offset - read.offset + length } };
+  };
   try {
-    const { bytes } = await context.files.read(args.path, { ...options, bytesMax: INLINE_RESULT_BYTES_MAX });
-    return { kind: "bytes", bytes };
+    const content = await context.files.read(args.path, { ...options, bytesMax: INLINE_RESULT_BYTES_MAX });
+    return { kind: "bytes", bytes: content.bytes, ...windowIn(content) };
   } catch (error) {
     if (!(error instanceof ToolFailure) || error.code !== "FILE_TOO_LARGE") throw error;
-    const { chunks } = context.files.stream(args.path, { ...options, bytesMax: MAX_READ_LIMIT });
-    return { kind: "stream", chunks };
+    const stream = context.files.stream(args.path, { ...options, bytesMax: MAX_READ_LIMIT });
+    return { kind: "stream", chunks: stream.chunks, ...windowIn(stream) };
   }
 }

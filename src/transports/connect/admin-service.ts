@@ -11,6 +11,7 @@ import { leaseMessage, milliseconds, scopeOf, sessionMessage } from "./admin-mes
 import type { AdminPort } from "./admin-port.ts";
 import { bearerToken } from "./bearer.ts";
 import { faultOf } from "./faults.ts";
+import { checkedId } from "./request-id.ts";
 
 /** Refuses a caller without the admin credential before anything of the request is read. */
 export function adminGate(
@@ -20,7 +21,9 @@ export function adminGate(
   return async ({ requestHeader }) => {
     const token = bearerToken(requestHeader);
     const right = await port.authenticate(token).catch((error: unknown) => {
-      throw faultOf(error, onError);
+      // Whoever asks is nobody yet, and the error may name files.
+      onError(error);
+      throw new ConnectError("the kernel cannot check credentials now; tell the operator", Code.Unavailable);
     });
     if (!right) {
       throw new ConnectError("this is not the admin credential; make one with `handrail admin token`", Code.Unauthenticated);
@@ -91,8 +94,8 @@ function sessionMethods(port: AdminPort, guarded: Guarded): Pick<Methods, "creat
         }
         const { session, token } = await port.createSession({
           workspace,
-          userId: userId === "" ? "operator" : userId,
-          agentId: agentId === "" ? "agent" : agentId,
+          userId: checkedId(userId, "`user_id`") || "operator",
+          agentId: checkedId(agentId, "`agent_id`") || "agent",
           scope: scopeOf(scope),
           ...(projectRoot !== "" && { projectRoot }),
           ...(role !== "" && { role }),

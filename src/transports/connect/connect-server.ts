@@ -9,17 +9,21 @@ import type { Server } from "node:net";
 import type { DescMethod } from "@bufbuild/protobuf";
 import { Code, ConnectError, type ConnectRouter, createConnectRouter, type HandlerContext } from "@connectrpc/connect";
 import { type Clock, systemClock } from "../../base/clock.ts";
-import { RPC_MESSAGE_BYTES_MAX, RPC_TIMEOUT_MAX_MS } from "../../base/limits.ts";
+import { RPC_ADMIN_BYTES_MAX, RPC_MESSAGE_BYTES_MAX, RPC_QUESTION_BYTES_MAX, RPC_TIMEOUT_MAX_MS } from "../../base/limits.ts";
 import { KernelAdmin } from "../../gen/handrail/admin/v1/admin_pb.ts";
 import { ToolKernel } from "../../gen/handrail/tool/v1/kernel_pb.ts";
 import { responseBytes } from "../../wire/protobuf.ts";
 import type { AdminPort } from "./admin-port.ts";
 import { adminGate, adminService } from "./admin-service.ts";
+import { bearerToken } from "./bearer.ts";
 import { EXCHANGE, serveRequest } from "./exchange.ts";
 import { Front } from "./front.ts";
 import type { AllowedHosts } from "./guard.ts";
+import type { Intake } from "./intake.ts";
 import { type KernelServiceHost, kernelService, RAW_METHODS } from "./kernel-service.ts";
 import { type ConnectLimits, DEFAULT_CONNECT_LIMITS } from "./limits.ts";
+import { record } from "./refusal.ts";
+import { refuseUnknownFields } from "./unknown-fields.ts";
 
 /** An address to serve on. */
 export interface ConnectAddress {
@@ -29,7 +33,7 @@ export interface ConnectAddress {
 }
 
 /** How to serve. */
-export interface ConnectOptions extends KernelServiceHost {
+export interface ConnectOptions extends Omit<KernelServiceHost, "limits"> {
   readonly addresses: readonly ConnectAddress[];
   /** Without it there is no administration here. */
   readonly admin?: AdminPort;
@@ -48,9 +52,9 @@ export async function serveConnect(options: ConnectOptions): Promise<ConnectServ
   const limits = { ...DEFAULT_CONNECT_LIMITS, ...options.limits };
   const clock = options.clock ?? systemClock;
   const shutDown = new AbortController();
-  const { handlers } = routesOf(options, shutDown.signal);
+  const { handlers } = routesOf(options, limits, shutDown.signal);
   const byPath = new Map(handlers.map((handler) => [handler.requestPath, handler]));
-  const rawPaths = new Set(RAW_METHODS.map(pathOf));
+  const intakes = new Map(handlers.map(({ requestPath, method }) => [requestPath, intakeOf(method)]));
   let heldBytes = 0;
   const hold = (changeBytes: number) => {
     heldBytes += changeBytes;
@@ -64,6 +68,7 @@ export async function serveConnect(options: ConnectOptions): Promise<ConnectServ
       stallMs: limits.stallMs,
       shutdownSignal: shutDown.signal,
       hold,
+      recorder: options.door,
       onError: options.onError,
     },
   };
@@ -74,7 +79,7 @@ export async function serveConnect(options: ConnectOptions): Promise<ConnectServ
   };
   try {
     for (const { listen, allowedHosts } of options.addresses) {
-      const host = { handlers: byPath, unary, rawPaths, allowedHosts, limits, hold, onError: options.onError };
+      const host = { handlers: byPath, unary, intakes, recorder: options.door, allowedHosts, limits, hold, onError: options.onError };
       const front = new Front({
         limits,
         nowMs: clock.monotonicMs,
@@ -95,26 +100,44 @@ function pathOf(method: DescMethod): string {
   return `/${method.parent.typeName}/${method.name}`;
 }
 
-function routesOf(options: ConnectOptions, shutdownSignal: AbortSignal): ConnectRouter {
+function intakeOf(method: DescMethod): Intake {
+  if (RAW_METHODS.some((raw) => raw.name === method.name && raw.parent.typeName === method.parent.typeName)) return { kind: "call" };
+  if (method.methodKind === "client_streaming") {
+    return { kind: "upload", firstBytesMax: RPC_QUESTION_BYTES_MAX, bytesMax: RPC_MESSAGE_BYTES_MAX };
+  }
+  const isAdmin = method.parent.typeName === KernelAdmin.typeName;
+  return { kind: "message", bytesMax: isAdmin ? RPC_ADMIN_BYTES_MAX : RPC_QUESTION_BYTES_MAX };
+}
+
+function routesOf(options: ConnectOptions, limits: ConnectLimits, shutdownSignal: AbortSignal): ConnectRouter {
+  const { door, admin } = options;
+  const gate = (opens: (context: HandlerContext) => Promise<void> | void) => async (context: HandlerContext) => {
+    takesCalls(context);
+    try {
+      await opens(context);
+    } catch (error) {
+      await record(door, error);
+      throw error;
+    }
+  };
   const router = createConnectRouter({
     acceptCompression: [],
     maxTimeoutMs: RPC_TIMEOUT_MAX_MS,
     readMaxBytes: RPC_MESSAGE_BYTES_MAX,
     shutdownSignal,
-    requestGate: takesCalls,
     jsonOptions: { ignoreUnknownFields: false },
+    interceptors: [refuseUnknownFields(door)],
   });
-  router.service(ToolKernel, kernelService(options));
-  if (options.admin !== undefined) {
-    const isAdmin = adminGate(options.admin, options.onError);
-    router.service(KernelAdmin, adminService(options.admin, options.onError), {
-      requestGate: async (context) => {
-        takesCalls(context);
-        await isAdmin(context);
-      },
-    });
+  router.service(ToolKernel, kernelService({ ...options, limits }), { requestGate: gate(namesSomebody) });
+  if (admin !== undefined) {
+    router.service(KernelAdmin, adminService(admin, options.onError), { requestGate: gate(adminGate(admin, options.onError)) });
   }
   return router;
+}
+
+/** Refuses a caller without a token before anything is read; a tool call carries its own. */
+function namesSomebody({ method, requestHeader }: HandlerContext): void {
+  if (intakeOf(method).kind !== "call") bearerToken(requestHeader);
 }
 
 /** Refuses a call when there are too many, or when the front door is closing, before anything of it is read. */

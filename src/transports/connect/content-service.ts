@@ -5,7 +5,7 @@
  * Pieces are passed on one at a time, so that neither side holds more than the other has asked for.
  */
 import type { MessageInitShape, MessageShape } from "@bufbuild/protobuf";
-import { Code, ConnectError, type HandlerContext } from "@connectrpc/connect";
+import { ConnectError, type HandlerContext } from "@connectrpc/connect";
 import { RPC_CHUNK_BYTES } from "../../base/limits.ts";
 import type {
   ContentHeader,
@@ -16,10 +16,13 @@ import type {
 } from "../../gen/handrail/tool/v1/kernel_pb.ts";
 import type { KernelDoor } from "../../kernel/index.ts";
 import type { CallResponse } from "../../model/call.ts";
+import { ToolFailure } from "../../model/failure.ts";
 import { toWireResponse } from "../../wire/protobuf.ts";
 import { bearerToken } from "./bearer.ts";
 import { faultOf } from "./faults.ts";
+import { malformed, record } from "./refusal.ts";
 import { checkedId } from "./request-id.ts";
+import type { UploadShares } from "./upload-shares.ts";
 
 type PutPart = MessageShape<typeof PutContentRequestSchema>;
 type PutAnswer = MessageInitShape<typeof PutContentResponseSchema>;
@@ -27,23 +30,33 @@ type GetPart = MessageInitShape<typeof GetContentResponseSchema>;
 
 /** What content needs of its surroundings. */
 export interface ContentHost {
-  readonly door: Pick<KernelDoor, "putContent" | "getContent">;
+  readonly door: Pick<KernelDoor, "putContent" | "getContent" | "recordRefusal">;
   readonly newRequestId: () => string;
   readonly onError: (error: unknown) => void;
 }
 
 /** Takes an upload. */
-export async function putContent(host: ContentHost, parts: AsyncIterable<PutPart>, context: HandlerContext): Promise<PutAnswer> {
+export async function putContent(
+  host: ContentHost,
+  shares: UploadShares,
+  parts: AsyncIterable<PutPart>,
+  context: HandlerContext,
+): Promise<PutAnswer> {
   const sessionToken = bearerToken(context.requestHeader);
-  const incoming = parts[Symbol.asyncIterator]();
-  const header = headerOf(await incoming.next());
-  const who = { requestId: checkedId(header.requestId) || host.newRequestId(), sessionToken };
-  const announced = {
-    ...(header.contentHash.byteLength > 0 && { hash: header.contentHash }),
-    ...(header.size !== undefined && { size: safeNumber(header.size, "size") }),
-  };
-  const response = await host.door.putContent(who, announced, chunksOf(incoming), context.signal);
-  return { ...storedIn(response), response: toWireResponse(response) };
+  const release = shares.take(sessionToken);
+  try {
+    const incoming = parts[Symbol.asyncIterator]();
+    const header = headerOf(await incoming.next());
+    const who = { requestId: checkedId(header.requestId) || host.newRequestId(), sessionToken };
+    const announced = {
+      ...(header.contentHash.byteLength > 0 && { hash: header.contentHash }),
+      ...(header.size !== undefined && { size: safeNumber(header.size, "size") }),
+    };
+    const response = await host.door.putContent(who, announced, chunksOf(host, incoming), context.signal);
+    return { ...storedIn(response), response: toWireResponse(response) };
+  } finally {
+    release();
+  }
 }
 
 /** Gives content, or says why not. */
@@ -71,23 +84,36 @@ export async function* getContent(host: ContentHost, wanted: GetContentRequest, 
       }
     }
   } catch (error) {
+    await record(host.door, error);
     throw faultOf(error, host.onError);
   }
 }
 
 function headerOf(first: IteratorResult<PutPart>): ContentHeader {
   if (first.done !== true && first.value.part.case === "header") return first.value.part.value;
-  throw new ConnectError("the first message of an upload is its `header`", Code.InvalidArgument);
+  throw malformed("the first message of an upload is its `header`");
 }
 
-async function* chunksOf(incoming: AsyncIterator<PutPart>): AsyncGenerator<Uint8Array> {
-  for (;;) {
-    const next = await incoming.next();
-    if (next.done === true) return;
-    const { part } = next.value;
-    if (part.case !== "chunk") throw new ConnectError("every message after the first brings a `chunk`", Code.InvalidArgument);
-    yield part.value;
+/** The chunks; whatever is wrong with the stream breaks the upload off. */
+async function* chunksOf({ door }: ContentHost, incoming: AsyncIterator<PutPart>): AsyncGenerator<Uint8Array> {
+  try {
+    for (;;) {
+      const next = await incoming.next();
+      if (next.done === true) return;
+      yield chunkOf(next.value);
+    }
+  } catch (error) {
+    if (!(error instanceof ConnectError)) throw error;
+    await record(door, error);
+    throw new ToolFailure("CANCELLED", `the upload broke off, and nothing was stored: ${error.rawMessage}`, "send it again");
   }
+}
+
+function chunkOf({ part }: PutPart): Uint8Array {
+  if (part.case !== "chunk") throw malformed("every message after the first brings a `chunk`");
+  // One could send them for ever without sending anything.
+  if (part.value.byteLength === 0) throw malformed("a `chunk` brings at least one byte; send none for empty content");
+  return part.value;
 }
 
 /** What the kernel says it stored. */
@@ -102,5 +128,5 @@ function storedIn({ outcome }: CallResponse): Pick<PutAnswer, "contentHash" | "s
 
 function safeNumber(value: bigint, field: string): number {
   if (value <= BigInt(Number.MAX_SAFE_INTEGER)) return Number(value);
-  throw new ConnectError(`\`${field}\` is larger than any content`, Code.InvalidArgument);
+  throw malformed(`\`${field}\` is larger than any content`);
 }

@@ -5,21 +5,18 @@
  * never sees (`raw-request.ts`). INVARIANT: a request is counted and its bytes are accounted for until it is over,
  * however it ends.
  */
-import { Code, ConnectError, type ContextValues, createContextKey, createContextValues } from "@connectrpc/connect";
-import type { UniversalHandler, UniversalServerRequest } from "@connectrpc/connect/protocol";
+import { ConnectError, type ContextValues, createContextKey, createContextValues } from "@connectrpc/connect";
+import type { UniversalHandler } from "@connectrpc/connect/protocol";
 import { universalRequestFromNodeRequest } from "@connectrpc/connect-node";
 import { HTTP_HEADER_BYTES_MAX } from "../../base/limits.ts";
+import type { Hold } from "./body-buffer.ts";
+import { clientIsGone, completed } from "./ending.ts";
 import { type AllowedHosts, type Refusal, refusePages } from "./guard.ts";
+import { type Intake, type RawMessage, takeIn } from "./intake.ts";
 import type { ConnectLimits } from "./limits.ts";
-import { bodyForm, captureMessage, ENVELOPE_HEAD_BYTES, tooLarge } from "./raw-request.ts";
+import { type Recorder, record } from "./refusal.ts";
 import { isGone, type NodeRequest, type NodeResponse, writeAnswer, writePlain } from "./respond.ts";
 import { isPlainUnary, serveUnary, type UnaryHost } from "./unary.ts";
-
-/** The message of a tool call as it came. */
-export interface RawMessage {
-  readonly format: "proto" | "json";
-  readonly bytes: Uint8Array;
-}
 
 /** What methods and gates can know of the request that they serve. */
 export interface Exchange {
@@ -37,12 +34,12 @@ export interface ExchangeHost {
   readonly handlers: ReadonlyMap<string, UniversalHandler>;
   /** The path whose plainest form the library is not needed for, and who serves it. */
   readonly unary: { readonly path: string; readonly host: UnaryHost };
-  /** Paths of the methods whose message only the kernel may decode. */
-  readonly rawPaths: ReadonlySet<string>;
+  /** How the body of the method of a path is taken in. */
+  readonly intakes: ReadonlyMap<string, Intake>;
+  readonly recorder: Recorder;
   readonly allowedHosts: AllowedHosts;
   readonly limits: ConnectLimits;
-  /** Accounts for request bytes that are held; whether all connections together may hold them. */
-  readonly hold: (changeBytes: number) => boolean;
+  readonly hold: Hold;
   readonly onError: (error: unknown) => void;
 }
 
@@ -100,10 +97,16 @@ async function call(
     return host.hold(changeBytes);
   };
   try {
-    // Whoever stops reading the body must not end the request with it: the answer has yet to leave.
-    const body = request.iterator({ destroyOnReturn: false });
+    const body = bodyOf(request);
     const given = { ...universalRequestFromNodeRequest(request, response, undefined, valuesOf(exchange)), body };
-    const read = host.rawPaths.has(path) ? captured(given, exchange, host.limits, hold) : paced(given, host.limits.stallMs);
+    const taken = takeIn(given, intakeOf(host, path), {
+      limits: host.limits,
+      hold,
+      keep: (message) => {
+        exchange.message = message;
+      },
+    });
+    const read = { ...taken, body: recorded(taken.body, host.recorder) };
     await writeAnswer(await handler(read), response, host.limits.stallMs);
   } catch (error) {
     if (!response.headersSent && !isGone(response)) writePlain(response, 400, "the request cannot be understood");
@@ -114,6 +117,32 @@ async function call(
   }
 }
 
+/** A method that nobody described takes the least. */
+function intakeOf({ intakes }: ExchangeHost, path: string): Intake {
+  return intakes.get(path) ?? { kind: "message", bytesMax: 0 };
+}
+
+/** The body, which ends only if its peer completed it. */
+async function* bodyOf(request: NodeRequest): AsyncGenerator<Uint8Array> {
+  try {
+    // Whoever stops reading the body must not end the request with it: the answer has yet to leave.
+    yield* request.iterator({ destroyOnReturn: false });
+  } catch (error) {
+    throw isPeersDoing(error) ? clientIsGone() : error;
+  }
+  await completed(request);
+}
+
+/** The body, whose refusals are in evidence before the library answers them. */
+async function* recorded(body: AsyncIterable<Uint8Array>, recorder: Recorder): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body;
+  } catch (error) {
+    await record(recorder, error);
+    throw error;
+  }
+}
+
 function cutOff(response: NodeResponse): void {
   if ("stream" in response) response.stream?.destroy();
   else response.destroy();
@@ -121,78 +150,6 @@ function cutOff(response: NodeResponse): void {
 
 function valuesOf(exchange: Exchange): ContextValues {
   return createContextValues().set(EXCHANGE, exchange);
-}
-
-type StreamedRequest = UniversalServerRequest & { readonly body: AsyncIterable<Uint8Array> };
-
-/** The request with an empty message in place of its own, which goes to `exchange`. */
-function captured(
-  given: StreamedRequest,
-  exchange: Exchange,
-  limits: ConnectLimits,
-  hold: (changeBytes: number) => boolean,
-): UniversalServerRequest {
-  const form = bodyForm(given.header.get("content-type") ?? undefined);
-  if (form === undefined || isCompressed(given.header)) return given;
-  const declared = Number(given.header.get("content-length") ?? 0);
-  const tooMuch = declared > limits.requestBytesMax + ENVELOPE_HEAD_BYTES;
-  const header = new Headers(given.header);
-  header.delete("content-length"); // it tells of the message that the library does not see
-  const body = captureMessage(
-    tooMuch ? refusing(limits) : within(given.body, limits.stallMs),
-    form,
-    { requestBytesMax: limits.requestBytesMax, hold },
-    (bytes) => {
-      exchange.message = { format: form.format, bytes };
-    },
-  );
-  return { ...given, header, body };
-}
-
-/** A body that is refused for the length that it declares, unread. */
-async function* refusing({ requestBytesMax }: ConnectLimits): AsyncGenerator<Uint8Array> {
-  yield* [];
-  throw tooLarge(requestBytesMax);
-}
-
-function paced(given: StreamedRequest, stallMs: number): UniversalServerRequest {
-  return { ...given, body: eachWithin(given.body, stallMs) };
-}
-
-/** The library refuses these before it reads anything, in the words of each protocol. */
-function isCompressed(header: Headers): boolean {
-  return ["content-encoding", "connect-content-encoding", "grpc-encoding"].some((name) => (header.get(name) ?? "identity") !== "identity");
-}
-
-/** The pieces of `body`, all of which must come within `limitMs`. */
-function within(body: AsyncIterable<Uint8Array>, limitMs: number): AsyncIterable<Uint8Array> {
-  const deadlineMs = performance.now() + limitMs;
-  return timed(body, () => deadlineMs - performance.now(), limitMs);
-}
-
-/** The pieces of `body`, each of which must come within `limitMs`. */
-function eachWithin(body: AsyncIterable<Uint8Array>, limitMs: number): AsyncIterable<Uint8Array> {
-  return timed(body, () => limitMs, limitMs);
-}
-
-async function* timed(body: AsyncIterable<Uint8Array>, remainingMs: () => number, limitMs: number): AsyncGenerator<Uint8Array> {
-  const pieces = body[Symbol.asyncIterator]();
-  try {
-    for (;;) {
-      let timer: NodeJS.Timeout | undefined;
-      const late = new Promise<never>((_, reject) => {
-        const message = `the request was not complete within ${limitMs} ms; send it without pauses`;
-        timer = setTimeout(() => reject(new ConnectError(message, Code.DeadlineExceeded)), remainingMs());
-      });
-      const next = pieces.next();
-      const piece = await Promise.race([next, late]).finally(() => clearTimeout(timer));
-      if (piece.done === true) return;
-      yield piece.value;
-    }
-  } finally {
-    // Not awaited: a stream that stalls would keep it waiting.
-    pieces.return?.().catch(() => undefined);
-  }
 }
 
 /** HTTP/1.1's parser bounds headers by itself; HTTP/2's only once its peer has said that it knows the bound. */
@@ -212,9 +169,25 @@ function leaveUnread(request: NodeRequest, response: NodeResponse, limitMs: numb
   request.resume();
 }
 
-/** Whether an error only says that the peer left, broke the protocol of HTTP or does not read. */
+/** What Node says of a peer that left in the middle, or of a stream that is gone. */
+const PEERS_CODES: ReadonlySet<unknown> = new Set([
+  "ECONNRESET",
+  "EPIPE",
+  "ABORT_ERR",
+  "ERR_STREAM_PREMATURE_CLOSE",
+  "ERR_STREAM_DESTROYED",
+  "ERR_STREAM_WRITE_AFTER_END",
+  "ERR_HTTP2_INVALID_STREAM",
+  "ERR_HTTP2_STREAM_ERROR",
+  "ERR_HTTP2_STREAM_CANCEL",
+  "ERR_HTTP2_SESSION_ERROR",
+  "ERR_HTTP2_GOAWAY_SESSION",
+]);
+
+/** Whether an error only says that the peer left, broke the protocol of HTTP, gave no URL or does not read. */
 function isPeersDoing(error: unknown): boolean {
   if (error instanceof ConnectError) return true;
   if (!(error instanceof Error)) return false;
-  return "code" in error || error.message.startsWith("the peer ") || error instanceof TypeError;
+  if ("code" in error && PEERS_CODES.has(error.code)) return true;
+  return error.message.startsWith("the peer ") || ("code" in error && error.code === "ERR_INVALID_URL");
 }

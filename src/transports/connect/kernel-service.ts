@@ -17,13 +17,17 @@ import { getContent, putContent } from "./content-service.ts";
 import { EventQueue } from "./event-queue.ts";
 import { EXCHANGE } from "./exchange.ts";
 import { faultOf, refusedFault } from "./faults.ts";
+import type { ConnectLimits } from "./limits.ts";
+import { malformed, record } from "./refusal.ts";
 import { checkedId } from "./request-id.ts";
+import { UploadShares } from "./upload-shares.ts";
 
 /** What the service needs of its surroundings. */
 export interface KernelServiceHost {
-  readonly door: Pick<KernelDoor, "execute" | "admit" | "tools" | "putContent" | "getContent">;
+  readonly door: Pick<KernelDoor, "execute" | "admit" | "tools" | "putContent" | "getContent" | "recordRefusal">;
   /** Names requests that name themselves by nothing. */
   readonly newRequestId: () => string;
+  readonly limits: Pick<ConnectLimits, "sessionUploadsMax">;
   readonly onError: (error: unknown) => void;
 }
 
@@ -33,6 +37,7 @@ export const RAW_METHODS = [ToolKernel.method.execute, ToolKernel.method.execute
 /** The service of a kernel. */
 export function kernelService(host: KernelServiceHost): ServiceImpl<typeof ToolKernel> {
   const { door, newRequestId, onError } = host;
+  const shares = new UploadShares(host.limits.sessionUploadsMax);
   const admitted = async (requestId: string, context: HandlerContext): Promise<void> => {
     const asker = { requestId: checkedId(requestId) || newRequestId(), sessionToken: bearerToken(context.requestHeader) };
     const admission = await door.admit(asker);
@@ -42,6 +47,7 @@ export function kernelService(host: KernelServiceHost): ServiceImpl<typeof ToolK
     try {
       return await work();
     } catch (error) {
+      await record(door, error);
       throw faultOf(error, onError);
     }
   };
@@ -49,7 +55,8 @@ export function kernelService(host: KernelServiceHost): ServiceImpl<typeof ToolK
     execute: (_, context) => guarded(async () => toWireResponse(await door.execute(submissionOf(context), context.signal))),
     async *executeStream(_, context) {
       const reports = new EventQueue();
-      const answered = door.execute(submissionOf(context), context.signal, reports.push);
+      const submission = await guarded(async () => submissionOf(context));
+      const answered = door.execute(submission, context.signal, reports.push);
       for await (const report of reports.until(answered)) yield eventOf(report);
       yield { event: { case: "response", value: toWireResponse(await answered) } };
     },
@@ -58,7 +65,7 @@ export function kernelService(host: KernelServiceHost): ServiceImpl<typeof ToolK
         await admitted(requestId, context);
         return { tools: door.tools().map(descriptionOf) };
       }),
-    putContent: (parts, context) => guarded(() => putContent(host, parts, context)),
+    putContent: (parts, context) => guarded(() => putContent(host, shares, parts, context)),
     getContent: (wanted, context) => getContent(host, wanted, context),
     getReceipt: ({ requestId }, context) =>
       guarded(async () => {
@@ -74,10 +81,10 @@ export function kernelService(host: KernelServiceHost): ServiceImpl<typeof ToolK
 /** The request of a tool call as it came. */
 function submissionOf(context: HandlerContext): Submission {
   const message = context.values.get(EXCHANGE)?.message;
-  if (message === undefined) throw new ConnectError("the body holds no message; send exactly one", Code.InvalidArgument);
+  if (message === undefined) throw malformed("the body holds no message; send exactly one");
   if (message.format === "proto") return { kind: "wire", bytes: message.bytes };
   const text = textOf(message.bytes);
-  if (text === undefined) throw new ConnectError("the request is not UTF-8", Code.InvalidArgument);
+  if (text === undefined) throw malformed("the request is not UTF-8");
   return { kind: "json", text };
 }
 

@@ -9,6 +9,9 @@ import {
   HTTP_CONNECTIONS_MAX,
   HTTP_HEAD_MS,
   HTTP_IDLE_MS,
+  UPLOAD_BYTES_PER_SECOND_MIN,
+  UPLOAD_GRACE_MS,
+  UPLOADS_PER_SESSION_MAX,
 } from "../../base/limits.ts";
 
 /** What one front door admits. */
@@ -24,8 +27,14 @@ export interface ConnectLimits {
   readonly heldBytesMax: number;
   /** Milliseconds for the first bytes of a connection, and for the headers of a request. */
   readonly headMs: number;
-  /** Milliseconds that a peer may take for a whole `ToolRequest`, for the next chunk of an upload, or to read what was written. */
+  /** Milliseconds that a peer may take for a whole request, for the next message of an upload, or to read what was written. */
   readonly stallMs: number;
+  /** Milliseconds of waiting that an upload may cost beyond those that its bytes take at the least rate. */
+  readonly uploadGraceMs: number;
+  /** Least rate of an upload. */
+  readonly uploadBytesPerSecondMin: number;
+  /** Uploads at once with one session's token. */
+  readonly sessionUploadsMax: number;
   /** Milliseconds without a call after which a connection is closed. */
   readonly idleMs: number;
   /** Milliseconds that aborted calls have to end when the front door closes. */
@@ -41,6 +50,9 @@ export const DEFAULT_CONNECT_LIMITS: ConnectLimits = {
   heldBytesMax: FRAMED_HELD_BYTES_MAX,
   headMs: HTTP_HEAD_MS,
   stallMs: FRAME_STALL_MS,
+  uploadGraceMs: UPLOAD_GRACE_MS,
+  uploadBytesPerSecondMin: UPLOAD_BYTES_PER_SECOND_MIN,
+  sessionUploadsMax: UPLOADS_PER_SESSION_MAX,
   idleMs: HTTP_IDLE_MS,
   closeGraceMs: CANCEL_GRACE_MS + 1_000,
 };

@@ -5,8 +5,10 @@
  * (INV-0004). So the library is given an empty message in place of the real one, whose bytes go to the kernel as they
  * came. Memory grows with the bytes that arrived, never with a length that was declared.
  */
-import { Code, ConnectError } from "@connectrpc/connect";
+import { Code } from "@connectrpc/connect";
 import { utf8 } from "../../base/bytes.ts";
+import { BodyBuffer, type Hold, tooLarge } from "./body-buffer.ts";
+import { malformed } from "./refusal.ts";
 
 /** Bytes of an envelope before its message: flags and length. */
 export const ENVELOPE_HEAD_BYTES = 5;
@@ -25,8 +27,7 @@ export interface BodyForm {
 /** What capturing asks of its surroundings. */
 export interface CaptureHost {
   readonly requestBytesMax: number;
-  /** Accounts for bytes that are held now; whether they may be. */
-  readonly hold: (changeBytes: number) => boolean;
+  readonly hold: Hold;
 }
 
 /** The form of a body of this content type, or `undefined` if it is none of the three protocols'. */
@@ -57,46 +58,42 @@ export async function* captureMessage(
 }
 
 async function collect(body: AsyncIterable<Uint8Array>, form: BodyForm, host: CaptureHost): Promise<Uint8Array> {
-  const pieces: Uint8Array[] = [];
-  const bytesMax = host.requestBytesMax + (form.framing === "enveloped" ? ENVELOPE_HEAD_BYTES : 0);
-  let size = 0;
+  const enveloped = form.framing === "enveloped";
+  const collected = new BodyBuffer(host.requestBytesMax + (enveloped ? ENVELOPE_HEAD_BYTES : 0), host.hold);
+  let headSeen = false;
   for await (const piece of body) {
-    size += piece.byteLength;
-    if (!host.hold(piece.byteLength)) {
-      throw new ConnectError("too many large requests are in flight; try again later", Code.ResourceExhausted);
-    }
-    if (size > bytesMax) throw tooLarge(host.requestBytesMax);
-    pieces.push(piece);
-    if (form.framing === "enveloped" && pieces.length === 1) checkHead(piece, host.requestBytesMax);
+    collected.add(piece);
+    if (!enveloped || headSeen || collected.size < ENVELOPE_HEAD_BYTES) continue;
+    headSeen = true;
+    checkHead(collected.bytes, host.requestBytesMax);
   }
-  const [only] = pieces;
-  return only !== undefined && pieces.length === 1 ? only : Buffer.concat(pieces);
+  return collected.bytes;
 }
 
 /** Refuses at once what the head of an envelope already gives away. */
 function checkHead(bytes: Uint8Array, requestBytesMax: number): void {
-  if (bytes.byteLength < ENVELOPE_HEAD_BYTES) return;
   checkFlags(bytes[0] ?? 0);
   if (lengthOf(bytes) > requestBytesMax) throw tooLarge(requestBytesMax);
 }
 
 function unwrap(bytes: Uint8Array): Uint8Array {
-  if (bytes.byteLength === 0) throw new ConnectError("the body holds no message; send exactly one", Code.InvalidArgument);
+  if (bytes.byteLength === 0) throw malformed("the body holds no message; send exactly one");
   const declared = bytes.byteLength < ENVELOPE_HEAD_BYTES ? Number.POSITIVE_INFINITY : lengthOf(bytes);
   const arrived = bytes.byteLength - ENVELOPE_HEAD_BYTES;
-  if (arrived < declared) throw new ConnectError("the body ends inside a message", Code.InvalidArgument);
+  if (arrived < declared) throw malformed("the body ends inside a message");
   checkFlags(bytes[0] ?? 0);
-  if (arrived > declared) throw new ConnectError("the body holds more than one message; send exactly one", Code.InvalidArgument);
+  if (arrived > declared) throw malformed("the body holds more than one message; send exactly one");
   return bytes.subarray(ENVELOPE_HEAD_BYTES);
 }
 
 function checkFlags(flags: number): void {
   if (flags === 0) return;
-  if (flags === COMPRESSED) throw new ConnectError("compressed messages are not taken; send them as they are", Code.Unimplemented);
-  throw new ConnectError(`there is no envelope flag ${flags}`, Code.InvalidArgument);
+  if (flags === COMPRESSED) throw malformed("compressed messages are not taken; send them as they are", Code.Unimplemented);
+  throw malformed(`there is no envelope flag ${flags}`);
 }
 
-function lengthOf(bytes: Uint8Array): number {
+/** The length that the head of an envelope declares. */
+export function lengthOf(bytes: Uint8Array): number {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength).getUint32(1);
 }
 
@@ -105,9 +102,4 @@ function wrap(message: Uint8Array): Uint8Array {
   new DataView(envelope.buffer).setUint32(1, message.byteLength);
   envelope.set(message, ENVELOPE_HEAD_BYTES);
   return envelope;
-}
-
-/** The error for a request over the limit. */
-export function tooLarge(bytesMax: number): ConnectError {
-  return new ConnectError(`the request has more than ${bytesMax} bytes; send less`, Code.ResourceExhausted);
 }

@@ -15,7 +15,7 @@ const UNRECORDED = new WeakMap<ConnectError, Denial>();
 
 /** The error for a request that is no message of its method. */
 export function malformed(message: string, code: Code = Code.InvalidArgument): ConnectError {
-  return refusal(message, code, { layer: "validate", reason: "tool_input_validation_failed", ruleId: "WIRE:rpc", message });
+  return refusal(message, code, { layer: "validate", reason: "validation_failed", ruleId: "WIRE:rpc", message });
 }
 
 /** The error for a request that names nobody. */

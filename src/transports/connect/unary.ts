@@ -8,8 +8,11 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { codeToHttpStatus, errorToJsonBytes, parseTimeout } from "@connectrpc/connect/protocol-connect";
 import { RPC_TIMEOUT_MAX_MS } from "../../base/limits.ts";
+import { BodyBuffer, type Hold, tooLarge } from "./body-buffer.ts";
+import { clientIsGone, completed } from "./ending.ts";
 import { faultOf } from "./faults.ts";
-import { tooLarge } from "./raw-request.ts";
+import { incomplete } from "./pace.ts";
+import { type Recorder, record } from "./refusal.ts";
 import { isGone, type NodeRequest, type NodeResponse, writeWhole } from "./respond.ts";
 
 const CONTENT_TYPE = "application/proto";
@@ -21,8 +24,8 @@ export interface UnaryHost {
   readonly requestBytesMax: number;
   readonly stallMs: number;
   readonly shutdownSignal: AbortSignal;
-  /** Accounts for request bytes that are held; whether all connections together may hold them. */
-  readonly hold: (changeBytes: number) => boolean;
+  readonly hold: Hold;
+  readonly recorder: Recorder;
   readonly onError: (error: unknown) => void;
 }
 
@@ -41,7 +44,7 @@ export async function serveUnary(
 ): Promise<void> {
   const call = new AbortController();
   const stop = () => call.abort(host.shutdownSignal.reason);
-  const onClose = () => call.abort(new ConnectError("the client is gone", Code.Canceled));
+  const onClose = () => call.abort(clientIsGone());
   let deadline: NodeJS.Timeout | undefined;
   host.shutdownSignal.addEventListener("abort", stop);
   response.on("close", onClose);
@@ -55,6 +58,7 @@ export async function serveUnary(
     const bytes = await host.execute(await readBody(host, request), call.signal);
     if (!isGone(response)) await writeWhole(response, 200, CONTENT_TYPE, bytes, host.stallMs);
   } catch (error) {
+    await record(host.recorder, error);
     if (isGone(response) || response.headersSent) return;
     const fault = faultOf(error, host.onError);
     await writeWhole(response, codeToHttpStatus(fault.code), "application/json", errorToJsonBytes(fault, undefined), host.stallMs);
@@ -69,29 +73,28 @@ export async function serveUnary(
 function readBody({ requestBytesMax, stallMs, hold }: UnaryHost, request: NodeRequest): Promise<Uint8Array> {
   if (Number(request.headers["content-length"] ?? 0) > requestBytesMax) return Promise.reject(tooLarge(requestBytesMax));
   return new Promise((resolve, reject) => {
-    const pieces: Buffer[] = [];
-    let size = 0;
-    const settle = (error?: ConnectError) => {
+    const collected = new BodyBuffer(requestBytesMax, hold);
+    const settle = (error?: unknown) => {
       clearTimeout(late);
       request.off("data", onData);
       request.off("end", onEnd);
       request.off("close", onGone);
-      const [only] = pieces;
       if (error !== undefined) reject(error);
-      else resolve(only !== undefined && pieces.length === 1 ? only : Buffer.concat(pieces));
+      else resolve(collected.bytes);
     };
-    const late = setTimeout(() => {
-      settle(new ConnectError(`the request was not complete within ${stallMs} ms; send it without pauses`, Code.DeadlineExceeded));
-    }, stallMs);
+    const late = setTimeout(() => settle(incomplete(stallMs)), stallMs);
     const onData = (piece: Buffer) => {
-      size += piece.byteLength;
-      pieces.push(piece);
-      if (!hold(piece.byteLength)) {
-        settle(new ConnectError("too many large requests are in flight; try again later", Code.ResourceExhausted));
-      } else if (size > requestBytesMax) settle(tooLarge(requestBytesMax));
+      try {
+        collected.add(piece);
+      } catch (error) {
+        settle(error);
+      }
     };
-    const onEnd = () => settle();
-    const onGone = () => settle(new ConnectError("the client is gone", Code.Canceled));
+    const onEnd = () => {
+      request.off("close", onGone); // a complete request of HTTP/1.1 closes, too
+      void completed(request).then(() => settle(), settle);
+    };
+    const onGone = () => settle(clientIsGone());
     request.on("data", onData);
     request.on("end", onEnd);
     request.on("close", onGone);

@@ -60,6 +60,20 @@ describe("cancellation", () => {
     ]);
   });
 
+  test("of a request that waits for the library drops both, and its id is free for another", async () => {
+    const connection = connect();
+    connection.write(initialize());
+    await connection.until(1);
+    connection.write(legacy(5, "no/such"), cancel(5), legacy(5, "ping"), legacy(6, "no/such"));
+    expect(new Set(codes((await connection.end()).slice(1)))).toEqual(
+      new Set([
+        [5, undefined],
+        [6, -32601],
+      ]),
+    );
+    expect(connection.lines()).toHaveLength(3);
+  });
+
   test("a client that goes away takes its calls with it", async () => {
     const signals: AbortSignal[] = [];
     const connection = connect((submission, signal, listener) => {

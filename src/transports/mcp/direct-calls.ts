@@ -14,7 +14,7 @@ import type { JsonObject } from "../../base/json.ts";
 import { isJsonObject } from "../../base/json.ts";
 import type { ProgressListener } from "../../model/progress.ts";
 import type { CallParameters } from "./call-tool.ts";
-import { envelopeError, handshakeError, isProgressToken, legacyMetaError } from "./envelope.ts";
+import { cursorError, envelopeError, handshakeError, isProgressToken, legacyMetaError } from "./envelope.ts";
 import { cancelledRequest } from "./json-rpc.ts";
 import type { ModernEra } from "./modern.ts";
 import { type CallResult, printAnswer } from "./print-result.ts";
@@ -124,7 +124,7 @@ export class DirectCalls implements Transport {
   #legacyError({ method, params }: JSONRPCRequest): RpcError | undefined {
     if (isModernOnly(method) || !(this.#initialized || OPENING.has(method))) return noEra(method);
     if (method === "tools/call") return undefined; // the kernel says what is wrong with it, and records it
-    const error = legacyMetaError(params) ?? (method === "initialize" ? handshakeError(params) : undefined);
+    const error = legacyMetaError(params) ?? cursorError(method, params) ?? (method === "initialize" ? handshakeError(params) : undefined);
     if (method === "initialize" && error === undefined) this.#initialized = true;
     return error;
   }

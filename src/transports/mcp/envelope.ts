@@ -52,6 +52,12 @@ export function legacyMetaError(parameters: unknown): RpcError | undefined {
   return isTask ? undefined : wrong(META_RELATED_TASK, "must be an object with a `taskId`");
 }
 
+/** What is wrong with the cursor of a legacy list; the library would answer with its own insides. */
+export function cursorError(method: string, parameters: unknown): RpcError | undefined {
+  const cursor = method.endsWith("/list") && isJsonObject(parameters) ? parameters["cursor"] : undefined;
+  return cursor === undefined || typeof cursor === "string" ? undefined : { code: INVALID_PARAMS, message: "`cursor` must be text" };
+}
+
 /** Whether `value` can name the progress of a request. */
 export function isProgressToken(value: unknown): value is string | number {
   return typeof value === "string" || Number.isSafeInteger(value);

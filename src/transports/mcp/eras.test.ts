@@ -85,6 +85,11 @@ describe("eras on one connection", () => {
     expect(line).toMatchObject({ result: { protocolVersion: "2025-11-25" } });
   });
 
+  test.each([null, 7, {}, []])("a legacy cursor that is no text is refused in plain words: %j", async (cursor) => {
+    const answers = await exchange([initialize(), legacy(1, "tools/list", { cursor })]);
+    expect(answers[1]).toEqual({ jsonrpc: "2.0", id: 1, error: { code: -32602, message: "`cursor` must be text" } });
+  });
+
   test("a cursor is refused in both, for a list of one page has none", async () => {
     const answers = await exchange([initialize(), legacy(1, "tools/list", { cursor: "x" }), modern(2, "tools/list", { cursor: "x" })]);
     expect(byId(answers)).toMatchObject({ 1: { error: { code: -32602 } }, 2: { error: { code: -32602 } } });

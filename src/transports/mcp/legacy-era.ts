@@ -73,6 +73,12 @@ export class LegacyEra {
 
   /** While the library loads, requests are bounded by the transport below; of notifications the surplus is dropped. */
   #wait(message: JSONRPCMessage): void {
+    const cancelled = cancelledRequest(message);
+    if (cancelled !== undefined) {
+      // Its id may name another request by the time the library hears of either.
+      this.#waiting = this.#waiting?.filter((waiting) => !("method" in waiting && "id" in waiting && waiting.id === cancelled));
+      return;
+    }
     const isRequest = "method" in message && "id" in message;
     if (isRequest || (this.#waiting?.length ?? 0) < CALLS_IN_FLIGHT_MAX) this.#waiting?.push(message);
   }

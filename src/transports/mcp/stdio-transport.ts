@@ -27,8 +27,10 @@ export class LineTransport implements Transport {
   readonly #output: Writable;
   #pieces: Buffer[] = [];
   #pendingBytes = 0;
-  /** What came with lines that were handled, and is not handled yet. */
+  /** What came with lines that were handled, and is not handled yet; input is paused while there is something. */
   #rest: Buffer | undefined;
+  /** Lines are being handled, or will be in the next turn. */
+  #taking = false;
   readonly #outgoing: OutputBuffer;
   #flushing = false;
   #closed = false;
@@ -121,7 +123,7 @@ export class LineTransport implements Transport {
   #settled(id: RequestId): void {
     if (!this.#inFlight.delete(id)) return;
     if (this.#batches.size > 0) this.#leaveBatch(id);
-    if (this.#ended && this.#rest === undefined && this.#inFlight.size === 0) void this.close();
+    if (this.#ended && !this.#taking && this.#rest === undefined && this.#inFlight.size === 0) void this.close();
     else this.#resume();
   }
 
@@ -140,18 +142,27 @@ export class LineTransport implements Transport {
   /** The client said its last word; what it asked for before is still answered, for a while. */
   #end(): void {
     this.#ended = true;
-    if (this.#rest !== undefined) return; // lines that came before the end are still to be handled
-    if (this.#inFlight.size === 0) void this.close();
-    else this.#farewell = setTimeout(() => void this.close(), CANCEL_GRACE_MS);
+    if (this.#rest === undefined && this.#inFlight.size === 0) void this.close();
+    else this.#awaitAnswers();
   }
 
+  /** Lines that came before the end and wait for room have the same grace, anew whenever one of them is handled. */
+  #awaitAnswers(): void {
+    clearTimeout(this.#farewell);
+    if (this.#closed) return;
+    this.#farewell = setTimeout(() => void this.close(), CANCEL_GRACE_MS);
+  }
+
+  /** Handles lines while there is room for their calls, a few per turn; keeps what is left. */
   #take(chunk: Buffer): void {
+    this.#taking = true;
+    this.#rest = undefined;
     let start = 0;
-    for (let lines = 0; lines < MESSAGES_PER_TURN_MAX; lines += 1) {
+    for (let lines = 0; lines < MESSAGES_PER_TURN_MAX && !this.#isFull(); lines += 1) {
       const end = chunk.indexOf(10, start);
       if (end === -1) {
         if (start < chunk.length) this.#keep(chunk.subarray(start));
-        this.#rest = undefined;
+        this.#taking = false;
         if (this.#ended) this.#end();
         else this.#resume();
         return;
@@ -159,15 +170,33 @@ export class LineTransport implements Transport {
       this.#line(this.#joined(chunk.subarray(start, end)));
       start = end + 1;
     }
-    // The answers of these leave before the next lines are looked at, so that client and kernel work at the same time.
+    this.#taking = false;
+    if (this.#closed) return;
     this.#rest = chunk.subarray(start);
     this.#input.pause();
-    setImmediate(() => (this.#closed || this.#rest === undefined ? undefined : this.#take(this.#rest)));
+    if (this.#ended) this.#awaitAnswers();
+    this.#resume();
   }
 
+  /** Goes on with what is left, or reads on. */
   #resume(): void {
-    if (this.#closed || this.#blocked || this.#rest !== undefined || this.#inFlight.size >= CALLS_IN_FLIGHT_MAX) return;
-    this.#input.resume();
+    if (this.#closed || this.#taking || this.#isFull()) return;
+    if (this.#rest === undefined) {
+      this.#input.resume();
+      return;
+    }
+    // The answers of the lines before leave before the next are looked at, so that client and kernel work at the same time.
+    this.#taking = true;
+    setImmediate(() => {
+      this.#taking = false;
+      if (this.#closed || this.#rest === undefined) return;
+      if (!this.#isFull()) this.#take(this.#rest);
+    });
+  }
+
+  /** Whether further calls have to wait; a batch that begins while there is room is handled whole. */
+  #isFull(): boolean {
+    return this.#blocked || this.#inFlight.size >= CALLS_IN_FLIGHT_MAX;
   }
 
   /** The whole line, or `undefined` when it is not UTF-8: repaired text would no longer be what the client sent. */
@@ -221,7 +250,7 @@ export class LineTransport implements Transport {
   #message(value: unknown, batch?: Batch): void {
     const classified = classify(value);
     if (classified === undefined) {
-      this.#refuse(usableId(value), INVALID_REQUEST, "the line is not a JSON-RPC 2.0 message", batch);
+      this.#refuse(this.#usableId(value), INVALID_REQUEST, "the line is not a JSON-RPC 2.0 message", batch);
       return;
     }
     const { kind, message } = classified;
@@ -237,7 +266,6 @@ export class LineTransport implements Transport {
         this.#batches.set(message.id, batch);
       }
     }
-    if (this.#inFlight.size >= CALLS_IN_FLIGHT_MAX) this.#input.pause();
     this.onmessage?.(message);
     const cancelled = kind === "notification" ? cancelledRequest(message) : undefined;
     if (cancelled !== undefined) this.#settled(cancelled); // the protocol does not answer it
@@ -255,10 +283,11 @@ export class LineTransport implements Transport {
     if (batch === undefined) this.#queueLine([answer]);
     else batch.add(answer);
   }
-}
 
-/** The id of something that is no message, to answer it by; `null` when it has none or one that is in doubt. */
-function usableId(value: unknown): RequestId | null {
-  if (!isJsonObject(value) || typeof value["method"] !== "string") return null;
-  return isRequestId(value["id"]) ? value["id"] : null;
+  /** The id of something that is no message, to answer it by; `null` when it has none, or one of which it is in doubt who asked. */
+  #usableId(value: unknown): RequestId | null {
+    if (!isJsonObject(value) || typeof value["method"] !== "string") return null;
+    const { id } = value;
+    return isRequestId(id) && !this.#inFlight.has(id) ? id : null;
+  }
 }
