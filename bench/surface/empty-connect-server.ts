@@ -1,4 +1,4 @@
-/** The peer of the Connect figures: the bare framework, with its own adapter, around a handler that answers a constant. */
+/** The peer of the Connect figures: the bare framework, with its own adapter, around a handler that answers a constant: a file to a read, nothing to a call. */
 import { createServer } from "node:http";
 import { create } from "@bufbuild/protobuf";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
@@ -10,9 +10,11 @@ const label = { trustLevel: "verified", dataClass: "internal", origin: "tool:rea
 const value = { inlineResult: new Uint8Array(FILE_BYTES).fill(97), durationMs: 0n, label };
 const answer = create(ToolResponseSchema, { requestId: "bench-1", result: { case: "success", value } });
 
+const nothing = create(ToolResponseSchema, { requestId: "bench-1", result: { case: "success", value: {} } });
+
 const adapter = connectNodeAdapter({
   acceptCompression: [],
-  routes: (router) => router.service(ToolKernel, { execute: () => answer }),
+  routes: (router) => router.service(ToolKernel, { execute: ({ tool }) => (tool.case === "fileRead" ? answer : nothing) }),
 });
 const server = createServer(adapter);
 server.listen(process.argv[2] ?? "", () => process.stderr.write("listening\n"));

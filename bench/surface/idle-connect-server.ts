@@ -1,24 +1,21 @@
 /**
- * Handrail behind Connect with a tool that answers a constant and touches nothing: every stage, the ledger and the front
- * door, and no work. `node idle-connect-server.ts STATE CONFIG WORKSPACE SOCKET`; prints the session's token.
+ * Handrail behind Connect with a tool that does nothing: every stage, the ledger and the front door, and no work. `node idle-connect-server.ts STATE CONFIG WORKSPACE SOCKET`; prints the session's token.
  */
 import { z } from "zod";
 import { defineTool } from "../../src/index.ts";
 import { openKernel } from "../../src/server/compose.ts";
 import { unixAddress } from "../../src/server/http-address.ts";
 import { serveHttp } from "../../src/server/serve-connect.ts";
-import { FILE_BYTES } from "../playground.ts";
 
 const [, , stateDirectory = "", configDirectory = "", workspace = "", socket = ""] = process.argv;
-const bytes = new Uint8Array(FILE_BYTES).fill(97);
 const idle = defineTool({
   name: "idle",
   title: "Do nothing",
-  description: "Answers a constant.",
+  description: "Does nothing.",
   parameters: z.strictObject({}),
   capability: { effect: "read", risk: "low", approval: { level: "auto" }, labels: { outputTrust: "verified" } },
   analyse: () => [],
-  execute: () => ({ kind: "bytes", bytes }),
+  execute: () => ({ kind: "data", data: {} }),
 });
 const kernel = await openKernel({ environment: process.env, stateDirectory, configDirectory, tools: [idle] });
 const { token } = await kernel.administration.createSession({ workspace, userId: "bench", agentId: "bench", askedBy: "operator" });

@@ -1,7 +1,7 @@
 """A client in another language: Python, with code generated from the same contract.
 
 It starts a kernel of its own on a Unix socket, lists the tools, reads a file, is denied a sibling, streams a call, stores
-and fetches content, and stops a call by its deadline. Whatever is not as it says ends it with exit code 1.
+and fetches content, and stops an upload by its deadline. Whatever is not as it says ends it with exit code 1.
 """
 import argparse
 import contextlib
@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE / "generated"))
@@ -22,6 +23,7 @@ from handrail.tool.v1 import kernel_pb2, kernel_pb2_grpc, tool_pb2  # noqa: E402
 
 START_SECONDS_MAX = 60
 CALL_SECONDS_MAX = 30
+SHORT_SECONDS = 0.5
 
 
 def main() -> None:
@@ -73,6 +75,16 @@ def show(kernel: kernel_pb2_grpc.ToolKernelStub, token: str) -> None:
     check(parts[0].size == len(content) and b"".join(part.chunk for part in parts[1:]) == content, "content comes back as it went")
     print("stored and fetched:", stored.size, "bytes as", stored.content_hash.hex())
 
+    over = threading.Event()
+    try:
+        kernel.PutContent(unfinished(content, over), metadata=bearer, timeout=SHORT_SECONDS)
+        check(False, "an upload that does not end is stopped")
+    except grpc.RpcError as error:
+        check(error.code() == grpc.StatusCode.DEADLINE_EXCEEDED, f"its deadline stops an upload: {error}")
+        print("unfinished upload:", error.code().name)
+    finally:
+        over.set()
+
     try:
         kernel.ListTools(kernel_pb2.ListToolsRequest(), metadata=[("authorization", "Bearer wrong")], timeout=CALL_SECONDS_MAX)
         check(False, "a wrong token is refused")
@@ -86,6 +98,13 @@ def upload(content: bytes):
     yield kernel_pb2.PutContentRequest(header=kernel_pb2.ContentHeader(size=len(content)))
     for start in range(0, len(content), 500_000):
         yield kernel_pb2.PutContentRequest(chunk=content[start : start + 500_000])
+
+
+def unfinished(content: bytes, over: threading.Event):
+    """The beginning of an upload whose rest never comes."""
+    yield kernel_pb2.PutContentRequest(header=kernel_pb2.ContentHeader(size=len(content)))
+    yield kernel_pb2.PutContentRequest(chunk=content[:1000])
+    over.wait(CALL_SECONDS_MAX)
 
 
 @contextlib.contextmanager

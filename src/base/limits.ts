@@ -80,8 +80,6 @@ export const RPC_MESSAGE_BYTES_MAX = 4 * MIB;
 export const RPC_QUESTION_BYTES_MAX = 4 * KIB;
 /** Bytes of a question of the operator: the largest carries the patterns of a lease. */
 export const RPC_ADMIN_BYTES_MAX = 256 * KIB;
-/** Milliseconds of waiting that an upload over RPC may cost beyond those that its bytes take at the least rate. */
-export const UPLOAD_GRACE_MS = 60_000;
 /** Bytes a second below which an upload over RPC is ended: its sender is on this machine, and keeps a place from others. */
 export const UPLOAD_BYTES_PER_SECOND_MIN = 64 * KIB;
 /** Uploads over RPC at once with one session's token: a quarter of what the kernel receives at once. */
@@ -119,9 +117,13 @@ export const CONTENT_BYTES_MAX = GIB;
 export const CONTENT_BLOCK_BYTES = MIB;
 /** Bytes of all stored objects of a state directory; beyond it nothing is stored until a collection made room. */
 export const CONTENT_STORE_BYTES_MAX = 64 * GIB;
-/** Uploads and large results that one kernel receives at once: each holds a block and a temporary file. */
+/** Uploads that one kernel receives at once: each holds a block and a temporary file. */
 export const CONTENT_STAGED_MAX = 32;
-/** Milliseconds that a sender may pause between two pieces of an upload. */
+/** Uploads of one principal at once: a quarter of them all, so that nobody keeps others from storing. */
+export const CONTENT_STAGED_PER_SENDER_MAX = 8;
+/** Results of calls that one kernel stores at once; uploads take none of their places, because they come at a stranger's pace. */
+export const CONTENT_RESULTS_STAGED_MAX = 32;
+/** Milliseconds that a sender may pause between two pieces of an upload, and over RPC keep it waiting beyond its least rate. */
 export const CONTENT_STALL_MS = 60_000;
 /** Milliseconds for which unreferenced content stays after it was stored: whoever stored it has that long to publish it. */
 export const CONTENT_GRACE_MS = 24 * 3_600_000;
@@ -261,6 +263,12 @@ export const GLOB_LIST_CHARACTERS_MAX = 32 * KIB;
 export const POLICY_MEMO_ENTRIES_MAX = 4096;
 /** Bytes of one policy or configuration file. */
 export const CONFIG_FILE_BYTES_MAX = MIB;
+/** Bytes of a workspace's own configuration file: a stranger may have written it, and parsing takes more time than its size. */
+export const WORKSPACE_CONFIG_BYTES_MAX = 16 * KIB;
+/** Problems of a configuration file that one message names; the rest are counted. */
+export const CONFIG_PROBLEMS_LISTED_MAX = 16;
+/** Characters (UTF-16 code units) of one problem of a configuration file in a message. */
+export const CONFIG_PROBLEM_CHARACTERS_MAX = 256;
 /** Entries of one list in a configuration file: each pattern is tried on every path. */
 export const CONFIG_LIST_ENTRIES_MAX = 256;
 /** Workspaces that one kernel keeps open; each holds two descriptors. */
@@ -328,7 +336,6 @@ export const LEDGER_PAYLOAD_BYTES_MAX = 256 * KIB;
 export const REFUSALS_RECORDED_PER_SECOND = 20;
 /** Ended sessions whose refused calls are counted apart; with more of them at once the oldest begin anew. */
 export const REFUSED_SESSIONS_MAX = 1024;
-
 /** Milliseconds during which violations count towards the alarm (Flow §7.2: per minute). */
 export const VIOLATION_WINDOW_MS = 60_000;
 /** Violations in a minute that raise the alarm when the operator says nothing (Flow §7.2). */
@@ -356,7 +363,6 @@ export const STORE_LIST_MAX = 10_000;
 export const STORE_CACHE_ENTRIES_MAX = 4096;
 /** Lock files of dead instances that one start removes. */
 export const INSTANCE_SWEEP_MAX = 1024;
-
 /** Milliseconds that the answer of a call with a dedupe key is kept: one day (CTR-0003). */
 export const DEDUPE_KEPT_MS = 24 * 3_600_000;
 /** Milliseconds that a call waits for another one with its dedupe key: longer than clients wait for an answer. */
@@ -375,8 +381,6 @@ export const DEDUPE_PURGE_PAUSE_MS = 10_000;
 export const DEDUPE_STORE_BYTES_MAX = 4 * GIB;
 /** Once that store is half full, a session that takes this part of it or more makes no further claims, so that others can. */
 export const DEDUPE_SESSION_SHARE = 1 / 16;
-/** Milliseconds after which a session is told to look whether it has room for another answer. */
-export const DEDUPE_FULL_RETRY_MS = 60_000;
 
 /** Characters beyond both ends of a range that is read which are searched for secrets that the range cuts. */
 export const REDACTION_MARGIN_CHARACTERS = 4 * KIB;

@@ -1,22 +1,32 @@
 /**
- * An upload as it comes from a stranger: whoever pauses too long, or goes away, ends it.
+ * An upload as it comes from a stranger: whoever pauses too long, sends too slowly, or goes away, ends it.
  */
-import { CONTENT_STALL_MS } from "../base/limits.ts";
+import { CONTENT_STALL_MS, UPLOAD_BYTES_PER_SECOND_MIN } from "../base/limits.ts";
 import { contentCancelled } from "../model/content-failures.ts";
 import { ToolFailure } from "../model/failure.ts";
 
-/** `chunks`, ended by `signal` and by a pause of more than `stallMs`. */
+/**
+ * `chunks`, ended by `signal`, by a pause of more than `stallMs`, and once the sender was waited for longer than that and what
+ * its bytes take at the least rate: pauses that are short, but many, would keep its place as well.
+ */
 export async function* boundedChunks(
   chunks: AsyncIterable<Uint8Array>,
   signal: AbortSignal,
   stallMs: number = CONTENT_STALL_MS,
+  bytesPerSecond: number = UPLOAD_BYTES_PER_SECOND_MIN,
 ): AsyncGenerator<Uint8Array> {
   const source = chunks[Symbol.asyncIterator]();
   let ended = false;
+  let waitedMs = 0;
+  let received = 0;
   try {
     for (;;) {
-      const next = await inTime(source.next(), signal, stallMs);
+      const leftMs = stallMs + (received * 1000) / bytesPerSecond - waitedMs;
+      const askedMs = performance.now();
+      const next = await inTime(source.next(), signal, Math.max(0, Math.min(stallMs, leftMs)), leftMs < stallMs);
       if (next.done) break;
+      waitedMs += performance.now() - askedMs;
+      received += next.value.byteLength;
       yield next.value;
     }
     ended = true;
@@ -33,12 +43,12 @@ export function unread(chunks: AsyncIterable<Uint8Array>): void {
   source.return?.().catch(() => undefined);
 }
 
-async function inTime<T>(next: Promise<T>, signal: AbortSignal, stallMs: number): Promise<T> {
+async function inTime<T>(next: Promise<T>, signal: AbortSignal, waitMs: number, isSlow: boolean): Promise<T> {
   if (signal.aborted) throw contentCancelled();
   let timer: NodeJS.Timeout | undefined;
   let onAbort: (() => void) | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(stalled(stallMs)), stallMs);
+    timer = setTimeout(() => reject(isSlow ? tooSlow() : stalled(waitMs)), waitMs);
     onAbort = () => reject(contentCancelled());
     signal.addEventListener("abort", onAbort, { once: true });
   });
@@ -48,6 +58,11 @@ async function inTime<T>(next: Promise<T>, signal: AbortSignal, stallMs: number)
     clearTimeout(timer);
     if (onAbort) signal.removeEventListener("abort", onAbort);
   }
+}
+
+function tooSlow(): ToolFailure {
+  const message = `the upload came too slowly, with less than ${UPLOAD_BYTES_PER_SECOND_MIN} bytes a second, and nothing was stored`;
+  return new ToolFailure("TIMEOUT", message, "send it again faster", { afterMs: 1000 });
 }
 
 function stalled(stallMs: number): ToolFailure {

@@ -37,6 +37,8 @@ export interface AnnouncedContent {
   /** 64 hexadecimal digits. */
   readonly hash?: string;
   readonly sizeBytes?: number;
+  /** The principal at whose pace the bytes come; absent for bytes that the kernel has or makes itself. */
+  readonly sender?: string;
 }
 
 /** Bytes that were received and hashed, and are not stored yet. */

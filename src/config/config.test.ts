@@ -77,3 +77,25 @@ test("the one key of a workspace's own file that widens is known", async () => {
   const settings = await parseWorkspaceSettings("files:\n  shared: [libs]\n  secret: ['*.pem']\n", "handrail.yaml");
   expect(wideningKeys(settings)).toEqual(["files.shared"]);
 });
+
+test("a key that stands twice, a key that is no plain value, and too many aliases are refused", async () => {
+  for (const [text, problem] of [
+    ["files: {}\nfiles: {}\n", "the key `files` stands there twice"],
+    ["? [a, b]\n: 1\n", "a key must be a plain value"],
+    [`a: &a [${"x,".repeat(9)}]\nb: &b [${"*a,".repeat(9)}]\nc: [${"*b,".repeat(20)}]\n`, "refers to itself too often"],
+  ] as const) {
+    await expect(parseSettings(text, "handrail.yaml")).rejects.toThrow(problem);
+  }
+});
+
+test("a stranger's file is small, is not compared key by key, and does not choose how long its refusal is", async () => {
+  const keys = Array.from({ length: 2000 }, (_, index) => `k${index}:`).join("\n");
+  const refusal = await parseWorkspaceSettings(keys, "handrail.yaml").catch(String);
+  expect(refusal).toMatch(/unrecognized key/);
+  expect(refusal).toSatisfy((text: string) => text.length < 1000);
+  const wrong = `files: { secret: [${"1,".repeat(200)}] }`;
+  expect(await parseWorkspaceSettings(wrong, "handrail.yaml").catch(String)).toMatch(/; and 184 more$/);
+  await expect(parseWorkspaceSettings(`#${" ".repeat(16 * 1024)}`, "handrail.yaml")).rejects.toThrow(/larger than 16 KiB/);
+  // Each level would be written out again for the one above it.
+  await expect(parseWorkspaceSettings("? ".repeat(500), "handrail.yaml")).rejects.toThrow(/plain value/);
+});

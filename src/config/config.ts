@@ -10,13 +10,16 @@ import {
   ALERT_VIOLATIONS_PER_MINUTE,
   CONFIG_FILE_BYTES_MAX,
   CONFIG_LIST_ENTRIES_MAX,
+  CONFIG_PROBLEMS_LISTED_MAX,
   MAX_PATH_LEN,
   SESSION_LIFETIME_MAX_MS,
   SESSION_LIFETIME_MS,
+  WORKSPACE_CONFIG_BYTES_MAX,
 } from "../base/limits.ts";
 import { PRESET_NAMES } from "../model/preset.ts";
 import { BUILT_IN_ROLES, ROLE_PATTERN } from "../model/role.ts";
 import { redactionSettings } from "./redaction.ts";
+import { parseYaml, shortened } from "./yaml.ts";
 
 const listOf = <T extends z.ZodType>(entry: T) => z.array(entry).max(CONFIG_LIST_ENTRIES_MAX);
 const patterns = listOf(z.string().min(1).max(MAX_PATH_LEN));
@@ -88,7 +91,7 @@ export function defaultSettings(): Settings {
  * @throws KernelError CONFIG_INVALID naming every problem
  */
 export async function parseSettings(text: string, name: string): Promise<Settings> {
-  return accept(settings, await parseYaml(text, name), name);
+  return accept(settings, await parseYaml(text, name, CONFIG_FILE_BYTES_MAX), name);
 }
 
 /**
@@ -112,7 +115,7 @@ export function noWorkspaceSettings(): WorkspaceSettings {
  * @throws KernelError CONFIG_INVALID naming every problem, for instance a key that only the operator has
  */
 export async function parseWorkspaceSettings(text: string, name: string): Promise<WorkspaceSettings> {
-  return accept(workspaceSettings, await parseYaml(text, name), name);
+  return accept(workspaceSettings, await parseYaml(text, name, WORKSPACE_CONFIG_BYTES_MAX), name);
 }
 
 /** The keys of a workspace's settings that widen, and so need trust. */
@@ -128,19 +131,12 @@ function withoutOddParts(path: string): string {
     .join("/");
 }
 
-/** The YAML library is loaded only where there is a file to read. */
-async function parseYaml(text: string, name: string): Promise<unknown> {
-  if (text.length > CONFIG_FILE_BYTES_MAX) throw new KernelError("CONFIG_INVALID", `\`${name}\` is larger than 1 MiB`);
-  const { parseDocument } = await import("yaml");
-  const document = parseDocument(text, { uniqueKeys: true, maxAliasCount: 100 } as Parameters<typeof parseDocument>[1]);
-  const [error] = document.errors;
-  if (error) throw new KernelError("CONFIG_INVALID", `\`${name}\` is not valid YAML: ${error.message.split("\n")[0]}`, error);
-  return document.toJS() ?? {};
-}
-
 function accept<T extends z.ZodType>(schema: T, value: unknown, name: string): z.output<T> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  const problems = parsed.error.issues.map((issue) => `${issue.path.join(".") || "file"}: ${issue.message.toLowerCase()}`);
-  throw new KernelError("CONFIG_INVALID", `\`${name}\`: ${problems.join("; ")}`);
+  const { issues } = parsed.error;
+  const listed = issues.slice(0, CONFIG_PROBLEMS_LISTED_MAX);
+  const problems = listed.map((issue) => shortened(`${issue.path.join(".") || "file"}: ${issue.message.toLowerCase()}`));
+  const more = issues.length - problems.length;
+  throw new KernelError("CONFIG_INVALID", `\`${name}\`: ${problems.join("; ")}${more > 0 ? `; and ${more} more` : ""}`);
 }

@@ -1,5 +1,5 @@
 /** How replay protection refuses. None of these calls was executed. */
-import { DEDUPE_FULL_RETRY_MS, DEDUPE_POLL_MAX_MS, DEDUPE_WAIT_MS } from "../base/limits.ts";
+import { DEDUPE_POLL_MAX_MS, DEDUPE_PURGE_PAUSE_MS, DEDUPE_WAIT_MS } from "../base/limits.ts";
 import { ToolFailure } from "../model/failure.ts";
 import type { Boarding } from "./flights.ts";
 
@@ -29,7 +29,7 @@ export function busy(): ToolFailure {
 export function full(): ToolFailure {
   const message = "this session has its share of the answers that can be kept for dedupe keys";
   const next = "send the call without a dedupe key, or again when older answers were forgotten, a day after they were given";
-  return new ToolFailure("RESOURCE_BUSY", message, next, { afterMs: DEDUPE_FULL_RETRY_MS });
+  return new ToolFailure("RESOURCE_BUSY", message, next, { afterMs: DEDUPE_PURGE_PAUSE_MS });
 }
 
 /** The call was given up while it waited for the first one. */

@@ -111,6 +111,14 @@ describe("what is kept", () => {
     ["an unknown outcome", failed("OUTCOME_UNKNOWN"), "write", true, true],
     ["an unknown outcome of a call that did not run but has an open intent", failed("OUTCOME_UNKNOWN"), "write", false, true],
   ];
+  test("nothing of a failure that changed nothing, cancelled or not", () => {
+    const execution = { effect: "write", ran: true, done: false } as const;
+    for (const outcome of [failed("CANCELLED"), failed("FILE_NOT_FOUND")]) {
+      expect([isKept(outcome, execution), isKept(outcome, { ...execution, unaffected: true })]).toEqual([true, false]);
+    }
+    expect(isKept(failed("OUTCOME_UNKNOWN"), { ...execution, unaffected: true })).toBe(true);
+  });
+
   test.each(CASES)("%s", (_, outcomeOf, effect, ran, kept) => {
     expect(isKept(outcomeOf, { effect, ran: ran !== false, done: ran === "done" })).toBe(kept);
   });

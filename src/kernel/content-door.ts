@@ -72,11 +72,12 @@ export async function putContent(
   };
   const call = (args: JsonObject, transfer: Transfer) =>
     submit({ kind: "call", ...who, tool: "put_content", arguments: args }, { signal, transfer });
-  if (!(await mayStore(parts, who, said))) {
+  const sender = await senderOf(parts, who, said);
+  if (sender === undefined) {
     unread(chunks);
     return call(said, {});
   }
-  const received = await receive(parts, who, announcedContent(announced), boundedChunks(chunks, signal), signal);
+  const received = await receive(parts, who, { ...announcedContent(announced), sender }, boundedChunks(chunks, signal), signal);
   if (received instanceof Error) return call(said, { upload: received });
   try {
     return await call({ content_hash: received.hash, size_bytes: received.sizeBytes }, { upload: received });
@@ -97,30 +98,31 @@ export async function getContent(submit: Submit, request: FetchRequest, signal: 
 }
 
 /**
- * Whether the caller could store something, by the same checks that the call meets later. Nothing is recorded here: who may
- * not is refused, and recorded, by the pipeline.
+ * The principal that sends, if it could store something by the same checks that the call meets later. Nothing is recorded
+ * here: who may not is refused, and recorded, by the pipeline.
  */
-async function mayStore(parts: KernelParts, who: TransferCaller, args: JsonObject): Promise<boolean> {
+async function senderOf(parts: KernelParts, who: TransferCaller, args: JsonObject): Promise<string | undefined> {
   try {
     const call: ToolCall = { ...who, dedupeKey: "", tool: "put_content", arguments: args, variant: "call", reply: "result" };
     const nowMs = parts.clock.nowMs();
-    if (!checkMasterGate(parts.settings, call.tool).ok) return false;
+    if (!checkMasterGate(parts.settings, call.tool).ok) return undefined;
     const authenticated = await authenticate(parts.sessions, who.sessionToken, nowMs);
-    if (!authenticated.ok) return false;
+    if (!authenticated.ok) return undefined;
     const analysed = analyse(parts.registry, call, {});
-    if (!analysed.ok) return false;
+    if (!analysed.ok) return undefined;
     const { session } = authenticated.value;
     const caller = await callerOf(parts, authenticated.value);
     const { tool, accesses } = analysed.value;
     const scoped = checkScope(caller, tool, accesses, nowMs);
-    if (!scoped.ok || !judgeFlow(caller.mark, tool.capability, scoped.value).ok) return false;
+    if (!scoped.ok || !judgeFlow(caller.mark, tool.capability, scoped.value).ok) return undefined;
     const decided = evaluateAccesses(await parts.policy(session.preset), caller, tool, scoped.value, nowMs);
-    return decided.ok && decided.value.obligations.length === 0;
+    if (!decided.ok || decided.value.obligations.length > 0) return undefined;
+    return JSON.stringify([session.userId, session.agentId]);
   } catch (error) {
     // The pipeline meets it too, answers and reports it.
-    if (error instanceof KernelError) return false;
+    if (error instanceof KernelError) return undefined;
     parts.onInternalError(error);
-    return false;
+    return undefined;
   }
 }
 

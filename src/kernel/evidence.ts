@@ -128,7 +128,12 @@ export class Evidence {
 
   /** Records that an abandoned file lock was broken. */
   async lockBroken(trail: Trail, path: string, owner: string): Promise<void> {
-    await this.#buffered("file_lock_broken", trail, { tool: trail.call?.tool ?? "", ...clean(trail, { path }), owner, severity: "warning" });
+    await this.#buffered("file_lock_broken", trail, {
+      tool: trail.call?.tool ?? "",
+      ...clean(trail, { path }),
+      owner,
+      severity: "warning",
+    });
   }
 
   /** Writes the count of refusals that were not recorded one by one. */

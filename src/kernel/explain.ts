@@ -1,7 +1,8 @@
 /**
- * Why a call would be allowed or denied: the same stages as the pipeline, up to policy, with nothing executed and
+ * Why a call would be allowed or denied: the same stages as the pipeline, up to flow control, with nothing executed and
  * nothing recorded. Another policy, other zones or other switches may be assumed, to try a change out.
  */
+import { judgeFlow } from "../flow/flow.ts";
 import type { ToolCall } from "../model/call.ts";
 import type { Denial } from "../model/decision.ts";
 import type { Workspace } from "../model/workspace.ts";
@@ -15,6 +16,7 @@ import { analyse } from "./analyse.ts";
 import { markOf } from "./caller.ts";
 import { requestsOf } from "./decide.ts";
 import type { KernelParts, KernelSettings } from "./parts.ts";
+import type { CallRedaction } from "./redaction.ts";
 import { checkMasterGate, checkScope } from "./scope.ts";
 import type { Judged } from "./trail.ts";
 
@@ -30,7 +32,7 @@ export interface ExplainedAccess {
   readonly request: PolicyRequest;
 }
 
-/** The explanation of one call: the denial of an earlier stage, or what policy says of each access. */
+/** The explanation of one call: the denial of another stage, and what policy says of each access if it was asked. */
 export interface CallExplanation {
   readonly tool: string;
   readonly denial?: Denial;
@@ -43,6 +45,16 @@ export interface Assumptions {
   readonly disabledTools?: ReadonlySet<string>;
   readonly workspace?: Workspace;
   readonly policy?: PolicyEngine;
+}
+
+/** The explanation as it may be printed: what it repeats of the call is redacted. */
+export function redactedExplanation(explanation: CallExplanation, redaction: CallRedaction): CallExplanation {
+  const { tool, denial, accesses } = explanation;
+  return {
+    tool: redaction.text(tool),
+    ...(denial && { denial: redaction.denial(denial) }),
+    accesses: accesses.map((access) => ({ ...access, resource: redaction.text(access.resource) })),
+  };
 }
 
 /** Explains a call under a session and a lease. */
@@ -79,5 +91,8 @@ export async function explainCall(
       request,
     };
   });
-  return { tool, accesses };
+  // As in the pipeline: flow control looks at what policy allows.
+  const isAllowed = accesses.every(({ policy }) => policy.verdict.decision === "allow");
+  const flow = isAllowed ? judgeFlow(caller.mark, analysed.value.tool.capability, scoped.value) : undefined;
+  return flow === undefined || flow.ok ? { tool, accesses } : { tool, denial: flow.denial, accesses };
 }

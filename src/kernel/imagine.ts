@@ -4,7 +4,7 @@
  *
  * INVARIANT: the decisions are the pipeline's own functions, so that an imagined call is decided as a real one would be.
  */
-import { INITIAL_MARK } from "../flow/flow.ts";
+import { INITIAL_MARK, judgeFlow } from "../flow/flow.ts";
 import type { Verdict } from "../model/decision.ts";
 import type { EffectClass } from "../model/effect.ts";
 import type { Session } from "../model/session.ts";
@@ -32,7 +32,7 @@ export interface ImaginedAccess {
   readonly effect: EffectClass;
 }
 
-/** What would be decided, by the pipeline's stages from analysis to policy: what policy allowed, or the denial. */
+/** What would be decided, by the pipeline's stages from analysis to flow control: what policy allowed, or the denial. */
 export function imagineCall({ registry, policy, caller, tool: name, args, nowMs }: ImaginedCall): Verdict<Decided> {
   const call = { requestId: "", sessionToken: "", dedupeKey: "", tool: name, arguments: args, variant: "call", reply: "result" } as const;
   const analysed = analyse(registry, call, {});
@@ -40,7 +40,10 @@ export function imagineCall({ registry, policy, caller, tool: name, args, nowMs 
   const { tool, accesses } = analysed.value;
   const scoped = checkScope(caller, tool, accesses, nowMs);
   if (!scoped.ok) return scoped;
-  return evaluateRequests(policy, tool, requestsOf(caller, tool, scoped.value, nowMs));
+  const decided = evaluateRequests(policy, tool, requestsOf(caller, tool, scoped.value, nowMs));
+  if (!decided.ok) return decided;
+  const flow = judgeFlow(caller.mark, tool.capability, scoped.value);
+  return flow.ok ? decided : flow;
 }
 
 /** What policy alone would decide about accesses that are already known. */
@@ -51,8 +54,8 @@ export function imagineAccesses(
   accesses: readonly ImaginedAccess[],
   context: Partial<PolicyContext> & Pick<PolicyContext, "time">,
 ): Verdict<Decided> {
+  const mark = { trustLevel: context.trust ?? INITIAL_MARK.trustLevel, dataClass: context.dataClass ?? INITIAL_MARK.dataClass };
   const ask = ({ resource, effect }: ImaginedAccess): PolicyRequest => {
-    const mark = { trustLevel: context.trust ?? INITIAL_MARK.trustLevel, dataClass: context.dataClass ?? INITIAL_MARK.dataClass };
     const request = policyRequest({ session, mark }, tool, effect, resource, context.time * 1000);
     return { ...request, context: { ...request.context, ...context } };
   };

@@ -8,9 +8,10 @@ import type { Authenticated } from "../session/session.ts";
 import { type Admission, type Asker, admit, recordRefusal } from "./admit.ts";
 import { type Fetched, type FetchRequest, getContent, putContent, type TransferCaller, type UploadAnnouncement } from "./content-door.ts";
 import { Evidence } from "./evidence.ts";
-import { type Assumptions, type CallExplanation, explainCall } from "./explain.ts";
+import { type Assumptions, type CallExplanation, explainCall, redactedExplanation } from "./explain.ts";
 import type { KernelParts } from "./parts.ts";
 import { pipeline } from "./pipeline.ts";
+import { CallRedaction } from "./redaction.ts";
 import type { ToolDefinition } from "./registry.ts";
 import { loadCodec, type Submission, type Waiter } from "./submission.ts";
 
@@ -73,7 +74,8 @@ export function createKernelDoor(parts: KernelParts): KernelDoor {
     getContent: (request, signal) => getContent(submit, request, signal),
     recordRefusal: (denial) => recordRefusal(parts, evidence, denial),
     tools: () => parts.registry.getToolDefinitions(),
-    explain: (who, tool, args, assuming) => explainCall(parts, who, tool, args, assuming),
+    explain: async (who, tool, args, assuming) =>
+      redactedExplanation(await explainCall(parts, who, tool, args, assuming), new CallRedaction(await parts.redactor())),
     flush: () => evidence.flush(),
   };
 }

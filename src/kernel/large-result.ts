@@ -142,12 +142,19 @@ function notKept(parts: ResultParts, trail: Trail, error: unknown): ToolFailure 
   const known = error instanceof ToolFailure || (error instanceof KernelError && storeFailure(error) !== undefined);
   if (!known) throw error;
   parts.onInternalError(error);
+  if (error instanceof ToolFailure && error.code === "RESOURCE_BUSY" && trail.intent === undefined) return tooBusy();
   const did = trail.intent === undefined ? "" : "the call took effect, but ";
   return new ToolFailure(
     "OUTPUT_LIMIT",
     `${did}its result is too large for an answer and could not be stored`,
     "ask for a part of it, for instance with offset and limit; tell the operator if it goes on",
   );
+}
+
+/** Nothing happened, and there will be room: the call may simply be made again. */
+function tooBusy(): ToolFailure {
+  const message = "the result is too large for an answer, and too many are being stored at once";
+  return new ToolFailure("RESOURCE_BUSY", message, "try again in a moment, or ask for a part of it", { afterMs: 1000 });
 }
 
 function named({ hash, sizeBytes }: Stored): JsonObject {

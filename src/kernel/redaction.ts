@@ -21,6 +21,8 @@ const NONE: readonly KnownSecret[] = [];
 
 /** How much text and how many values went through, to know how long it may be when it is printed. */
 export interface Measured {
+  /** What is found does not leave to the caller, and is not counted. */
+  readonly uncounted?: true;
   bytes: number;
   /** Values of every kind, containers too. */
   values: number;
@@ -111,21 +113,30 @@ export class CallRedaction {
 
   /** Facts for evidence. */
   facts(object: JsonObject): JsonObject {
-    return this.#object(object, { bytes: 0, values: 0 });
+    return this.#object(object, { bytes: 0, values: 0, uncounted: true });
   }
 
   /** A refusal as it may be shown. */
   denial(denial: Denial): Denial {
-    const { message, fix, violations } = denial;
-    const clean = { message: this.words(message), fix: fix === undefined ? fix : this.words(fix) };
+    const { message, fix, violations, targetPath } = denial;
     const listed = violations?.map((each) => ({ ...each, field: this.words(each.field), message: this.words(each.message) }));
-    return { ...denial, message: clean.message, ...(clean.fix !== undefined && { fix: clean.fix }), ...(listed && { violations: listed }) };
+    return {
+      ...denial,
+      message: this.words(message),
+      ...(fix !== undefined && { fix: this.words(fix) }),
+      ...(listed && { violations: listed }),
+      ...(targetPath !== undefined && { targetPath: this.words(targetPath) }),
+    };
+  }
+
+  #text(text: string, { uncounted }: Measured): string {
+    return uncounted ? this.#redactor.redact(text, this.#secrets).text : this.text(text);
   }
 
   #value(value: JsonValue, measured: Measured): JsonValue {
     measured.values += 1;
     if (typeof value === "string") {
-      const text = this.text(value);
+      const text = this.#text(value, measured);
       measured.bytes += text.length < SHORT ? text.length : Buffer.byteLength(text);
       return text;
     }
@@ -155,7 +166,7 @@ export class CallRedaction {
         continue;
       }
       measured.bytes += name.length;
-      const shownName = this.#name(name, clean);
+      const shownName = this.#name(name, clean, measured);
       const excerpt = excerpts && Object.hasOwn(excerpts, name) ? excerpts[name] : undefined;
       const shown = excerpt ? this.#excerpt(member, excerpt, measured) : this.#value(member, measured);
       changed ||= shownName !== name || shown !== member;
@@ -166,11 +177,12 @@ export class CallRedaction {
   }
 
   /** Two names that look the same without their secrets stay two. */
-  #name(name: string, taken: readonly (readonly [string, JsonValue])[]): string {
-    const shown = this.text(name);
+  #name(name: string, taken: readonly (readonly [string, JsonValue])[], measured: Measured): string {
+    const shown = this.#text(name, measured);
     if (shown === name) return name;
     let unique = shown;
-    for (let number = 2; taken.some(([other]) => other === unique) && number <= taken.length + 1; number += 1) unique = `${shown} (${number})`;
+    for (let number = 2; taken.some(([other]) => other === unique) && number <= taken.length + 1; number += 1)
+      unique = `${shown} (${number})`;
     return unique;
   }
 

@@ -13,6 +13,7 @@ import type { PolicyEngine } from "../policy/policy.ts";
 import { plainArguments } from "./evidence.ts";
 import type { KernelParts } from "./parts.ts";
 import { stillAllowed } from "./recheck.ts";
+import { goneContent } from "./replayed-content.ts";
 import type { Caller, Trail } from "./trail.ts";
 
 /** How a call ends that does not go on. */
@@ -58,5 +59,7 @@ export async function replayed(parts: KernelParts, trail: Trail, policy: PolicyE
     const still = await stillAllowed(parts, trail, policy);
     if (!still.ok) return { kind: "denial", denial: still.denial };
   }
-  return entry.kind === "replay" ? entry : undefined;
+  if (entry.kind !== "replay") return undefined;
+  const gone = await goneContent(parts, trail, entry.answer);
+  return gone ? { kind: "failure", failure: gone } : entry;
 }

@@ -26,7 +26,7 @@ export interface SearchParts {
 
 /** Search for one call. */
 export function createSearch({ parts, trail, caller, judge, judgeTree, signal }: SearchParts): SearchAccess {
-  const { tool } = trail;
+  const { tool, redaction } = trail;
   const { workspace, roots } = caller.place;
   const { scope: lease } = caller.lease;
   const mayRead = (place: WorkspacePath) => {
@@ -45,6 +45,7 @@ export function createSearch({ parts, trail, caller, judge, judgeTree, signal }:
       isolationLevel: caller.session.isolationLevel,
       mayRead,
       threads: searchThreads(),
+      ...(redaction && { hidden: (bytes) => redaction.hidden(bytes) }),
       clock: parts.clock,
       signal,
     };

@@ -126,6 +126,18 @@ export function compileZones(rules: ZoneRules, servicePrefix: string): ZoneMap {
   };
 }
 
+/**
+ * Refuses patterns that no zone can be made of, before they stand among those of others.
+ * @throws KernelError CONFIG_INVALID naming the first
+ */
+export function requireZonePatterns(files: {
+  readonly secret: readonly string[];
+  readonly read_only: readonly string[];
+  readonly protected: readonly string[];
+}): void {
+  for (const patterns of [files.secret, files.read_only, files.protected]) compileDeep(patterns, true);
+}
+
 const NEVER: Matcher = () => false;
 
 /** Whether the name of the path, or of a directory above it, satisfies `test`. */

@@ -73,22 +73,3 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
     titleOf: (rule) => tables.titleOf(rule),
   };
 }
-
-/** Redacted text and how many occurrences were replaced. */
-export interface Redacted {
-  readonly text: string;
-  readonly findings: number;
-}
-
-/** Replaces every occurrence of each known secret in `text`, as it is and in no other form. */
-export function redactText(text: string, known: readonly KnownSecret[]): Redacted {
-  let findings = 0;
-  let result = text;
-  for (const { rule, value } of known) {
-    if (value === "" || !result.includes(value)) continue;
-    const parts = result.split(value);
-    findings += parts.length - 1;
-    result = parts.join(`[REDACTED:${rule}]`);
-  }
-  return { text: result, findings };
-}

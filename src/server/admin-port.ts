@@ -28,7 +28,9 @@ export interface OpenAdminPort extends AdminPort {
 export function adminPort(kernel: OpenKernel): OpenAdminPort {
   const { administration, stateDirectory } = kernel;
   let reader: Promise<LedgerReader> | undefined;
+  let closed = false;
   const opened = () => {
+    if (closed) throw new KernelError("LEDGER_UNAVAILABLE", "the kernel is shutting down; ask again when it runs");
     reader ??= openLedgerReader(stateDirectory).catch((error: unknown) => {
       reader = undefined; // the next request tries again
       throw error;
@@ -68,7 +70,10 @@ export function adminPort(kernel: OpenKernel): OpenAdminPort {
       tools: kernel.door.tools().length,
     }),
     close: async () => {
-      await (await reader)?.close();
+      closed = true;
+      // One that could not be opened is not there to close; whoever asked for it was told.
+      const open = await reader?.catch(() => undefined);
+      await open?.close();
     },
   };
 }

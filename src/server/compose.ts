@@ -5,6 +5,7 @@
  * dead ones had spooled and closes their orphans. Closing gives everything back; nothing that was acknowledged is lost either way.
  */
 import { systemClock } from "../base/clock.ts";
+import { KernelError } from "../base/errors.ts";
 import { systemRandom } from "../base/ids.ts";
 import { Dedupe } from "../dedupe/dedupe.ts";
 import { createKernelDoor, type KernelDoor, type KernelParts, ToolRegistry } from "../kernel/index.ts";
@@ -22,7 +23,14 @@ import { openStateStores } from "../stores/embedded/state-stores.ts";
 import { Administration } from "./administration.ts";
 import type { AdvisedExplanation, ExplainedCall } from "./advice.ts";
 import { BUILT_IN_TOOLS } from "./built-in-tools.ts";
-import { type Configuration, kernelSettings, type LiveOperator, openConfiguration } from "./configuration.ts";
+import {
+  type Configuration,
+  type CurrentRedactor,
+  currentRedactor,
+  kernelSettings,
+  type LiveOperator,
+  openConfiguration,
+} from "./configuration.ts";
 import { ContentAdministration } from "./content-administration.ts";
 import { evidenceKey } from "./evidence-key.ts";
 import { type LedgerHealth, type LedgerThread, startLedgerThread } from "./ledger-thread.ts";
@@ -78,8 +86,9 @@ export async function openKernel(options: KernelOptions): Promise<OpenKernel> {
   await prepareStateDirectory(stateDirectory);
   const registry = new ToolRegistry();
   for (const tool of [...BUILT_IN_TOOLS, ...(options.tools ?? [])]) registry.register(tool);
-  const onInternalError = options.onInternalError ?? reportInternalError;
   const live = { operator };
+  const redactor = currentRedactor(live, environment);
+  const onInternalError = options.onInternalError ?? ((error) => void reportInternalError(redactor, error));
   const settings = kernelSettings(environment, live);
 
   const instances = await openInstanceStore(stateDirectory, systemRandom);
@@ -96,8 +105,8 @@ export async function openKernel(options: KernelOptions): Promise<OpenKernel> {
   const tell = options.onWarning ?? reportWarning;
   const tools = registry.getAll();
   const { nowMs } = systemClock;
-  const configuration = openConfiguration({ live, environment, stateDirectory, tools, ledger, nowMs, tell, onInternalError });
-  const { policy, workspaces, redactor } = configuration;
+  const configuration = openConfiguration({ live, stateDirectory, tools, ledger, nowMs, tell, onInternalError });
+  const { policy, workspaces } = configuration;
   const parts: KernelParts = {
     clock: systemClock,
     random: systemRandom,
@@ -237,8 +246,19 @@ async function announce(
   await closeOrphans(ledger, instances, ledger, timeMs);
 }
 
-function reportInternalError(error: unknown): void {
-  process.stderr.write(`handrail: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+/** Writes an error to the log, without secrets; what cannot be redacted is not written. */
+async function reportInternalError(redactor: CurrentRedactor, error: unknown): Promise<void> {
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  let shown: string;
+  try {
+    const made = redactor();
+    shown = (made instanceof Promise ? await made : made).redact(text).text;
+  } catch (problem) {
+    // What makes the redactor impossible is the operator's own text, and has to be said.
+    const reason = problem instanceof KernelError ? problem.message : "the redactor cannot be made";
+    shown = `an error cannot be shown, because it cannot be redacted: ${reason}`;
+  }
+  process.stderr.write(`handrail: ${shown}\n`);
 }
 
 function reportWarning(message: string): void {

@@ -16,15 +16,19 @@ export async function configurationState(path: string): Promise<string> {
   const parts = await Promise.all([
     stateOf(path),
     stateOf(join(path, "handrail.yaml")),
-    directoryState(join(path, "policy")),
-    directoryState(join(path, TRUST_DIRECTORY)),
+    // Every name that reading looks at, refused ones included; what it never reads must not push out what it does.
+    directoryState(join(path, "policy"), /\.cedar$|\.test\.ya?ml$/),
+    directoryState(join(path, TRUST_DIRECTORY), /\.json$/),
   ]);
   return parts.join("\n");
 }
 
-async function directoryState(path: string): Promise<string> {
+async function directoryState(path: string, isRead: RegExp): Promise<string> {
   const names = await readdir(path).catch(() => []);
-  const inside = names.sort().slice(0, NAMES_MAX);
+  const inside = names
+    .filter((name) => isRead.test(name))
+    .sort()
+    .slice(0, NAMES_MAX);
   const states = await Promise.all(inside.map(async (name) => `${name} ${await stateOf(join(path, name))}`));
   return [await stateOf(path), ...states].join("\n");
 }

@@ -22,8 +22,6 @@ export interface LiveOperator {
 /** What a configuration is kept with. */
 export interface ConfigurationParts {
   readonly live: LiveOperator;
-  /** Its secrets are hidden wherever they stand. */
-  readonly environment: Environment;
   readonly stateDirectory: string;
   readonly tools: readonly Tool[];
   readonly ledger: EventSink;
@@ -36,25 +34,29 @@ export interface ConfigurationParts {
 export interface Configuration {
   readonly policy: PolicyCatalog;
   readonly workspaces: ClosableCatalog;
-  /** The redactor of the configuration in force. */
-  readonly redactor: () => Redactor | Promise<Redactor>;
   readonly reload: HotReload;
 }
 
 /** Makes what depends on the configuration, and begins to look after it. */
 export function openConfiguration(parts: ConfigurationParts): Configuration {
-  const { live, environment, stateDirectory, tools, ledger, nowMs, tell, onInternalError } = parts;
+  const { live, stateDirectory, tools, ledger, nowMs, tell, onInternalError } = parts;
   const workspaces = createWorkspaceCatalog(() => live.operator, [live.operator.path, stateDirectory]);
   const validated = validatedPolicies(stateDirectory, onInternalError);
   const inputsOf = (operator: OperatorDirectory) => ({ tools, operator, roles: operator.settings.roles, validated });
   const policy = new PolicyCatalog(inputsOf(live.operator), ledger, nowMs);
   const reload = new HotReload({ live, policy, inputsOf, workspaces, ledger, nowMs, tell, onInternalError });
   reload.start();
-  return { policy, workspaces, redactor: currentRedactor(live, environment), reload };
+  return { policy, workspaces, reload };
 }
 
-/** The redactor of the configuration in force: made with the first call, and anew after a reload. */
-function currentRedactor(live: Readonly<LiveOperator>, environment: Environment): () => Redactor | Promise<Redactor> {
+/** Gives the redactor of the configuration in force. @throws KernelError CONFIG_INVALID when it cannot be made */
+export type CurrentRedactor = () => Redactor | Promise<Redactor>;
+
+/**
+ * The redactor of the configuration in force: made with the first call, and anew after a reload.
+ * @param environment of the kernel: its secrets are hidden wherever they stand
+ */
+export function currentRedactor(live: Readonly<LiveOperator>, environment: Environment): CurrentRedactor {
   let made: { readonly by: OperatorDirectory; readonly redactor: Redactor } | undefined;
   let making: { readonly by: OperatorDirectory; readonly redactor: Promise<Redactor> } | undefined;
   const make = async (by: OperatorDirectory): Promise<Redactor> => {

@@ -163,6 +163,7 @@ describe("a bad change", () => {
     ["settings that are not valid", () => place.put("config/handrail.yaml", "presets: dev\n"), /handrail\.yaml/],
     ["a policy file that others can write", () => chmodSync(putPolicy(forbid("b")), 0o666), /can be written by others/],
     ["a policy directory that is gone", () => rmSync(join(place.config, "policy"), { recursive: true }), /policy` is gone/],
+    ["a settings file that is gone", () => rmSync(join(place.config, "handrail.yaml")), /handrail\.yaml` is gone/],
     ["an operator directory that is gone", () => renameSync(place.config, join(place.base, "away")), /config` is gone/],
     [
       "a policy directory that is a link to one that others can write",
@@ -180,6 +181,7 @@ describe("a bad change", () => {
 
   test.each(bad)("(%s) changes nothing, is recorded, and is told with its place", async (_what, change, problem) => {
     putPolicy(forbid("a"));
+    place.put("config/handrail.yaml", "preset: dev\n");
     const { reload, decide, ledger, policy, told, counts, errors } = await reloading();
     expect(await decide("a")).toBe("own.no-a");
     const { hash } = await policy.engine("dev");

@@ -5,8 +5,8 @@
  * A look costs a few status calls beside all calls. A change is read once it has been quiet for a moment, and read again
  * if it changed while it was read, so that half a change is not taken for a whole one. What is read is parsed, validated,
  * tried against its examples and recorded before it decides anything.
- * INVARIANTS: whatever fails, what was in force stays in force; files that merely vanish with their directory change
- * nothing, because a directory that is missing for a moment must not lift what it forbids.
+ * INVARIANTS: whatever fails, what was in force stays in force; settings, and files that merely vanish with their
+ * directory, change nothing when they are gone: what is missing for a moment must not lift what it forbids.
  */
 import { setTimeout as wait } from "node:timers/promises";
 import { KernelError } from "../base/errors.ts";
@@ -202,6 +202,8 @@ function isRefusal(error: unknown): error is KernelError {
 
 function whatVanished(before: OperatorDirectory, now: OperatorDirectory): string | undefined {
   if (before.exists && !now.exists) return `\`${before.path}\` is gone; put it back, or restart to run with the defaults`;
+  if (before.settingsFile === true && now.settingsFile === false)
+    return `\`${before.path}/handrail.yaml\` is gone; put it back, or make it empty to run with the defaults`;
   if (before.policies.length > 0 && now.policyDirectory === false)
     return `\`${before.path}/policy\` is gone; put it back, or make it empty to run without policies of your own`;
   return undefined;

@@ -1,5 +1,6 @@
 // Which addresses HTTP is served on: loopback unless the operator says otherwise.
 import { expect, test } from "vitest";
+import { refusePages } from "../transports/connect/guard.ts";
 import { isLoopback, parseTcpAddress, tcpAddress } from "./http-address.ts";
 
 const nothing = () => undefined;
@@ -29,5 +30,27 @@ test("only loopback addresses are taken without being asked for", () => {
     if (isLoopback(host)) expect(take().allowedHosts).toEqual({ names: [] });
     else expect(take).toThrow(/no encryption/);
     expect(tcpAddress({ host, port: 0 }, { names: ["kernel.internal"] }, nothing).allowedHosts).toEqual({ names: ["kernel.internal"] });
+  }
+});
+
+test("names are compared in lower case, and what cannot be a host name is refused", () => {
+  const take = (names: readonly string[]) => tcpAddress({ host: "10.0.0.1", port: 0 }, { names }, nothing);
+  const { allowedHosts } = take(["Kernel.Example", "BOX_1"]);
+  expect(allowedHosts).toEqual({ names: ["kernel.example", "box_1"] });
+  expect(refusePages({ host: "KERNEL.example:7465" }, allowedHosts)).toBeUndefined();
+  expect(refusePages({ host: "other.example" }, allowedHosts)).toMatchObject({ status: 421 });
+  for (const name of [
+    "",
+    "kernel.example:80",
+    "http://kernel",
+    "a b",
+    "*.example",
+    "-a",
+    "a..b",
+    "kernel.example.",
+    "ü.example",
+    "x".repeat(254),
+  ]) {
+    expect(() => take([name])).toThrow(/is no host name/);
   }
 });

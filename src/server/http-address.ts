@@ -11,6 +11,10 @@ import { HTTP_CONNECTIONS_MAX } from "../base/limits.ts";
 import type { ConnectAddress } from "../transports/connect/index.ts";
 import { clearSocketPath, listenOwnerOnly } from "../transports/framed/index.ts";
 
+/** Characters of a host name (RFC 1035, section 2.3.4). */
+const HOST_NAME_CHARACTERS_MAX = 253;
+const HOST_NAME = /^[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*$/;
+
 /** A TCP address. */
 export interface TcpAddress {
   /** An IP address, or `localhost`. */
@@ -51,7 +55,15 @@ export function tcpAddress(
       `other machines can reach \`${host}\`, and this port has no encryption: session tokens and file contents could be read on the way; use a loopback address or --http-socket, or, behind something that encrypts, add --http-allow-remote`,
     );
   }
-  return { listen: (server) => listenTcp(server, host, port, onListening), allowedHosts: { names: allowRemote?.names ?? [] } };
+  const names = (allowRemote?.names ?? []).map(hostName);
+  return { listen: (server) => listenTcp(server, host, port, onListening), allowedHosts: { names } };
+}
+
+/** A name as requests are compared with it: in lower case. @throws KernelError USAGE for what no request can name */
+function hostName(text: string): string {
+  const name = text.toLowerCase();
+  if (name.length <= HOST_NAME_CHARACTERS_MAX && HOST_NAME.test(name)) return name;
+  throw new KernelError("USAGE", `\`${text}\` is no host name; give --http-allow-remote names such as kernel.example, without port`);
 }
 
 /** The Unix socket as the front door takes it: only this user can open it. */

@@ -45,6 +45,24 @@ describe("when memory is given back", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
+  test("a call that takes long is not disturbed, nor what follows it at once", async () => {
+    let given = 0;
+    const idle = new IdleMemory(() => (given += 1), 100, 1000);
+    const end = Promise.withResolvers<number>();
+    const call = idle.during(() => end.promise);
+    vi.advanceTimersByTime(5000);
+    expect(given).toBe(0);
+    end.resolve(7);
+    expect(await call).toBe(7);
+    vi.advanceTimersByTime(99);
+    expect(given).toBe(0);
+    vi.advanceTimersByTime(200);
+    expect(given).toBe(1);
+    await expect(idle.during(() => Promise.reject(new Error("no")))).rejects.toThrow("no");
+    vi.advanceTimersByTime(2000);
+    expect(given).toBe(2);
+  });
+
   test("nothing happens and no timer runs before there was any activity", () => {
     const giveBack = vi.fn();
     new IdleMemory(giveBack, 100);

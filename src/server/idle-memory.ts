@@ -6,7 +6,7 @@
  * 50 ms and the next burst of calls runs more slowly at first, so that it happens once after each time of activity, only
  * when there is enough to give back, and with a long pause in between.
  *
- * INVARIANT: never keeps the process alive, and does nothing while the thread is busy.
+ * INVARIANT: never keeps the process alive, and does nothing while the thread is busy or a call runs, however long it waits.
  */
 import { getHeapStatistics, setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
@@ -18,6 +18,7 @@ export class IdleMemory {
   readonly #lookMs: number;
   readonly #pauseMs: number;
   #active = false;
+  #running = 0;
   #timer: NodeJS.Timeout | undefined;
   #pause: NodeJS.Timeout | undefined;
 
@@ -37,12 +38,24 @@ export class IdleMemory {
     if (this.#pause === undefined) this.#watch();
   }
 
+  /** Runs a call, during which and right after which nothing is collected. */
+  async during<T>(call: () => Promise<T>): Promise<T> {
+    this.#running += 1;
+    this.touch();
+    try {
+      return await call();
+    } finally {
+      this.#running -= 1;
+      this.touch();
+    }
+  }
+
   #watch(): void {
     this.#timer ??= setTimeout(() => this.#look(), this.#lookMs).unref();
   }
 
   #look(): void {
-    if (this.#active) {
+    if (this.#active || this.#running > 0) {
       this.#active = false;
       this.#timer?.refresh();
       return;

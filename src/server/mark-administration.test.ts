@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import Database from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
 import { MemoryLedger } from "../../test/support/memory-kernel.ts";
 import { STORE_LIST_MAX } from "../base/limits.ts";
@@ -25,7 +26,7 @@ async function administrationOf(owners: readonly MarkOwner[]) {
   for (const owner of owners) await marks.raiseMark(owner, INITIAL_MARK, SEEN, 1);
   const ledger = new MemoryLedger();
   const administration = new MarkAdministration({ marks, ledger, clock: { nowMs: () => 7, monotonicMs: () => 7 } });
-  return { marks, ledger, administration };
+  return { marks, ledger, administration, directory };
 }
 
 /** Raises the mark of `owner` as soon as its declassification was recorded. */
@@ -67,10 +68,11 @@ test("without a reason, and where nobody is marked, it is refused and nothing is
 });
 
 test("more marks elsewhere than one listing shows do not hide a workspace's own", async () => {
-  const { marks, administration } = await administrationOf([ann]);
-  for (let index = 0; index < STORE_LIST_MAX; index += 1) {
-    await marks.raiseMark({ userId: `user-${index}`, agentId: "agent", serviceRoot: "/elsewhere" }, INITIAL_MARK, SEEN, 9);
-  }
+  const { marks, administration, directory } = await administrationOf([ann]);
+  const database = new Database(join(directory, "state.db"));
+  onTestFinished(() => void database.close());
+  const numbers = `WITH RECURSIVE numbers(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n + 1 < ${STORE_LIST_MAX})`;
+  database.exec(`${numbers} INSERT INTO marks SELECT 'user-' || n, 'agent', '/elsewhere', 'untrusted', 'internal', 9 FROM numbers`);
   // The control: without its workspace it is not among those listed.
   expect((await marks.listMarks({})).some(({ serviceRoot }) => serviceRoot === here)).toBe(false);
   expect(await administration.declassify({ serviceRoot: here }, {}, "read it", "eve")).toHaveLength(1);

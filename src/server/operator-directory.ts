@@ -27,6 +27,8 @@ export interface OperatorDirectory {
   readonly path: string;
   readonly exists: boolean;
   readonly settings: Settings;
+  /** Whether there is a settings file; without one the settings are the defaults. */
+  readonly settingsFile?: boolean;
   readonly policies: readonly PolicyFileText[];
   /** Whether there is a directory for policies, empty or not. */
   readonly policyDirectory?: boolean;
@@ -68,6 +70,7 @@ export async function readOperatorDirectory(path: string): Promise<OperatorDirec
     path,
     exists: true,
     settings: text === undefined ? defaultSettings() : await parseChecked(text, settingsPath),
+    settingsFile: text !== undefined,
     ...readPolicies(join(path, "policy"), requireOwnerOnly),
     trusted: readPins(join(path, TRUST_DIRECTORY)),
   };

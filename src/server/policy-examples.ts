@@ -9,7 +9,7 @@ import { KernelError } from "../base/errors.ts";
 import { canonicalJson } from "../base/json.ts";
 import { POLICY_EXAMPLES_PER_TURN, POLICY_PROBLEMS_LISTED_MAX } from "../base/limits.ts";
 import { noWorkspaceSettings, type Settings } from "../config/config.ts";
-import { INITIAL_MARK } from "../flow/flow.ts";
+import { INITIAL_MARK, judgeFlow } from "../flow/flow.ts";
 import { type ImaginedAccess, imagineAccesses, imagineCall, ToolRegistry } from "../kernel/index.ts";
 import type { Verdict } from "../model/decision.ts";
 import type { Mark } from "../model/label.ts";
@@ -22,6 +22,7 @@ import { compileZones } from "../model/zone.ts";
 import { type ActionDeclaration, withCanonicalActions } from "../policy/action.ts";
 import { type ExampleSource, type PolicyExample, parseExamples } from "../policy/examples.ts";
 import { createPolicyEngine, formatProblem, type PolicyEngine, type PolicySource, type ValidatedPolicies } from "../policy/policy.ts";
+import { REQUEST_REFUSED } from "../policy/verdict.ts";
 import { handrailVersion } from "./version.ts";
 import { zoneRulesOf } from "./workspace-catalog.ts";
 
@@ -129,10 +130,20 @@ function registryOf(tools: readonly Tool[]): ToolRegistry {
 }
 
 /** Equal keys, equal answers: everything that an example's decision rests on. */
-function keyOf({ examples, sources, settings, actions }: ExampleInputs): string {
+function keyOf({ examples, sources, settings, actions, tools }: ExampleInputs): string {
   const policies = PRESET_NAMES.map((name) => sources(name).map(({ name: file, text }) => [file, text]));
   const { files, roles, preset, workspaces } = settings;
-  const facts = { examples, policies, actions, files, roles, preset, workspaces, version: handrailVersion() };
+  const facts = {
+    examples,
+    policies,
+    actions,
+    tools: registryOf(tools).hash(),
+    files,
+    roles,
+    preset,
+    workspaces,
+    version: handrailVersion(),
+  };
   return `examples ${canonicalJson(JSON.parse(JSON.stringify(facts)))}`;
 }
 
@@ -164,7 +175,10 @@ function judge(
   const effect = example.effect ?? action.effect;
   const accesses: readonly ImaginedAccess[] = [{ resource: example.resource ?? { kind: "tool", name: example.tool }, effect }];
   const capability = tool?.capability ?? { effect: action.effect, risk: "low" as const, approval: { level: "auto" as const } };
-  return imagineAccesses(engine, session, { name: example.tool, capability }, accesses, { ...example.context, time });
+  const decided = imagineAccesses(engine, session, { name: example.tool, capability }, accesses, { ...example.context, time });
+  if (!decided.ok) return decided;
+  const flow = judgeFlow(markOf(example), capability, accesses);
+  return flow.ok ? decided : flow;
 }
 
 function markOf({ context }: PolicyExample): Mark {
@@ -217,7 +231,10 @@ function compare(
   decided: Verdict<{ permits: readonly string[]; obligations: readonly { obligation: string; ruleId: string }[] }>,
 ) {
   if (!decided.ok) {
-    const { ruleId, layer } = decided.denial;
+    const { ruleId, layer, message } = decided.denial;
+    // A call that has no meaning is denied whatever policy says: only an example that names that refusal means it.
+    if ((layer === "call" || ruleId === REQUEST_REFUSED) && example.by !== ruleId)
+      return { kept: false, text: `not judged: ${ruleId} (${layer}) refuses the example itself: ${message}` };
     const kept = example.expected === "deny" && (example.by === undefined || example.by === ruleId);
     return { kept, text: `denied by ${ruleId} (${layer})` };
   }

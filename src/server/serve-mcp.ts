@@ -13,6 +13,7 @@ import { handrailVersion } from "./version.ts";
 /** Serves one MCP client on this process's standard streams until it is gone. */
 export async function serveMcpOnStandardStreams(kernel: OpenKernel, minted: MintedSession): Promise<void> {
   const { session, token } = minted;
+  const { door } = kernel;
   const instructions = `Tools work on the files of one workspace; paths are relative to its root. Role \`${session.role}\`, preset \`${session.preset}\`. A refused call says which rule refused it and what to do next.`;
   const idle = new IdleMemory(() => {
     collectHeap();
@@ -20,11 +21,11 @@ export async function serveMcpOnStandardStreams(kernel: OpenKernel, minted: Mint
   });
   await serveMcp(
     {
-      door: kernel.door,
+      door: { ...door, execute: (submission, signal, listener) => idle.during(() => door.execute(submission, signal, listener)) },
       sessionToken: token,
       version: handrailVersion(),
       instructions,
-      newRequestId: requestIds(idle),
+      newRequestId: requestIds(),
       onListed: () => {
         idle.touch();
         void kernel.loadPolicy(session.preset).catch(report);
@@ -46,12 +47,11 @@ function standardOutput(): Writable {
   return new Socket({ fd: process.stdout.fd, readable: false, writable: true });
 }
 
-/** Ids of one client's requests: one random name for the client, then a count. Who wants one is about to make a call. */
-function requestIds(idle: IdleMemory): () => string {
+/** Ids of one client's requests: one random name for the client, then a count. */
+function requestIds(): () => string {
   const client = newId("req", systemRandom);
   let count = 0;
   return () => {
-    idle.touch();
     count += 1;
     return `${client}.${count}`;
   };

@@ -168,3 +168,19 @@ test("the operator's rules for a workspace hold however its path is written", as
     expect(workspace.zones.classify({ root: "service", path: "mine" })).toBe("secret");
   }
 });
+
+test("a file that was refused stays refused without being read, until it changes", async () => {
+  const file = place.put("workspace/handrail.yaml", "tools: [\n");
+  const catalog = catalogOf([]);
+  const first = await catalog.open(sessionOf(place.workspace)).catch((error: unknown) => error);
+  expect(first).toMatchObject({ code: "WORKSPACE_INVALID" });
+  // The very same refusal: nothing was parsed for it.
+  expect(await catalog.open(sessionOf(place.workspace)).catch((error: unknown) => error)).toBe(first);
+  writeFileSync(file, "tools: { disabled: [write_file] }\n");
+  expect((await catalog.open(sessionOf(place.workspace))).disabledTools).toContain("write_file");
+});
+
+test("a pattern that cannot be used is the fault of the workspace that has it", async () => {
+  place.put("workspace/handrail.yaml", "files: { read_only: ['a['] }\n");
+  await expect(catalogOf([]).open(sessionOf(place.workspace))).rejects.toMatchObject({ code: "WORKSPACE_INVALID" });
+});

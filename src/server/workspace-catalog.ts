@@ -77,8 +77,8 @@ export function createWorkspaceCatalog(rules: WorkspaceRules, hidden: readonly s
     const place = files.then(() => openWorkspace(rules, hidden, session));
     const opening = { serviceRoot: session.serviceRoot, files, place };
     keep(key, opening);
-    // A workspace that could not be opened is tried again with the next call: its rules may have been mended.
-    place.catch(() => opened.get(key) === opening && opened.delete(key));
+    // A workspace that could not be opened is tried again with the next call, unless its own file is what is wrong.
+    place.catch((error: unknown) => !isOwnFault(error) && opened.get(key) === opening && opened.delete(key));
     return place;
   };
   return {
@@ -86,7 +86,15 @@ export function createWorkspaceCatalog(rules: WorkspaceRules, hidden: readonly s
       const key = `${session.serviceRoot}\0${session.projectRoot}`;
       const known = opened.get(key);
       if (known === undefined) return openAnew(key, session);
-      const place = await known.place;
+      const place = await known.place.catch(async (error: unknown) => {
+        // Read again only once it has changed: refusing it takes longer than looking at it.
+        if (!isOwnFault(error) || (await known.files) === (await workspaceFilesState(known.serviceRoot))) throw error;
+        return undefined;
+      });
+      if (place === undefined) {
+        const other = opened.get(key);
+        return other === undefined || other === known ? openAnew(key, session) : other.place;
+      }
       const current = opened.get(key);
       // Somebody else found it moved meanwhile, or its rules have changed.
       if (current !== known) return current === undefined ? openAnew(key, session) : current.place;
@@ -109,6 +117,11 @@ export function createWorkspaceCatalog(rules: WorkspaceRules, hidden: readonly s
       opened.clear();
     },
   };
+}
+
+/** Whether the workspace's own configuration file is what keeps it closed. */
+function isOwnFault(error: unknown): boolean {
+  return error instanceof KernelError && error.code === "WORKSPACE_INVALID";
 }
 
 function areInPlace({ service, project }: WorkspaceRoots): boolean {

@@ -7,9 +7,10 @@ import { lstat } from "node:fs/promises";
 import { join } from "node:path";
 import { KernelError } from "../base/errors.ts";
 import { blake3Hex } from "../base/hash.ts";
-import { CONFIG_FILE_BYTES_MAX } from "../base/limits.ts";
+import { WORKSPACE_CONFIG_BYTES_MAX } from "../base/limits.ts";
 import { noWorkspaceSettings, parseWorkspaceSettings, type WorkspaceSettings } from "../config/config.ts";
 import { type FileDigests, WORKSPACE_FILES } from "../config/trust.ts";
+import { requireZonePatterns } from "../model/zone.ts";
 
 /** What a workspace says of itself. */
 export interface WorkspaceConfiguration {
@@ -28,6 +29,7 @@ export async function readWorkspaceConfiguration(serviceRoot: string): Promise<W
   if (bytes === undefined) return { settings: noWorkspaceSettings(), digests: { "handrail.yaml": null } };
   try {
     const settings = await parseWorkspaceSettings(bytes.toString("utf8"), path);
+    requireZonePatterns(settings.files);
     return { settings, digests: { "handrail.yaml": blake3Hex(bytes) } };
   } catch (error) {
     const isOwn = error instanceof KernelError && error.code === "CONFIG_INVALID";
@@ -54,8 +56,8 @@ function readFileHere(path: string): Buffer | undefined {
   }
   try {
     const status = fstatSync(descriptor);
-    if (!status.isFile() || status.size > CONFIG_FILE_BYTES_MAX)
-      throw new KernelError("WORKSPACE_INVALID", `\`${path}\` must be a regular file of at most 1 MiB`);
+    if (!status.isFile() || status.size > WORKSPACE_CONFIG_BYTES_MAX)
+      throw new KernelError("WORKSPACE_INVALID", `\`${path}\` must be a regular file of at most ${WORKSPACE_CONFIG_BYTES_MAX / 1024} KiB`);
     return readFileSync(descriptor);
   } finally {
     closeSync(descriptor);

@@ -20,7 +20,7 @@ import Sqlite from "better-sqlite3";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { utf8 } from "../../src/base/bytes.ts";
 import { blake3Hex } from "../../src/base/hash.ts";
-import { systemRandom } from "../../src/base/ids.ts";
+import { type RandomBytes, systemRandom } from "../../src/base/ids.ts";
 import { CONTENT_BYTES_MAX, CONTENT_STORE_BYTES_MAX } from "../../src/base/limits.ts";
 import { boundedChunks } from "../../src/cas/bounded-chunks.ts";
 import type { MaintainedContentStore } from "../../src/cas/content-store.ts";
@@ -42,7 +42,7 @@ interface Place {
   readonly sql: (text: string) => void;
 }
 
-async function place(state?: string, instanceId = "ins_a"): Promise<Place> {
+async function place(state?: string, instanceId = "ins_a", random: RandomBytes = systemRandom): Promise<Place> {
   const directory = state ?? join(await freshDirectory(), "state");
   const corrupt: string[] = [];
   const instances = state === undefined ? undefined : await openInstanceStore(directory, systemRandom);
@@ -51,7 +51,7 @@ async function place(state?: string, instanceId = "ins_a"): Promise<Place> {
     instanceId,
     isInstanceAlive: instances?.isAlive ?? (async () => true),
     nowMs: () => NOW_MS,
-    random: systemRandom,
+    random,
     onCorrupt: (hash) => void corrupt.push(hash),
   });
   onTestFinished(() => content.close());
@@ -101,6 +101,23 @@ describe("an object that was altered on disk", () => {
     expect(corrupt).toHaveLength(1);
     await store(content, three);
     expect((await bytesOf(content, hash)).equals(three)).toBe(true);
+  });
+
+  test.each<[string, boolean]>([
+    ["that was stored again just then is read, and not put aside", true],
+    ["that stays lost is said to be so (control)", false],
+  ])("one that was missing %s", async (_, again) => {
+    let justThen: () => void = () => undefined;
+    const { content, corrupt, pathOf, files } = await place(undefined, "ins_a", (count) => {
+      justThen(); // the name under which it would be put aside is made last
+      return systemRandom(count);
+    });
+    const { hash } = await store(content, "whole");
+    rmSync(pathOf(hash));
+    if (again) justThen = () => writeFileSync(pathOf(hash), "whole");
+    if (again) expect((await bytesOf(content, hash)).toString()).toBe("whole");
+    else await expect(bytesOf(content, hash)).rejects.toMatchObject({ code: "CONTENT_CORRUPT" });
+    expect([corrupt, files("quarantine")]).toEqual([again ? [] : [hash], []]);
   });
 
   test.each<[string, (path: string) => void]>([

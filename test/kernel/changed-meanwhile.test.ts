@@ -1,9 +1,14 @@
 /** Calls that end early: with nothing changed the key stays free, with something changed it is never executed again. */
 import { describe, expect, test } from "vitest";
+import { systemClock } from "../../src/base/clock.ts";
 import { blake3Hex } from "../../src/base/hash.ts";
+import { createContentAccess } from "../../src/kernel/content-access.ts";
+import { CallRedaction, secretsOf } from "../../src/kernel/redaction.ts";
+import { beginTrail, type Caller, type Trail } from "../../src/kernel/trail.ts";
 import { contentResourceId } from "../../src/model/content.ts";
 import { FailureWithoutEffect, Refusal, ToolFailure } from "../../src/model/failure.ts";
 import type { ToolContext } from "../../src/model/tool.ts";
+import { createRedactor } from "../../src/redact/redact.ts";
 import { memoryKernel, testTool } from "../support/memory-kernel.ts";
 
 const once = { dedupeKey: "once" };
@@ -77,7 +82,13 @@ describe.each(ENDS)("%s", (_, end) => {
 
   test("control: without a change the same key executes again", async () => {
     let runs = 0;
-    const { call } = await memoryKernel({ tools: [halfTool(end, () => void (runs += 1))] });
+    const { call } = await memoryKernel({
+      tools: [
+        halfTool(end, () => {
+          runs += 1;
+        }),
+      ],
+    });
     await call("half", { path: "a.txt" }, once);
     await call("half", { path: "a.txt" }, once);
     expect(runs).toBe(2);
@@ -97,7 +108,8 @@ test("a refusal after a change is recorded as the refusal that it is, too", asyn
   const refusal = () => new Refusal({ layer: "workspace", reason: "workspace_hard_link", ruleId: "R", message: "no further" });
   const { call, ledger } = await memoryKernel({ tools: [halfTool(refusal, append)] });
   await call("half", { path: "a.txt" });
-  expect(ledger.types()).toEqual(["tool_selected", "tool_execution_denied", "workspace_violation", "tool_executed"]);
+  const types = ledger.types().filter((type) => type !== "mark_raised");
+  expect(types).toEqual(["tool_selected", "tool_execution_denied", "workspace_violation", "tool_executed"]);
   expect(ledger.of("tool_execution_denied")[0]).not.toHaveProperty("closes");
 });
 
@@ -109,15 +121,25 @@ test("a write that the handle itself refused changed nothing", async () => {
   expect((await call("half", { path: "a.txt" }, once)).outcome).toMatchObject({ code: "FILE_EXISTS" });
 });
 
-test("stored content counts as a change", async () => {
-  const bytes = Buffer.from("text");
-  const id = contentResourceId({ kind: "content", hash: blake3Hex(bytes) });
-  const execute = async (_: unknown, { content }: ToolContext) => {
-    await content.put(bytes);
-    throw new ToolFailure("IO_ERROR", "no further", "try again", { afterMs: 1 });
+test("stored content counts as a change, and content that was refused does not", async () => {
+  const kernel = await memoryKernel();
+  const changes = async (text: string): Promise<boolean> => {
+    const bytes = Buffer.from(text);
+    const id = contentResourceId({ kind: "content", hash: blake3Hex(bytes) });
+    const trail: Trail = {
+      ...beginTrail(systemClock),
+      accesses: [{ resource: { kind: "artifact", id }, effect: "write" }],
+      redaction: new CallRedaction(createRedactor(), secretsOf({ sessionToken: kernel.token })),
+      tool: testTool("store", () => ({ kind: "data", data: {} })),
+    };
+    const mark = { trustLevel: "user", dataClass: "internal" } as const;
+    const caller = { session: kernel.session, lease: kernel.lease, mark } as Caller;
+    const parts = { content: kernel.content, clock: systemClock };
+    const { signal } = new AbortController();
+    const content = createContentAccess({ parts, trail, caller, judge: () => true, transfer: undefined, signal });
+    await content.put(bytes).catch(() => undefined);
+    return trail.changes.any;
   };
-  const analyse = () => [{ resource: { kind: "artifact", id }, effect: "write" } as const];
-  const policies = `@id("test.store")\n@message("m")\npermit (principal, action == Handrail::Action::"store", resource);\n`;
-  const { call } = await memoryKernel({ tools: [testTool("store", execute, {}, analyse)], policies });
-  expect((await call("store", { path: "a" }, once)).outcome).toMatchObject({ code: "OUTCOME_UNKNOWN" });
+  expect(await changes("text")).toBe(true);
+  expect(await changes(`with ${kernel.token}`)).toBe(false);
 });

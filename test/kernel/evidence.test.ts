@@ -282,7 +282,11 @@ describe("a session that must not act any more", () => {
   const FLOOD = REFUSALS_RECORDED_PER_SECOND + 5;
   test.each([
     ...MUST_NOT.slice(0, 3),
-    ["lost its lease", ({ sessions, lease }: MemoryKernel) => sessions.updateLease(lease.id, { releasedAtMs: START_MS }), "lease_expired"] as const,
+    [
+      "lost its lease",
+      ({ sessions, lease }: MemoryKernel) => sessions.updateLease(lease.id, { releasedAtMs: START_MS }),
+      "lease_expired",
+    ] as const,
   ])("because it %s does not fill the ledger, nor hides another one's refusals", async (_, end) => {
     const { kernel, other } = await twoSessions();
     await end(kernel);

@@ -249,3 +249,17 @@ test("content that another session stored after it read what is untrusted is unt
     expect(ended(await kernel.call("execute", { path: "a" }, { token: other.token }))).toBe("tool_approval_required FC-3");
   }
 });
+
+test("an explanation says what flow control says: a call that it denies is not told to run", async () => {
+  const send = testTool("send", done, { effect: "network", network: { mode: "allowlist", allowedHosts: ["known.example"] } }, () => [
+    { resource: { kind: "host", host: "known.example", port: 443 }, effect: "network" },
+  ]);
+  const policies = `@id("test.send")\n@message("m")\n@waives("*")\npermit (principal, action == Handrail::Action::"send", resource);\n`;
+  const kernel = await memoryKernel({ tools: [send], policies });
+  const explained = () => kernel.door.explain({ session: kernel.session, lease: kernel.lease }, "send", { path: "a" });
+  // Control: before anything secret was seen, policy's permit is all there is.
+  expect((await explained()).denial).toBeUndefined();
+  await kernel.marks.raiseMark(kernel.session, INITIAL_MARK, { trustLevel: "user", dataClass: "secret" }, 1);
+  expect((await explained()).denial).toMatchObject({ layer: "flow", ruleId: "FC-2" });
+  expect((await kernel.call("send", { path: "a" })).outcome).toMatchObject({ kind: "denied", denial: { ruleId: "FC-2" } });
+});

@@ -19,6 +19,7 @@ const REASONS = [
   "lease_expired",
   "lease_scope",
   "permission_denied",
+  "redaction_marker_in_content",
   "session_expired",
   "session_frozen",
   "session_invalid",

@@ -138,16 +138,16 @@ test("a tool that declares that it only reads cannot have an effect: an analysis
   const effects = (...named: readonly ("read" | "write" | "network")[]): Tool["analyse"] => {
     return () => named.map((effect) => ({ resource: { kind: "file", path: "a.txt" }, effect }));
   };
-  const permits = ["write", "network", "honest"].map(
+  const permits = ["writes", "connects", "honest"].map(
     (name) => `@id("test.${name}")\n@message("m")\npermit (principal, action == Handrail::Action::"${name}", resource);\n`,
   );
   const tools = [
-    testTool("write", execute, { effect: "read" }, effects("read", "write")),
-    testTool("network", execute, { effect: "read" }, effects("network")),
+    testTool("writes", execute, { effect: "read" }, effects("read", "write")),
+    testTool("connects", execute, { effect: "read" }, effects("network")),
     testTool("honest", execute, { effect: "read" }, effects("read")),
   ];
   const { call, ledger } = await memoryKernel({ tools, policies: permits.join("") });
-  for (const name of ["write", "network"]) {
+  for (const name of ["writes", "connects"]) {
     const { outcome } = await call(name, { path: "a.txt" });
     expect(outcome).toMatchObject({ kind: "denied", denial: { layer: "scope", reason: "permission_denied", ruleId: `ANALYSE:${name}` } });
   }

@@ -75,3 +75,29 @@ test("a lease that was narrowed meanwhile counts as other rules", async () => {
   expect(outcome.kind).toBe("success");
   expect(JSON.stringify(outcome)).not.toContain("TOPSECRET");
 });
+
+describe("content that a kept answer names", () => {
+  /** Collects everything that nothing refers to, as old as it may be. */
+  const collect = async ({ content, time }: MemoryKernel) => (await content.maintenance()).collect(0, time.nowMs + 1, false);
+
+  test("is kept from collection where it is the result of a recorded call", async () => {
+    const kernel = await memoryKernel();
+    for (let index = 0; index < 900; index += 1) writeFileSync(join(kernel.root, `${"n".repeat(200)}-${index}.txt`), "");
+    const first = await kernel.call("list_files", { path: "." }, once);
+    expect(first.outcome).toMatchObject({ kind: "success", stored: { sizeBytes: expect.any(Number) } });
+    expect((await collect(kernel)).objects).toBe(0);
+    expect((await kernel.call("list_files", { path: "." }, once)).outcome).toEqual(first.outcome);
+  });
+
+  test("and that was collected is not claimed to be stored", async () => {
+    const kernel = await memoryKernel();
+    const first = await kernel.call("put_content", { content: "text" }, once);
+    expect((await kernel.call("put_content", { content: "text" }, once)).outcome).toEqual(first.outcome); // control
+    expect((await collect(kernel)).objects).toBe(1);
+    expect((await kernel.call("put_content", { content: "text" }, once)).outcome).toMatchObject({
+      kind: "error",
+      code: "CONTENT_NOT_FOUND",
+    });
+    expect((await kernel.call("put_content", { content: "text" }, { dedupeKey: "another" })).outcome.kind).toBe("success");
+  });
+});

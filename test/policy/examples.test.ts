@@ -91,7 +91,11 @@ describe("an example", () => {
     ],
     ["- allow: read_file\n  arguments: { path: src/a }\n  obligations: [ask]\n", "failed dev: allowed by dev.read-files"],
     ["- deny: read_file\n  arguments: { path: ../a }\n  by: INV-0007\n", "kept dev: denied by INV-0007 (workspace)"],
-    ["- deny: read_file\n  arguments: { path: a, nonsense: 1 }\n", "kept dev: denied by SCHEMA:read_file (call)"],
+    [
+      "- deny: read_file\n  arguments: { path: a, nonsense: 1 }\n",
+      "failed dev: not judged: SCHEMA:read_file (call) refuses the example itself: the arguments do not fit `read_file`: `nonsense`: unknown property",
+    ],
+    ["- deny: read_file\n  arguments: { path: a, nonsense: 1 }\n  by: SCHEMA:read_file\n", "kept dev: denied by SCHEMA:read_file (call)"],
     ["- allow: read_file\n  arguments: { path: src/a }\n  preset: reader\n", "kept reader: allowed by reader.read-files"],
     [
       "- deny: read_file\n  role: auditor\n  arguments: { path: a }\n",
@@ -145,4 +149,24 @@ test("the examples of the shipped presets are kept", async () => {
   const { problems, results } = await testPresets();
   expect([...problems, ...results.filter(({ ok }) => !ok).map(formatFailure)]).toEqual([]);
   expect(results.length).toBeGreaterThan(60);
+});
+
+test("an example is denied where flow control would deny the call, whatever the policies permit", async () => {
+  const text = `@id("own.web")\n@message("m")\n@waives("*")\npermit (principal, action == Handrail::Action::"web_fetch", resource is Handrail::Host);\n`;
+  const settings = await parseSettings("", "handrail.yaml");
+  const judged = async (dataClass: string) => {
+    const example = `- allow: web_fetch\n  resource: { kind: host, host: a.example, port: 443 }\n  effect: network\n  context: { dataClass: ${dataClass} }\n`;
+    const operator = {
+      path: "/nowhere",
+      exists: true,
+      settings,
+      policies: [{ name: "own.cedar", text }],
+      examples: [{ name: "own.test.yaml", text: example }],
+    };
+    const { results } = await runExamples(exampleInputs({ tools: BUILT_IN_TOOLS, operator, roles: settings.roles }));
+    return results.map(({ ok, found }) => [ok, found]);
+  };
+  expect(await judged("secret")).toEqual([[false, "denied by FC-2 (flow)"]]);
+  // Control: what may leave is allowed by that permit.
+  expect(await judged("public")).toEqual([[true, expect.stringContaining("own.web")]]);
 });

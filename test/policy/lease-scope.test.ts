@@ -75,6 +75,18 @@ describe("admitting", () => {
     }
   });
 
+  test("hosts are matched without case, by name or by everything below one", () => {
+    expect(admitted([["Good.example"]], ["good.example", "GOOD.EXAMPLE.", "a.good.example", "xgood.example"], "hosts")).toEqual([
+      "good.example",
+      "GOOD.EXAMPLE.",
+    ]);
+    expect(admitted([["*.good.example"]], ["good.example", "a.good.example", "a.b.good.example", "xgood.example"], "hosts")).toEqual([
+      "a.good.example",
+      "a.b.good.example",
+    ]);
+    expect(admitted([["*."]], ["good.example", "good.example.", ""], "hosts")).toEqual([]);
+  });
+
   test("scopes are judged by themselves: a second one with other lists is not mistaken for the first", () => {
     const [first, second] = [scope({ tools: [["a"]] }), scope({ tools: [["b"]] })];
     expect([admits(first, "tools", "a"), admits(second, "tools", "a"), admits(first, "tools", "a"), admits(second, "tools", "b")]).toEqual([

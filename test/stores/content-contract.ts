@@ -145,14 +145,18 @@ function holdingContract(open: OpenContent, openTwice: OpenContentTwice): void {
       yield utf8(`upload ${index}`);
       await gate;
     }
-    const running = Array.from({ length: CONTENT_STAGED_MAX }, (_, index) => content.stage(waiting(index), {}, SIGNAL));
+    const running = Array.from({ length: CONTENT_STAGED_MAX }, (_, index) =>
+      content.stage(waiting(index), { sender: `sender ${index % 5}` }, SIGNAL),
+    );
     await new Promise((resolve) => setImmediate(resolve));
-    await expect(content.stage(pieces("one more"), {}, SIGNAL)).rejects.toMatchObject({ code: "RESOURCE_BUSY", retryable: true });
+    const refused = { code: "RESOURCE_BUSY", retryable: true };
+    await expect(content.stage(pieces("one more"), { sender: "sender 9" }, SIGNAL)).rejects.toMatchObject(refused);
+    await (await content.stage(pieces("a result"), {}, SIGNAL)).discard(); // the kernel's own have places of theirs
     release?.();
     const staged = await Promise.all(running);
     expect(new Set(staged.map(({ hash }) => hash)).size).toBe(CONTENT_STAGED_MAX);
     await Promise.all(staged.map((one) => one.discard()));
-    await (await content.stage(pieces("one more"), {}, SIGNAL)).discard();
+    await (await content.stage(pieces("one more"), { sender: "sender 9" }, SIGNAL)).discard();
   });
 
   test("a cancelled upload is refused", async () => {

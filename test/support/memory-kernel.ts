@@ -17,7 +17,14 @@ import { Dedupe } from "../../src/dedupe/dedupe.ts";
 import type { DedupeStore } from "../../src/dedupe/dedupe-store.ts";
 import { INITIAL_MARK } from "../../src/flow/flow.ts";
 import type { MarkStore } from "../../src/flow/mark-store.ts";
-import { createKernelDoor, type KernelDoor, type KernelParts, type KernelSettings, type OpenWorkspace, ToolRegistry } from "../../src/kernel/index.ts";
+import {
+  createKernelDoor,
+  type KernelDoor,
+  type KernelParts,
+  type KernelSettings,
+  type OpenWorkspace,
+  ToolRegistry,
+} from "../../src/kernel/index.ts";
 import type { CallResponse } from "../../src/model/call.ts";
 import type { Durability, EventSink, LedgerEvent } from "../../src/model/event.ts";
 import { type Lease, type LeaseBudget, type LeaseScope, UNRESTRICTED_SCOPE } from "../../src/model/lease.ts";
@@ -127,6 +134,8 @@ export interface MemoryKernelOptions {
   readonly workspaceDisabled?: readonly string[];
   /** Another one than that of the built-in rules. */
   readonly redactor?: Redactor;
+  /** What the kernel gets when it asks for the redactor. */
+  readonly brokenRedactor?: () => Promise<Redactor>;
 }
 
 /** A kernel with everything that a test may want to reach. */
@@ -278,7 +287,7 @@ function fixedParts(clock: Clock, root: string, tools: readonly Tool[], options:
     instanceId: "ins_test",
     settings: { toolsEnabled: true, disabledTools: new Set(), violationsPerMinute: 5, ...options.settings },
     registry,
-    redactor: () => options.redactor ?? builtInRedactor(),
+    redactor: options.brokenRedactor ?? (() => options.redactor ?? builtInRedactor()),
     locks: memoryLocks(),
     workspaces: { open: async () => place },
     argumentsKey: new Uint8Array(32).fill(7),

@@ -42,8 +42,8 @@ export interface RpcClient {
 }
 
 /** Starts `handrail mcp` for the place's workspace; it is killed when the test ends. */
-export function startRpc(place: Place, args: readonly string[] = []): RpcClient {
-  const child = startHandrail(place, ["mcp", "--workspace", place.workspace, ...args]);
+export function startRpc(place: Place, args: readonly string[] = [], environment: Readonly<Record<string, string>> = {}): RpcClient {
+  const child = startHandrail(place, ["mcp", "--workspace", place.workspace, ...args], { environment });
   const output = collect(child);
   child.stdin.on("error", () => undefined); // the server may be killed while it is written to
   const ended = once(child, "close").then(([code, signal]) => String(signal ?? code));
@@ -89,8 +89,13 @@ export function startRpc(place: Place, args: readonly string[] = []): RpcClient 
 }
 
 /** Starts and initializes. */
-export async function connectRpc(place: Place, args: readonly string[] = [], protocolVersion = "2025-11-25"): Promise<RpcClient> {
-  const client = startRpc(place, args);
+export async function connectRpc(
+  place: Place,
+  args: readonly string[] = [],
+  protocolVersion = "2025-11-25",
+  environment = {},
+): Promise<RpcClient> {
+  const client = startRpc(place, args, environment);
   await client.request("initialize", { protocolVersion, capabilities: {}, clientInfo: { name: "test", version: "1" } });
   client.notify("notifications/initialized");
   return client;

@@ -77,11 +77,14 @@ export class FindAnswer extends Answer {
   readonly #shownPath: ShownPath;
   readonly #linesMax: number;
   readonly #lines: FoundLine[] = [];
+  readonly #bytesMax: number;
   #bytes = 0;
   #full = false;
 
-  constructor(shownPath: ShownPath, linesMax: number) {
+  /** @param path as it stands in the answer beside the lines */
+  constructor(shownPath: ShownPath, linesMax: number, path: string) {
     super();
+    this.#bytesMax = roomBeside(path);
     this.#shownPath = shownPath;
     this.#linesMax = linesMax;
   }
@@ -95,7 +98,7 @@ export class FindAnswer extends Answer {
     for (const line of match.lines) {
       if (this.#full) return;
       const bytes = bytesOf(path, line);
-      if (this.#lines.length === this.#linesMax || (this.#lines.length > 0 && this.#bytes + bytes > SHOWN_BYTES_MAX)) {
+      if (this.#lines.length === this.#linesMax || (this.#lines.length > 0 && this.#bytes + bytes > this.#bytesMax)) {
         this.#full = true;
         this.cut();
         return;
@@ -111,11 +114,21 @@ export class FindAnswer extends Answer {
   }
 }
 
+/** Bytes of JSON of an answer around its lines or files, besides the path. */
+const ENVELOPE_BYTES = 512;
+
+/** Bytes of JSON that lines or files may take, so that the whole answer is one that is shown. */
+function roomBeside(path: string): number {
+  return SHOWN_BYTES_MAX - ENVELOPE_BYTES - printedBytes(path);
+}
+
+function printedBytes(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value));
+}
+
+/** Bytes of a line as it is printed, with the comma behind it and a name that is longer there. */
 function bytesOf(path: string, line: ThreadLine): number {
-  let bytes = Buffer.byteLength(path) + Buffer.byteLength(line.text);
-  for (const text of line.before) bytes += Buffer.byteLength(text);
-  for (const text of line.after) bytes += Buffer.byteLength(text);
-  return bytes;
+  return printedBytes({ path, ...line }) + 2;
 }
 
 /** Numbers of occurrences. */
@@ -124,20 +137,23 @@ export class CountAnswer extends Answer {
   readonly #files: FileCount[] = [];
   #total = 0;
   #filesMatched = 0;
+  readonly #bytesMax: number;
   #bytes = 0;
 
-  constructor(shownPath: ShownPath) {
+  /** @param path as it stands in the answer beside the files */
+  constructor(shownPath: ShownPath, path: string) {
     super();
+    this.#bytesMax = roomBeside(path);
     this.#shownPath = shownPath;
   }
 
   protected override take(file: Candidate, { count }: ThreadMatch): void {
     this.#total += count;
     this.#filesMatched += 1;
-    if (this.#files.length === COUNT_FILES_LISTED_MAX || this.#bytes >= SHOWN_BYTES_MAX) return;
-    const path = this.#shownPath(file.place);
-    this.#bytes += Buffer.byteLength(path);
-    this.#files.push({ path, count });
+    if (this.#files.length === COUNT_FILES_LISTED_MAX || this.#bytes > this.#bytesMax) return;
+    const listed = { path: this.#shownPath(file.place), count };
+    this.#bytes += printedBytes(listed) + 1;
+    if (this.#bytes <= this.#bytesMax) this.#files.push(listed);
   }
 
   /** The answer. */

@@ -3,6 +3,7 @@
  * the search holds open, and names in them that the call may read; they never see a path.
  */
 import type { SearchPattern, SkippedFiles } from "../../model/search.ts";
+import type { HiddenRange } from "../../model/tool.ts";
 
 /** What is wanted of each file. */
 export type Wanted = { readonly kind: "count" } | { readonly kind: "lines"; readonly context: number; readonly linesMax: number };
@@ -11,6 +12,8 @@ export type Wanted = { readonly kind: "count" } | { readonly kind: "lines"; read
 export interface BatchFiles {
   readonly directories: readonly number[];
   readonly names: readonly string[];
+  /** By file: what is searched and shown otherwise than it stands there. */
+  readonly hidden?: ReadonlyMap<number, readonly HiddenRange[]>;
 }
 
 /** Work for a thread: without files only the pattern is tried. */

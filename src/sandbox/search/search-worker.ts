@@ -5,6 +5,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { assert } from "../../base/errors.ts";
 import { SHOWN_BYTES_MAX } from "../../base/limits.ts";
+import type { HiddenRange } from "../../model/tool.ts";
 import { contentsOf } from "./contents.ts";
 import { findLines, lineBytes } from "./lines.ts";
 import { matchAll, OverBudget } from "./matching.ts";
@@ -46,7 +47,7 @@ function searchFiles({ files, wanted }: SearchWork, pattern: ReadyPattern): Work
     // What comes now would not be shown: the answer is full with what there is.
     if (room && (room.lines <= 0 || room.bytes < 0)) break;
     show(index, false);
-    const contents = contentsOf(files.directories[index] ?? -1, name);
+    const contents = shownContents(contentsOf(files.directories[index] ?? -1, name), files.hidden?.get(index));
     if (contents === "busy") return { kind: "busy", index };
     if (typeof contents === "string") {
       skipped[contents] += 1;
@@ -70,6 +71,18 @@ function searchFiles({ files, wanted }: SearchWork, pattern: ReadyPattern): Work
     }
   }
   return { kind: "done", filesSearched, skipped, matches };
+}
+
+/** What the caller would be shown of a file: a secret can neither be found nor guessed by searching for it. */
+function shownContents(contents: ReturnType<typeof contentsOf>, hidden: readonly HiddenRange[] = []): ReturnType<typeof contentsOf> {
+  if (typeof contents === "string" || hidden.length === 0) return contents;
+  const pieces: Buffer[] = [];
+  let at = 0;
+  for (const { start, end, marker } of hidden) {
+    pieces.push(contents.subarray(at, start), Buffer.from(marker));
+    at = end;
+  }
+  return Buffer.concat([...pieces, contents.subarray(at)]);
 }
 
 function countIn(contents: Buffer, pattern: ReadyPattern): number {

@@ -262,7 +262,7 @@ describe("bounds", () => {
     put("a.txt", `${"needle ".repeat(50)}\n`.repeat(1000));
     const { lines, truncated } = await search.find("a.txt", { ...queryFor("needle"), context: 0, linesMax: 1000 });
     expect(truncated).toBe(true);
-    const bytes = lines.reduce((sum, { path, text }) => sum + path.length + text.length, 0);
+    const bytes = Buffer.byteLength(JSON.stringify(lines)); // as it is printed
     expect(bytes).toBeLessThanOrEqual(SHOWN_BYTES_MAX);
     expect(bytes).toBeGreaterThan(SHOWN_BYTES_MAX - 1000);
   });
@@ -333,4 +333,32 @@ test("a file or directory that is closed to the kernel's user is counted", async
   const unreadable = process.getuid?.() === 0 ? 0 : 2;
   expect(skipped).toEqual({ ...NOTHING_SKIPPED, unreadable });
   expect(filesSearched).toBe(unreadable === 0 ? 2 : 1);
+});
+
+test("a search that wants none of many files gives others their turn, and ends when it is cancelled", async () => {
+  for (let index = 0; index < 800; index += 1) writeFileSync(join(place.root, `f${index}.txt`), "needle");
+  const judged = async (isCancelled: boolean) => {
+    const controller = new AbortController();
+    let times = 0;
+    let turns = 0;
+    const other = setInterval(() => {
+      turns += 1;
+      if (isCancelled && times > 0) controller.abort();
+    }, 0);
+    const mayRead = () => {
+      times += 1;
+      const endMs = performance.now() + 1;
+      while (performance.now() < endMs); // as slow as a hostile pattern
+      return false;
+    };
+    const end = await endOf(() => count(searchIn(place, { mayRead, signal: controller.signal }), ".", "needle", { literal: true }));
+    clearInterval(other);
+    return { times, turns, end };
+  };
+  const whole = await judged(false); // control
+  expect(whole.times).toBe(800);
+  expect(whole.turns).toBeGreaterThan(4);
+  const cancelled = await judged(true);
+  expect(cancelled.end).toBe("CANCELLED");
+  expect(cancelled.times).toBeLessThan(800);
 });

@@ -18,8 +18,10 @@ import { errorName, openBeneath } from "../files/syscalls.ts";
 import { type Answer, CountAnswer, FindAnswer } from "./answers.ts";
 import { exclusionsOf, type SearchExclusions } from "./exclusions.ts";
 import { badGlob, failureOfWork } from "./failures.ts";
+import { HeldDirectories } from "./held-directories.ts";
+import { type HiddenIn, HiddenInBatch } from "./hidden.ts";
 import { ignoreRulesAbove } from "./ignore-rules-above.ts";
-import type { Wanted, WorkResult } from "./messages.ts";
+import type { BatchFiles, Wanted, WorkResult } from "./messages.ts";
 import type { SearchThreads } from "./threads.ts";
 import { type Candidate, SharedDirectory, type WalkReport, walkTree } from "./walk.ts";
 
@@ -29,9 +31,14 @@ export interface SearchScope extends FileScope {
   /** Whether zone, lease and policy let the call read the file at a place. */
   readonly mayRead: (place: WorkspacePath) => boolean;
   readonly threads: SearchThreads;
+  /** The secrets in a file: they are searched and shown as their markers. */
+  readonly hidden?: HiddenIn;
   readonly clock: Clock;
   readonly signal: AbortSignal;
 }
+
+/** Directories that all searches of this process hold for their batches. */
+const heldDirectories = new HeldDirectories();
 
 /** Search for one call. */
 export function createSearchAccess(scope: SearchScope): SearchAccess {
@@ -39,13 +46,13 @@ export function createSearchAccess(scope: SearchScope): SearchAccess {
   return {
     async find(path, options) {
       const { context, linesMax } = options;
-      const answer = new FindAnswer(shownPath, linesMax);
+      const answer = new FindAnswer(shownPath, linesMax, path);
       // One more than is shown, to know that there are more.
       await run(scope, path, options, { kind: "lines", context, linesMax: linesMax + 1 }, answer);
       return answer.result();
     },
     async count(path, query) {
-      const answer = new CountAnswer(shownPath);
+      const answer = new CountAnswer(shownPath, path);
       await run(scope, path, query, { kind: "count" }, answer);
       return answer.result();
     },
@@ -110,7 +117,7 @@ async function searchTree(
       const options = { exclusions, recursive: query.recursive, glob, ignoreRules, isTimeUp };
       await walkTree({ descriptor, place: start }, options, report, async (batch) => (await batches.take(batch)) && !isTimeUp());
     }
-    await batches.finish();
+    await batches.finish(isTimeUp);
   } finally {
     batches.abandon();
   }
@@ -172,18 +179,25 @@ class Batches {
 
   /** Hands a batch over, and waits when there are many; `false` when the answer is complete. */
   async take(files: readonly Candidate[]): Promise<boolean> {
-    const result = this.#run({ directories: files.map(({ directory }) => directory.descriptor), names: files.map(({ name }) => name) });
+    const held = new Set(files.map(({ directory }) => directory)).size;
+    if (!(await heldDirectories.take(held, this.#signal))) {
+      for (const { directory } of files) directory.release();
+      throwIfCancelled(this.#scope.signal);
+      return false;
+    }
+    const result = this.#searched(files);
     void result.then(() => {
       for (const { directory } of files) directory.release();
+      heldDirectories.give(held);
     });
     this.#pending.push({ files, result });
     while (this.#pending.length >= SEARCH_BATCHES_PENDING_MAX) await this.#settleOldest();
     return !this.#answer.isFull;
   }
 
-  /** Waits for everything that was handed over. */
-  async finish(): Promise<void> {
-    while (this.#pending.length > 0 && !this.#answer.isFull) await this.#settleOldest();
+  /** Waits for what was handed over, as long as there is time. */
+  async finish(isTimeUp: () => boolean = () => false): Promise<void> {
+    while (this.#pending.length > 0 && !this.#answer.isFull && !isTimeUp()) await this.#settleOldest();
   }
 
   /** Gives up what was not begun; nobody wants it any more. */
@@ -200,8 +214,19 @@ class Batches {
     this.#answer.add(oldest.files, result);
   }
 
-  #run(files: { readonly directories: readonly number[]; readonly names: readonly string[] }): Promise<WorkResult> {
+  #run(files: BatchFiles): Promise<WorkResult> {
     return this.#scope.threads.run({ pattern: this.#query.pattern, wanted: this.#wanted, files }, this.#signal);
+  }
+
+  /** Searches the files as the caller may see them: where something was found, secrets are looked for, and hidden before it counts. */
+  async #searched(files: readonly Candidate[]): Promise<WorkResult> {
+    const batch = { directories: files.map(({ directory }) => directory.descriptor), names: files.map(({ name }) => name) };
+    const hidden = new HiddenInBatch(batch, this.#scope.hidden);
+    for (let pass = 0; pass <= files.length; pass += 1) {
+      const result = await this.#run({ ...batch, hidden: hidden.ranges });
+      if (result.kind !== "done" || !(await hidden.lookAt(result.matches))) return result;
+    }
+    return { kind: "broken", message: "the secrets of a batch did not settle" };
   }
 
   #failure(result: Exclude<WorkResult, { kind: "done" }>, files: readonly Candidate[]): Error {

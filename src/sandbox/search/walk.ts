@@ -13,6 +13,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { textOf } from "../../base/bytes.ts";
 import {
   IGNORE_FILE_BYTES_MAX,
+  SEARCH_BATCH_DIRECTORIES,
   SEARCH_BATCH_FILES,
   SEARCH_DEPTH_MAX,
   SEARCH_ENTRIES_SCANNED_MAX,
@@ -20,7 +21,8 @@ import {
 } from "../../base/limits.ts";
 import type { WorkspacePath } from "../../model/access.ts";
 import type { GlobTest } from "../../model/glob.ts";
-import { errno, openBeneath } from "../files/syscalls.ts";
+import { failureOf } from "../files/failures.ts";
+import { errno, errorName, isWant, openBeneath } from "../files/syscalls.ts";
 import { isTemporaryName } from "../files/temporary.ts";
 import type { SearchExclusions } from "./exclusions.ts";
 import type { IgnoreRules } from "./ignore-rules.ts";
@@ -30,8 +32,8 @@ const IGNORE_FILE_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.
 const IGNORE_FILE = ".gitignore";
 /** Names read after which other calls get their turn. */
 const NAMES_PER_TURN = 1024;
-/** Files judged after which they do. */
-const FILES_PER_TURN = 4 * SEARCH_BATCH_FILES;
+/** Entries judged after which they do, whether a search wants them or not: patterns and rules may take long for each. */
+const ENTRIES_PER_TURN = 64;
 /** Names that one system call brings. */
 const NAMES_PER_CALL = 512;
 
@@ -106,6 +108,7 @@ export async function walkTree(
 ): Promise<void> {
   const walk = new Walk(start.place, options, report);
   let batch: Candidate[] = [];
+  let directories = 0;
   let files = 0;
   try {
     await walk.enter(new SharedDirectory(start.descriptor), start.place, options.ignoreRules);
@@ -115,12 +118,14 @@ export async function walkTree(
         report.truncated = true;
         break;
       }
+      // A directory may come again after those below it; it is counted twice then.
+      if (batch.at(-1)?.directory !== candidate.directory) directories += 1;
       batch.push({ ...candidate, directory: candidate.directory.take() });
-      if (batch.length < SEARCH_BATCH_FILES) continue;
+      if (batch.length < SEARCH_BATCH_FILES && directories < SEARCH_BATCH_DIRECTORIES) continue;
       const full = batch;
       batch = [];
+      directories = 0;
       if (!(await emit(full))) return;
-      if (files % FILES_PER_TURN === 0) await nextTurn();
     }
     const rest = batch;
     batch = [];
@@ -137,6 +142,7 @@ class Walk {
   readonly #report: WalkReport;
   readonly #levels: Level[] = [];
   #scanned = 0;
+  #judged = 0;
 
   constructor(base: WorkspacePath, options: WalkOptions, report: WalkReport) {
     this.#base = base;
@@ -167,6 +173,14 @@ class Walk {
         this.#levels.pop();
         level.directory.release();
         continue;
+      }
+      this.#judged += 1;
+      if (this.#judged % ENTRIES_PER_TURN === 0) {
+        await nextTurn();
+        if (this.#options.isTimeUp()) {
+          this.#cutShort();
+          continue;
+        }
       }
       const entry = this.#entryOf(raw, level.place);
       if (entry === undefined) continue;
@@ -207,6 +221,7 @@ class Walk {
     const inner = openBeneath(level.directory.descriptor, name, DIRECTORY_FLAGS, "plain");
     // Gone, replaced by a link, or another mount: not part of the tree any more.
     if ([-errno.ENOENT, -errno.ENOTDIR, -errno.ELOOP, -errno.EXDEV].includes(inner)) return;
+    if (isWant(inner)) throw failureOf(errorName(inner), path);
     if (inner < 0) {
       this.#report.unreadable += 1;
       return;
@@ -215,7 +230,7 @@ class Walk {
       await this.enter(new SharedDirectory(inner), place, level.ignoreRules.inside(path));
     } catch (error) {
       const code = codeOf(error);
-      if (code === undefined) throw error;
+      if (code === undefined || WANTS.has(code)) throw error;
       if (code !== "ENOENT") this.#report.unreadable += 1; // ENOENT: it was removed after it was opened
     }
   }
@@ -260,6 +275,9 @@ class Walk {
   }
 }
 
+/** What says something of the machine, and nothing of the tree: leaving a part out for it would count wrongly. */
+const WANTS: ReadonlySet<string> = new Set(["EMFILE", "ENFILE", "ENOMEM"]);
+
 function codeOf(error: unknown): string | undefined {
   return error instanceof Error && "code" in error && typeof error.code === "string" && "syscall" in error ? error.code : undefined;
 }
@@ -278,6 +296,7 @@ function below(base: WorkspacePath, place: WorkspacePath): string {
 /** The text of the `.gitignore` in an open directory, if there is a readable one. Git does not follow links here either. */
 export function readIgnoreFile(directory: number, folder = ""): string | undefined {
   const descriptor = openBeneath(directory, folder === "" ? IGNORE_FILE : `${folder}/${IGNORE_FILE}`, IGNORE_FILE_FLAGS, "plain");
+  if (isWant(descriptor)) throw failureOf(errorName(descriptor), IGNORE_FILE);
   if (descriptor < 0) return undefined;
   try {
     if (!fstatSync(descriptor).isFile()) return undefined;

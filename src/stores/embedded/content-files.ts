@@ -82,11 +82,15 @@ export class ContentFiles {
     return undefined;
   }
 
-  /** Puts an altered object aside, unless its place was taken by another file since `seen` was opened. */
+  /**
+   * Puts an altered object aside, unless its place was taken by another file since `seen` was opened, or since nothing that
+   * could be read was there.
+   */
   quarantine(hash: string, seen: Pick<Stats, "ino" | "dev"> | undefined, random: string): boolean {
     const path = this.pathOf(hash);
     const now = lstatOf(path);
     if (now === undefined) return seen === undefined;
+    if (seen === undefined && now.isFile()) return false;
     if (seen !== undefined && (now.ino !== seen.ino || now.dev !== seen.dev)) return false;
     renameSync(path, join(this.#root, "quarantine", `${hash}.${random}`));
     syncDirectory(dirname(path));

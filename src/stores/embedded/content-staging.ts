@@ -2,13 +2,14 @@
  * Receiving bytes: into a temporary file, hashed on the way, fsynced at the end.
  *
  * Decides whether the bytes are those that were announced and whether they are few enough. INVARIANT: memory is bounded by
- * two blocks an upload; a failed or unfinished upload leaves no file.
+ * two blocks an upload; uploads, which come at a stranger's pace, never keep the kernel's own results from being stored, nor
+ * those of one sender all others; a failed or unfinished upload leaves no file.
  */
 import { close, fdatasync, write as writeWithCallback } from "node:fs";
 import { promisify } from "node:util";
 import { BlockHasher, type ContentDigest, inBlocks } from "../../base/block-hashes.ts";
 import { KernelError } from "../../base/errors.ts";
-import { CONTENT_BYTES_MAX, CONTENT_STAGED_MAX } from "../../base/limits.ts";
+import { CONTENT_BYTES_MAX, CONTENT_RESULTS_STAGED_MAX, CONTENT_STAGED_MAX, CONTENT_STAGED_PER_SENDER_MAX } from "../../base/limits.ts";
 import type { AnnouncedContent } from "../../cas/content-store.ts";
 import { contentBusy, contentCancelled, contentMismatch, contentStoreFull, contentTooLarge } from "../../model/content-failures.ts";
 import { type ContentFiles, removeIfThere } from "./content-files.ts";
@@ -20,6 +21,9 @@ const closeAsync = promisify(close);
 
 /** Bytes between two requests to write out what the page cache holds: the disk works while more bytes come. */
 const FLUSH_BYTES = 16 * 1024 * 1024;
+
+/** Who sends what nobody uploads. */
+const KERNEL = "";
 
 /** Bytes that were received, in their temporary file. */
 export interface StagedFile {
@@ -34,7 +38,8 @@ export class StagingArea {
   readonly #newPath: () => string;
   readonly #files: ContentFiles;
   readonly #paths = new Set<string>();
-  #receiving = 0;
+  /** How many are being received at once, by sender; the kernel itself has no name. */
+  readonly #receiving = new Map<string, number>();
 
   constructor(newPath: () => string, files: ContentFiles) {
     this.#newPath = newPath;
@@ -48,8 +53,7 @@ export class StagingArea {
    */
   async receive(chunks: AsyncIterable<Uint8Array>, announced: AnnouncedContent, signal: AbortSignal): Promise<StagedFile> {
     if ((announced.sizeBytes ?? 0) > CONTENT_BYTES_MAX) throw contentTooLarge();
-    if (this.#receiving >= CONTENT_STAGED_MAX) throw contentBusy();
-    this.#receiving += 1;
+    const leave = this.#enter(announced.sender ?? KERNEL);
     const path = this.#newPath();
     this.#paths.add(path);
     try {
@@ -60,8 +64,27 @@ export class StagingArea {
       this.#forget(path);
       throw error;
     } finally {
-      this.#receiving -= 1;
+      leave();
     }
+  }
+
+  /** Takes one of the places that `sender` may have; the answer gives it back. */
+  #enter(sender: string): () => void {
+    const own = this.#receiving.get(sender) ?? 0;
+    if (own >= (sender === KERNEL ? CONTENT_RESULTS_STAGED_MAX : CONTENT_STAGED_PER_SENDER_MAX)) throw contentBusy();
+    if (sender !== KERNEL && this.#uploads() >= CONTENT_STAGED_MAX) throw contentBusy();
+    this.#receiving.set(sender, own + 1);
+    return () => {
+      const left = (this.#receiving.get(sender) ?? 1) - 1;
+      if (left > 0) this.#receiving.set(sender, left);
+      else this.#receiving.delete(sender);
+    };
+  }
+
+  #uploads(): number {
+    let uploads = 0;
+    for (const [sender, count] of this.#receiving) if (sender !== KERNEL) uploads += count;
+    return uploads;
   }
 
   /** Removes everything that was received and not stored. */

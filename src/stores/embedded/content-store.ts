@@ -34,6 +34,8 @@ import { CONTENT_SCHEMA } from "./schema.ts";
 import { prepareStateDirectory } from "./state-directory.ts";
 
 const CODE = "STORE_UNAVAILABLE";
+/** Times that an object is opened which is stored again just when it is found missing. */
+const READ_ATTEMPTS_MAX = 3;
 
 /** What an embedded content store is made of. */
 export interface ContentStoreParts {
@@ -119,13 +121,22 @@ class LazyContentStore implements MaintainedContentStore {
 
   async *read(hash: string, offset: number, length: number, memory: BlockMemory = "own"): AsyncGenerator<Uint8Array> {
     const { rows } = await this.#open();
-    const row = this.#guard(() => rows.object(hash));
-    if (row === undefined || row.state === "collecting") throw contentNotFound({ kind: "content", hash });
-    if (row.state === "quarantined") throw contentCorrupt(hash);
-    const file = this.#files.open(hash);
-    if (file === undefined) return await this.#failRead(hash, undefined);
-    const object = { ...file, sizeBytes: row.size, blockBytes: row.block_bytes, blocks: row.blocks };
-    if ((yield* verifiedBytes(object, offset, length, memory)) === "altered") await this.#failRead(hash, file.stats);
+    for (let attempt = 1; attempt <= READ_ATTEMPTS_MAX; attempt += 1) {
+      const row = this.#guard(() => rows.object(hash));
+      if (row === undefined || row.state === "collecting") throw contentNotFound({ kind: "content", hash });
+      if (row.state === "quarantined") throw contentCorrupt(hash);
+      const file = this.#files.open(hash);
+      if (file === undefined) {
+        // It may have been stored again since then; it is opened again.
+        await this.#putAside(hash, undefined);
+        continue;
+      }
+      const object = { ...file, sizeBytes: row.size, blockBytes: row.block_bytes, blocks: row.blocks };
+      if ((yield* verifiedBytes(object, offset, length, memory)) === "intact") return;
+      await this.#putAside(hash, file.stats);
+      throw contentCorrupt(hash); // some of it may have been handed out
+    }
+    throw contentCorrupt(hash);
   }
 
   async maintenance(): Promise<ContentMaintenance> {
@@ -158,8 +169,11 @@ class LazyContentStore implements MaintainedContentStore {
     );
   }
 
-  /** Puts an altered or lost object aside, unless it was replaced or collected meanwhile, and says so to whoever reads. */
-  async #failRead(hash: string, seen: Parameters<ContentFiles["quarantine"]>[1]): Promise<never> {
+  /**
+   * Puts an altered or lost object aside and says so to whoever reads; returns when it was replaced meanwhile.
+   * @throws ToolFailure CONTENT_CORRUPT, or CONTENT_NOT_FOUND when it was collected meanwhile
+   */
+  async #putAside(hash: string, seen: Parameters<ContentFiles["quarantine"]>[1]): Promise<void> {
     const { database, rows } = await this.#open();
     const found = this.#guard(() =>
       immediately(database, () => {
@@ -169,6 +183,7 @@ class LazyContentStore implements MaintainedContentStore {
         return "altered";
       }),
     );
+    if (found === "stored") return;
     if (found === "altered") this.#parts.onCorrupt(hash);
     throw found === "collecting" ? contentNotFound({ kind: "content", hash }) : contentCorrupt(hash);
   }

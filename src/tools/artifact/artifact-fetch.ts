@@ -23,7 +23,7 @@ const parameters = z
       .max(MAX_READ_LIMIT)
       .optional()
       .meta({
-        description: `Bytes to return; 0 or absent means ${SHOWN_BYTES_MAX}, and more than ${INLINE_RESULT_BYTES_MAX} is cut to that.`,
+        description: `Bytes to return; 0 or absent means ${SHOWN_BYTES_MAX}, and what makes the answer longer than ${INLINE_RESULT_BYTES_MAX} is cut off.`,
       }),
     encoding: z
       .enum(["utf-8", "base64"])
@@ -93,13 +93,14 @@ async function stream(args: Arguments, found: FoundContent, context: ToolContext
 async function part(args: Arguments, found: FoundContent, context: ToolContext): Promise<ToolOutput> {
   const encoding = args.encoding ?? "utf-8";
   const offset = Math.min(args.offset ?? 0, found.sizeBytes);
-  const length = Math.min(args.limit || SHOWN_BYTES_MAX, INLINE_RESULT_BYTES_MAX);
+  const room = roomFor(found);
+  const length = Math.min(args.limit || SHOWN_BYTES_MAX, encoding === "base64" ? Math.floor(room / 4) * 3 : room);
   const margin = encoding === "base64" ? 0 : CHARACTER_BYTES_MAX - 1;
   const from = Math.max(0, offset - margin);
   const bytes = await context.content.read(found, { offset: from, length: offset - from + length + margin });
   const wanted = Math.min(offset - from + length, bytes.byteLength);
   const start = encoding === "base64" ? offset - from : characterBoundary(bytes, offset - from);
-  const end = encoding === "base64" ? wanted : characterBoundary(bytes, wanted);
+  const end = encoding === "base64" ? wanted : characterBoundary(bytes, start + printedLength(bytes.subarray(start, wanted), room));
   const shown = bytes.subarray(start, end);
   const next = from + end;
   const data = {
@@ -111,6 +112,33 @@ async function part(args: Arguments, found: FoundContent, context: ToolContext):
     ...(next < found.sizeBytes && { next_offset: next }),
   };
   return { kind: "data", data, label: found.label };
+}
+
+/** Bytes of JSON around a part of `found`, besides what describes it: names, numbers, and what redaction may add. */
+const ENVELOPE_BYTES = 4096;
+
+/** Bytes of JSON that a part of `found` may take, so that the whole answer is one that is shown. */
+function roomFor(found: FoundContent): number {
+  return INLINE_RESULT_BYTES_MAX - ENVELOPE_BYTES - Buffer.byteLength(JSON.stringify(described(found)));
+}
+
+/** How many of `bytes`, which are text, take at most `room` bytes of JSON: quotes and control characters are written longer. */
+function printedLength(bytes: Uint8Array, room: number): number {
+  let left = room;
+  let length = 0;
+  for (const byte of bytes) {
+    left -= printedBytes(byte);
+    if (left < 0) break;
+    length += 1;
+  }
+  return length;
+}
+
+const SHORT_ESCAPES = new Set(Buffer.from('"\\\b\t\n\f\r'));
+
+function printedBytes(byte: number): number {
+  if (SHORT_ESCAPES.has(byte)) return 2;
+  return byte < 0x20 ? 6 : 1;
 }
 
 function described(found: FoundContent) {

@@ -27,3 +27,26 @@ function wasReset(request: Extract<NodeRequest, { stream: unknown }>): boolean {
   const { stream } = request;
   return request.aborted || stream === undefined || stream.aborted || stream.closed || stream.destroyed;
 }
+
+/** What Node says of a peer that left in the middle, or of a stream that is gone. */
+const PEERS_CODES: ReadonlySet<unknown> = new Set([
+  "ECONNRESET",
+  "EPIPE",
+  "ABORT_ERR",
+  "ERR_STREAM_PREMATURE_CLOSE",
+  "ERR_STREAM_DESTROYED",
+  "ERR_STREAM_WRITE_AFTER_END",
+  "ERR_HTTP2_INVALID_STREAM",
+  "ERR_HTTP2_STREAM_ERROR",
+  "ERR_HTTP2_STREAM_CANCEL",
+  "ERR_HTTP2_SESSION_ERROR",
+  "ERR_HTTP2_GOAWAY_SESSION",
+]);
+
+/** Whether an error only says that the peer left, broke the protocol of HTTP, gave no URL or does not read. */
+export function isPeersDoing(error: unknown): boolean {
+  if (error instanceof ConnectError) return true;
+  if (!(error instanceof Error)) return false;
+  if ("code" in error && PEERS_CODES.has(error.code)) return true;
+  return error.message.startsWith("the peer ") || ("code" in error && error.code === "ERR_INVALID_URL");
+}

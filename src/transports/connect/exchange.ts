@@ -5,12 +5,12 @@
  * never sees (`raw-request.ts`). INVARIANT: a request is counted and its bytes are accounted for until it is over,
  * however it ends.
  */
-import { ConnectError, type ContextValues, createContextKey, createContextValues } from "@connectrpc/connect";
+import { type ConnectError, type ContextValues, createContextKey, createContextValues } from "@connectrpc/connect";
 import type { UniversalHandler } from "@connectrpc/connect/protocol";
 import { universalRequestFromNodeRequest } from "@connectrpc/connect-node";
 import { HTTP_HEADER_BYTES_MAX } from "../../base/limits.ts";
 import type { Hold } from "./body-buffer.ts";
-import { clientIsGone, completed } from "./ending.ts";
+import { clientIsGone, completed, isPeersDoing } from "./ending.ts";
 import { type AllowedHosts, type Refusal, refusePages } from "./guard.ts";
 import { type Intake, type RawMessage, takeIn } from "./intake.ts";
 import type { ConnectLimits } from "./limits.ts";
@@ -167,27 +167,4 @@ function leaveUnread(request: NodeRequest, response: NodeResponse, limitMs: numb
   const late = setTimeout(() => ("stream" in request ? request.stream.destroy() : request.destroy()), limitMs);
   request.once("close", () => clearTimeout(late));
   request.resume();
-}
-
-/** What Node says of a peer that left in the middle, or of a stream that is gone. */
-const PEERS_CODES: ReadonlySet<unknown> = new Set([
-  "ECONNRESET",
-  "EPIPE",
-  "ABORT_ERR",
-  "ERR_STREAM_PREMATURE_CLOSE",
-  "ERR_STREAM_DESTROYED",
-  "ERR_STREAM_WRITE_AFTER_END",
-  "ERR_HTTP2_INVALID_STREAM",
-  "ERR_HTTP2_STREAM_ERROR",
-  "ERR_HTTP2_STREAM_CANCEL",
-  "ERR_HTTP2_SESSION_ERROR",
-  "ERR_HTTP2_GOAWAY_SESSION",
-]);
-
-/** Whether an error only says that the peer left, broke the protocol of HTTP, gave no URL or does not read. */
-function isPeersDoing(error: unknown): boolean {
-  if (error instanceof ConnectError) return true;
-  if (!(error instanceof Error)) return false;
-  if ("code" in error && PEERS_CODES.has(error.code)) return true;
-  return error.message.startsWith("the peer ") || ("code" in error && error.code === "ERR_INVALID_URL");
 }

@@ -2,6 +2,7 @@
 import {
   CALLS_IN_FLIGHT_MAX,
   CANCEL_GRACE_MS,
+  CONTENT_STALL_MS,
   FRAME_BYTES_MAX,
   FRAME_STALL_MS,
   FRAMED_HELD_BYTES_MAX,
@@ -10,7 +11,6 @@ import {
   HTTP_HEAD_MS,
   HTTP_IDLE_MS,
   UPLOAD_BYTES_PER_SECOND_MIN,
-  UPLOAD_GRACE_MS,
   UPLOADS_PER_SESSION_MAX,
 } from "../../base/limits.ts";
 
@@ -50,7 +50,7 @@ export const DEFAULT_CONNECT_LIMITS: ConnectLimits = {
   heldBytesMax: FRAMED_HELD_BYTES_MAX,
   headMs: HTTP_HEAD_MS,
   stallMs: FRAME_STALL_MS,
-  uploadGraceMs: UPLOAD_GRACE_MS,
+  uploadGraceMs: CONTENT_STALL_MS,
   uploadBytesPerSecondMin: UPLOAD_BYTES_PER_SECOND_MIN,
   sessionUploadsMax: UPLOADS_PER_SESSION_MAX,
   idleMs: HTTP_IDLE_MS,

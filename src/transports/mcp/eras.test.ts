@@ -145,10 +145,13 @@ const anyHandshake = fc.record({
   capabilities: fc.oneof(fc.constant({}), fc.jsonValue()),
   clientInfo: fc.constant({ name: "c", version: "1" }),
 });
-const anyRequest = fc.oneof(
-  fc.record({ method: fc.constantFrom(...METHODS), params: anyParams }),
-  fc.record({ method: fc.constant("initialize"), params: anyHandshake }),
-);
+// Lines with a member `__proto__` are refused before they are messages, and answered by no id.
+const anyRequest = fc
+  .oneof(
+    fc.record({ method: fc.constantFrom(...METHODS), params: anyParams }),
+    fc.record({ method: fc.constant("initialize"), params: anyHandshake }),
+  )
+  .filter((request) => !JSON.stringify(request).includes('"__proto__"'));
 
 test("whatever is asked, in whichever mixture of eras, each request is answered once", async () => {
   await fc.assert(

@@ -1,0 +1,24 @@
+// A search that finds no free descriptor fails and may be repeated; it never leaves files out of its numbers.
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+
+const run = promisify(execFile);
+const DIRECTORIES = 60;
+
+async function endsWith(limit: number): Promise<readonly string[]> {
+  const child = new URL("./children/search-descriptors.ts", import.meta.url).pathname;
+  const script = 'ulimit -n "$1"; shift; exec "$@"';
+  const command = [process.execPath, child, String(DIRECTORIES), "40"];
+  const { stdout } = await run("sh", ["-c", script, "sh", String(limit), ...command], { timeout: 60_000 });
+  const ends: unknown = JSON.parse(stdout);
+  return Array.isArray(ends) ? ends.map(String) : [];
+}
+
+test("every search counts everything or says that it could not", async () => {
+  const ends = await endsWith(128);
+  expect(ends).toHaveLength(42);
+  expect(ends[0]).toBe(`${DIRECTORIES} and 0`);
+  expect(ends.at(-1)).toBe(`${DIRECTORIES} and 0`);
+  expect([...new Set(ends)].sort()).toEqual([`${DIRECTORIES} and 0`, "RESOURCE_BUSY"]);
+}, 90_000);
