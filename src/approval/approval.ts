@@ -12,8 +12,14 @@ export interface ImposedObligation {
   readonly ruleId: string;
 }
 
+/** Whether nothing has to happen before the call, or all of it has: arming, then approval. */
+export function checkObligations(tool: string, obligations: readonly ImposedObligation[]): Verdict<undefined> {
+  const armed = checkArming(tool, obligations);
+  return armed.ok ? checkApproval(tool, obligations) : armed;
+}
+
 /** Whether the call needs no arming, or is armed. */
-export function checkArming(tool: string, obligations: readonly ImposedObligation[]): Verdict<undefined> {
+function checkArming(tool: string, obligations: readonly ImposedObligation[]): Verdict<undefined> {
   const imposed = obligations.find((candidate) => candidate.obligation === "arm");
   if (!imposed) return allow(undefined);
   return deny({
@@ -26,7 +32,7 @@ export function checkArming(tool: string, obligations: readonly ImposedObligatio
 }
 
 /** Whether the call needs no approval, or has one. */
-export function checkApproval(tool: string, obligations: readonly ImposedObligation[]): Verdict<undefined> {
+function checkApproval(tool: string, obligations: readonly ImposedObligation[]): Verdict<undefined> {
   const imposed = obligations.find((candidate) => candidate.obligation !== "arm");
   if (!imposed) return allow(undefined);
   const what = imposed.obligation === "ask" ? "a person's approval" : "to be staged for a person's review";

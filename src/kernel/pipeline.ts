@@ -5,10 +5,11 @@
  * refuses the call. INVARIANTS: every request gets exactly one response with its own id (CTR-0022, CTR-0023); for
  * effects a durable intent precedes and an outcome follows; nothing leaves before it is redacted and recorded.
  */
-import { checkApproval, checkArming } from "../approval/approval.ts";
+import { checkObligations } from "../approval/approval.ts";
 import { reserveBudget } from "../budget/budget.ts";
 import { judgeFlow } from "../flow/flow.ts";
 import type { CallResponse } from "../model/call.ts";
+import type { PolicyEngine } from "../policy/policy.ts";
 import { type Authentication, authenticate } from "../session/session.ts";
 import { analyse } from "./analyse.ts";
 import { Answer } from "./answer.ts";
@@ -32,15 +33,12 @@ export async function pipeline(parts: KernelParts, evidence: Evidence, submissio
   const trail = beginTrail(parts.clock);
   const answer = new Answer(parts, evidence, trail);
   try {
-    // without a redactor nothing is said about a call
-    const redactor = await parts.redactor();
-    trail.redaction = new CallRedaction(redactor);
-
-    // decode → validate
+    // without a redactor nothing is said about a call; decode → validate
+    trail.redaction = new CallRedaction(await parts.redactor());
     const received = await receive(submission, trail);
     if (!received.ok) return await answer.denied(received.denial);
     const call = received.value;
-    trail.redaction = new CallRedaction(redactor, secretsOf(call));
+    trail.redaction = trail.redaction.hiding(secretsOf(call));
 
     // master gate
     const gate = checkMasterGate(parts.settings, call.tool);
@@ -49,7 +47,6 @@ export async function pipeline(parts: KernelParts, evidence: Evidence, submissio
     // authenticate
     const authenticated = identify(trail, await authenticate(parts.sessions, call.sessionToken, trail.receivedAtMs));
     if (!authenticated.ok) return await answer.denied(authenticated.denial);
-    const { session, lease } = authenticated.value;
     const caller = await callerOf(parts, authenticated.value);
     trail.caller = caller;
 
@@ -64,11 +61,10 @@ export async function pipeline(parts: KernelParts, evidence: Evidence, submissio
     trail.accesses = markSecrets(trail.redaction, tool, call, scoped.value);
 
     // evaluate policy
-    const policy = await parts.policy(session.preset);
-    trail.policyHash = policy.hash;
+    const policy = await parts.policy(caller.session.preset);
     const decided = evaluateAccesses(policy, caller, tool, trail.accesses, trail.receivedAtMs);
     if (!decided.ok) return await answer.denied(decided.denial);
-    remember(trail, decided.value);
+    remember(trail, policy, decided.value);
 
     // flow control → dedupe
     const flow = judgeFlow(caller.mark, tool.capability, trail.accesses);
@@ -77,13 +73,11 @@ export async function pipeline(parts: KernelParts, evidence: Evidence, submissio
     if (ended) return await answer.ended(ended);
 
     // arming → approval
-    const armed = checkArming(tool.name, decided.value.obligations);
-    if (!armed.ok) return await answer.denied(armed.denial);
-    const approved = checkApproval(tool.name, decided.value.obligations);
-    if (!approved.ok) return await answer.denied(approved.denial);
+    const due = checkObligations(tool.name, decided.value.obligations);
+    if (!due.ok) return await answer.denied(due.denial);
 
     // reserve budget → record intent → re-check, because recording waited for the disk
-    const reserved = reserveBudget(lease);
+    const reserved = reserveBudget(caller.lease);
     if (!reserved.ok) return await answer.denied(reserved.denial);
     if (tool.capability.effect !== "read") {
       await trail.claim?.begin();
@@ -105,7 +99,8 @@ export async function pipeline(parts: KernelParts, evidence: Evidence, submissio
 }
 
 /** What policy said, for evidence. */
-function remember(trail: Trail, { permits, obligations }: Decided): void {
+function remember(trail: Trail, policy: PolicyEngine, { permits, obligations }: Decided): void {
+  trail.policyHash = policy.hash;
   trail.rules = permits;
   trail.obligations = obligations.map((due) => `${due.obligation} ${due.ruleId}`);
 }

@@ -82,9 +82,14 @@ export class ProgressFeed {
   }
 
   #sendOutput(stream: Output["stream"], bytes: Uint8Array): void {
-    if (bytes.byteLength === 0 || this.#outputBytes >= PROGRESS_OUTPUT_BYTES_MAX) return;
-    this.#outputBytes += bytes.byteLength;
-    this.#send({ kind: "output", stream, bytes });
+    // Redaction holds back and lets go: a piece may come out longer than it went in.
+    for (let start = 0; start < bytes.byteLength && this.#outputBytes < PROGRESS_OUTPUT_BYTES_MAX; ) {
+      const room = Math.min(PROGRESS_OUTPUT_CHUNK_BYTES, PROGRESS_OUTPUT_BYTES_MAX - this.#outputBytes);
+      const piece = bytes.subarray(start, start + room);
+      start += piece.byteLength;
+      this.#outputBytes += piece.byteLength;
+      this.#send({ kind: "output", stream, bytes: piece });
+    }
   }
 
   #send(report: ProgressReport): void {

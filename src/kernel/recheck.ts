@@ -3,7 +3,7 @@
  * policy and the principal's mark are looked at again, and policy is asked again, because it may depend on the time; the
  * state of the target is looked at by the handle that touches it.
  */
-import { checkApproval, checkArming } from "../approval/approval.ts";
+import { checkObligations } from "../approval/approval.ts";
 import { judgeFlow } from "../flow/flow.ts";
 import { type Denial, deny, type Verdict } from "../model/decision.ts";
 import type { PolicyEngine } from "../policy/policy.ts";
@@ -33,8 +33,7 @@ export async function recheck(parts: KernelParts, trail: Trail, decidedBy: Polic
   const decided = await stillAllowed(parts, trail, decidedBy);
   if (!decided.ok) return decided;
   const { name } = trail.tool as NonNullable<Trail["tool"]>;
-  const armed = checkArming(name, decided.value.obligations);
-  return armed.ok ? checkApproval(name, decided.value.obligations) : armed;
+  return checkObligations(name, decided.value.obligations);
 }
 
 /** Whether everything up to flow control still allows the call: what a replay needs, and what arming and approval rest on. */

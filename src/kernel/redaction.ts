@@ -41,6 +41,11 @@ export class CallRedaction {
     this.#secrets = secrets;
   }
 
+  /** The redaction of the same call, once more of its secrets are known. */
+  hiding(secrets: readonly KnownSecret[]): CallRedaction {
+    return new CallRedaction(this.#redactor, secrets);
+  }
+
   /** What was found in what left, all of it hidden. */
   get found(): FoundSecrets {
     return { definite: this.#definite, probable: this.#probable };

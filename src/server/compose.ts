@@ -84,8 +84,7 @@ export async function openKernel(options: KernelOptions): Promise<OpenKernel> {
   const operator = await readOperatorDirectory(options.configDirectory ?? operatorPath(environment));
   const stateDirectory = options.stateDirectory ?? defaultStatePath(environment);
   await prepareStateDirectory(stateDirectory);
-  const registry = new ToolRegistry();
-  for (const tool of [...BUILT_IN_TOOLS, ...(options.tools ?? [])]) registry.register(tool);
+  const registry = registryOf(options.tools);
   const live = { operator };
   const redactor = currentRedactor(live, environment);
   const onInternalError = options.onInternalError ?? ((error) => void reportInternalError(redactor, error));
@@ -104,30 +103,27 @@ export async function openKernel(options: KernelOptions): Promise<OpenKernel> {
   const content = openContent(stateDirectory, instance.id, instances.isAlive, ledger, onInternalError);
   const tell = options.onWarning ?? reportWarning;
   const tools = registry.getAll();
-  const { nowMs } = systemClock;
-  const configuration = openConfiguration({ live, stateDirectory, tools, ledger, nowMs, tell, onInternalError });
-  const { policy, workspaces } = configuration;
+  const configuration = openConfiguration({ live, stateDirectory, tools, ledger, nowMs: systemClock.nowMs, tell, onInternalError });
   const parts: KernelParts = {
     clock: systemClock,
     random: systemRandom,
     instanceId: instance.id,
     settings,
     registry,
-    policy: policy.engine,
+    policy: configuration.policy.engine,
     redactor,
     sessions,
     marks,
     locks,
     content,
     dedupe: new Dedupe({ store: kept, instanceId: instance.id, isAlive: instances.isAlive, clock: systemClock, onInternalError }),
-    workspaces,
+    workspaces: configuration.workspaces,
     ledger,
     argumentsKey,
     onInternalError,
   };
   const door = createKernelDoor(parts);
-  const started = announce(ledger, instances, registry, instance.id, onInternalError);
-  started.catch(onInternalError);
+  const started = announce(ledger, instances, registry, instance.id, onInternalError).catch(onInternalError);
   return {
     door,
     marks: new MarkAdministration({ marks, ledger, clock: systemClock }),
@@ -144,10 +140,16 @@ export async function openKernel(options: KernelOptions): Promise<OpenKernel> {
       return adviseCall({ door, operator: live.operator, settings, tools, hidden: [operator.path, stateDirectory] }, who, call);
     },
     health: () => ledger.health(),
-    loadPolicy: async (preset) => void (await Promise.all([policy.engine(preset), redactor()])),
+    loadPolicy: async (preset) => void (await Promise.all([configuration.policy.engine(preset), redactor()])),
     close: () =>
       closeKernel({ configuration, started, door, ledger, instance, closing: [sessions, locks, kept, content], onInternalError }),
   };
+}
+
+function registryOf(tools: readonly Tool[] = []): ToolRegistry {
+  const registry = new ToolRegistry();
+  for (const tool of [...BUILT_IN_TOOLS, ...tools]) registry.register(tool);
+  return registry;
 }
 
 interface ClosingParts {

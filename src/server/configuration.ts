@@ -11,6 +11,7 @@ import type { Redactor } from "../redact/redact.ts";
 import { HotReload } from "./hot-reload.ts";
 import type { Environment, OperatorDirectory } from "./operator-directory.ts";
 import { PolicyCatalog } from "./policy-catalog.ts";
+import { warningOfUnknownTools } from "./unknown-tools.ts";
 import { validatedPolicies } from "./validated-policies.ts";
 import { type ClosableCatalog, createWorkspaceCatalog } from "./workspace-catalog.ts";
 
@@ -40,6 +41,8 @@ export interface Configuration {
 /** Makes what depends on the configuration, and begins to look after it. */
 export function openConfiguration(parts: ConfigurationParts): Configuration {
   const { live, stateDirectory, tools, ledger, nowMs, tell, onInternalError } = parts;
+  const misspelt = warningOfUnknownTools(live.operator, tools);
+  if (misspelt !== undefined) tell(misspelt);
   const workspaces = createWorkspaceCatalog(() => live.operator, [live.operator.path, stateDirectory]);
   const validated = validatedPolicies(stateDirectory, onInternalError);
   const inputsOf = (operator: OperatorDirectory) => ({ tools, operator, roles: operator.settings.roles, validated });

@@ -12,10 +12,12 @@ import { DEFAULT_PRESET } from "../model/preset.ts";
 import type { Workspace } from "../model/workspace.ts";
 import { BUILT_IN_ZONE_RULES, compileZones } from "../model/zone.ts";
 import { createFileAccess, openWorkspaceRoots } from "../sandbox/files/files.ts";
+import { BUILT_IN_TOOLS } from "./built-in-tools.ts";
 import { type KernelOptions, openKernel } from "./compose.ts";
 import { type Environment, operatorPath, readOperatorDirectory } from "./operator-directory.ts";
 import { checkPresets } from "./policy-check.ts";
 import { trustReports } from "./trust.ts";
+import { warningOfUnknownTools } from "./unknown-tools.ts";
 
 /** One finding. `advice` says what to do about a check that failed. */
 export interface Finding {
@@ -111,6 +113,8 @@ async function checkContainment(files: ReturnType<typeof createFileAccess>): Pro
 
 async function operatorDirectory(environment: Environment, explicit: string | undefined): Promise<string> {
   const operator = await readOperatorDirectory(explicit ?? operatorPath(environment));
+  const misspelt = warningOfUnknownTools(operator, BUILT_IN_TOOLS);
+  if (misspelt !== undefined) throw new Error(misspelt);
   return operator.exists
     ? `${operator.path}, preset ${operator.settings.preset ?? DEFAULT_PRESET}`
     : `${operator.path} is absent; defaults apply (\`handrail init\` makes it)`;

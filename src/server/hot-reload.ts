@@ -19,6 +19,7 @@ import { configurationState } from "./configuration-state.ts";
 import { type OperatorDirectory, readOperatorDirectory } from "./operator-directory.ts";
 import type { PolicyInputs } from "./policies.ts";
 import type { PolicyCatalog } from "./policy-catalog.ts";
+import { warningOfUnknownTools } from "./unknown-tools.ts";
 
 /** What a reload works on. */
 export interface ReloadParts {
@@ -156,6 +157,8 @@ export class HotReload {
     this.#judged = digest;
     for (const { preset, policy: hash } of prepared.changes) this.#parts.tell(`policy reloaded: preset ${preset} is ${hash} now`);
     if (settings.length > 0) this.#parts.tell(settingsMessage(settings));
+    const misspelt = settings.includes("tools") ? warningOfUnknownTools(operator, inputs.tools) : undefined;
+    if (misspelt !== undefined) this.#parts.tell(misspelt);
   }
 
   async #refuse(problem: string, digest: string): Promise<void> {

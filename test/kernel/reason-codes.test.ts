@@ -120,7 +120,7 @@ const EVENTS = [
 ].sort();
 
 /** Literals that look like a reason: words of one of the families that reasons belong to, joined by `_`. */
-const REASON = /^(validation|session|tools?|lease|permission|skill|workspace|flow|budget)_[a-z]+(_[a-z]+)*$/;
+const REASON = /^(validation|session|redaction|tools?|lease|permission|skill|workspace|flow|budget)_[a-z]+(_[a-z]+)*$/;
 /** Literals of those families that are no reasons: names of events and of a field. Two events are named like reasons. */
 const OTHERS = new Set([...EVENTS, "session_token"].filter((name) => !["session_revoked", "tool_approval_required"].includes(name)));
 

@@ -1,0 +1,12 @@
+// Misspelt tools in the operator's settings are told, because they switch nothing off.
+import { expect, test } from "vitest";
+import { parseSettings } from "../config/config.ts";
+import { BUILT_IN_TOOLS } from "./built-in-tools.ts";
+import { warningOfUnknownTools } from "./unknown-tools.ts";
+
+test("a name that no tool has is told with its file, names of tools are not", async () => {
+  const warning = async (names: string) =>
+    warningOfUnknownTools({ path: "/c", settings: await parseSettings(`tools: { disabled: [${names}] }\n`, "x") }, BUILT_IN_TOOLS);
+  expect(await warning("wirte_file, read_file")).toMatch(/^\/c\/handrail\.yaml: `tools\.disabled` names `wirte_file`, which/);
+  expect(await warning("write_file, shell")).toBeUndefined();
+});
