@@ -9,7 +9,6 @@ import { checkObligations } from "../approval/approval.ts";
 import { reserveBudget } from "../budget/budget.ts";
 import { judgeFlow } from "../flow/flow.ts";
 import type { CallResponse } from "../model/call.ts";
-import type { PolicyEngine } from "../policy/policy.ts";
 import { type Authentication, authenticate } from "../session/session.ts";
 import { analyse } from "./analyse.ts";
 import { Answer } from "./answer.ts";
@@ -62,9 +61,10 @@ export async function pipeline(parts: KernelParts, evidence: Evidence, submissio
 
     // evaluate policy
     const policy = await parts.policy(caller.session.preset);
+    trail.policyHash = policy.hash;
     const decided = evaluateAccesses(policy, caller, tool, trail.accesses, trail.receivedAtMs);
     if (!decided.ok) return await answer.denied(decided.denial);
-    remember(trail, policy, decided.value);
+    remember(trail, decided.value);
 
     // flow control → dedupe
     const flow = judgeFlow(caller.mark, tool.capability, trail.accesses);
@@ -99,8 +99,7 @@ export async function pipeline(parts: KernelParts, evidence: Evidence, submissio
 }
 
 /** What policy said, for evidence. */
-function remember(trail: Trail, policy: PolicyEngine, { permits, obligations }: Decided): void {
-  trail.policyHash = policy.hash;
+function remember(trail: Trail, { permits, obligations }: Decided): void {
   trail.rules = permits;
   trail.obligations = obligations.map((due) => `${due.obligation} ${due.ruleId}`);
 }

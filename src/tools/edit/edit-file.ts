@@ -145,7 +145,8 @@ function mismatchAdvice(found: number, original: Uint8Array, edit: LoomEdit | un
     return "a redaction marker stands for text that is hidden from you: choose a `spec` that leaves it out";
   }
   if (found > 0) return `add lines around the text to \`spec\` until it is unique, or set \`count\` to ${found} to change all of them`;
-  if (edit && matchesWithCarriageReturns(original, edit, hidden)) return "the file has CRLF line ends: write `\\r\\n` in `spec` and `content`";
+  if (edit && matchesWithCarriageReturns(original, edit, hidden))
+    return "the file has CRLF line ends: write `\\r\\n` in `spec` and `content`";
   return "read the file again and copy the text exactly, white space included";
 }
 
