@@ -32,6 +32,8 @@ export interface Measured {
 export class CallRedaction {
   readonly #redactor: Redactor;
   readonly #secrets: readonly KnownSecret[];
+  /** Short texts in which nothing is: names of members, tools and kinds come again with every call. */
+  readonly #clean: Set<string>;
   readonly #rules = new Map<string, number>();
   #definite = 0;
   #probable = 0;
@@ -39,6 +41,7 @@ export class CallRedaction {
   constructor(redactor: Redactor, secrets: readonly KnownSecret[] = NONE) {
     this.#redactor = redactor;
     this.#secrets = secrets;
+    this.#clean = secrets.every(({ value }) => value.length > NAME_CHARACTERS_MAX) ? cleanNamesOf(redactor) : new Set();
   }
 
   /** The redaction of the same call, once more of its secrets are known. */
@@ -135,7 +138,15 @@ export class CallRedaction {
   }
 
   #text(text: string, { uncounted }: Measured): string {
-    return uncounted ? this.#redactor.redact(text, this.#secrets).text : this.text(text);
+    if (this.#clean.has(text)) return text;
+    const { text: shown, findings } = this.#redactor.redact(text, this.#secrets);
+    if (findings.length > 0) {
+      if (!uncounted) this.take(findings);
+    } else if (text.length <= NAME_CHARACTERS_MAX) {
+      if (this.#clean.size >= CLEAN_NAMES_MAX) this.#clean.clear();
+      this.#clean.add(text);
+    }
+    return shown;
   }
 
   #value(value: JsonValue, measured: Measured): JsonValue {
@@ -201,6 +212,23 @@ export class CallRedaction {
     measured.bytes += typeof result === "string" ? Buffer.byteLength(result) : 8;
     return result;
   }
+}
+
+/** Characters of the longest text that is remembered as clean; no token is as short, whole or encoded. */
+const NAME_CHARACTERS_MAX = 24;
+/** Texts that are remembered as clean at a time. */
+const CLEAN_NAMES_MAX = 2048;
+
+const cleanNames = new WeakMap<Redactor, Set<string>>();
+
+/** What this very redactor found clean: another one has other rules. */
+function cleanNamesOf(redactor: Redactor): Set<string> {
+  let names = cleanNames.get(redactor);
+  if (names === undefined) {
+    names = new Set();
+    cleanNames.set(redactor, names);
+  }
+  return names;
 }
 
 /** Characters up to which the length of a text is taken for that of its bytes. */
