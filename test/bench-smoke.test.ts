@@ -39,6 +39,7 @@ const SUITES = [
   [
     "surface",
     [
+      "connect-front-1",
       "connect-idle-1",
       "connect-idle-16",
       "connect-read-1",

@@ -17,6 +17,7 @@ import { HttpCaller } from "./http-caller.ts";
 const CONNECTIONS = 16;
 const START_MS_MAX = 30_000;
 const EMPTY_SERVER = fileURLToPath(new URL("./empty-connect-server.ts", import.meta.url));
+const FRONT_SERVER = fileURLToPath(new URL("./front-connect-server.ts", import.meta.url));
 const IDLE_SERVER = fileURLToPath(new URL("./idle-connect-server.ts", import.meta.url));
 const IDLE = { name: "idle", argumentsJson: Buffer.from("{}") };
 const PEER = "bare connect-node server, constant answer";
@@ -34,14 +35,24 @@ export async function measureConnect(playground: Playground, effort: Effort): Pr
   await using _idle = idle;
   const reads = files.map((file, index) => readRequest(token, index, file));
   const idles = [encoded({ requestId: "bench", sessionToken: idle.token, tool: { case: "call", value: IDLE } })];
+  const frontSocket = join(playground.directory("front-connect"), "front.sock");
+  await using _front = await startServer(playground, ["--disable-warning=ExperimentalWarning", FRONT_SERVER, frontSocket]);
   const one = (socketPath: string, requests: readonly Uint8Array[]) => () =>
     withCallers(socketPath, 1, (callers) => microsecondsEachAwaited(effort.calls, (index) => call(callers, 0, requests, index)));
   const many = (socketPath: string, requests: readonly Uint8Array[]) => () =>
     withCallers(socketPath, CONNECTIONS, (callers) => callsPerSecond(callers, requests, effort.turnMs));
-  for (const warmUp of [many(ourSocket, reads), many(idle.socket, idles), many(theirSocket, reads)]) await warmUp();
+  for (const warmUp of [many(ourSocket, reads), many(idle.socket, idles), many(frontSocket, idles), many(theirSocket, reads)])
+    await warmUp();
   const nothing = "a tool that does nothing, by Connect over a Unix socket";
   const what = "4 KB reads by Connect over a Unix socket";
+  const front = "the front door with nothing behind it, by Connect over a Unix socket";
   return [
+    await interleave(
+      { id: "connect-front-1", what: `${front}, one at a time`, peer: PEER, unit: "µs", better: "lower" },
+      effort.rounds,
+      one(frontSocket, idles),
+      one(theirSocket, idles),
+    ),
     await interleave(
       { id: "connect-idle-1", what: `${nothing}, one at a time`, peer: PEER, unit: "µs", better: "lower" },
       effort.rounds,
