@@ -1,4 +1,5 @@
 /** Stored content as its users meet it: `handrail cas`, large results over the framed socket and MCP, damage found and recorded. */
+import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { userInfo } from "node:os";
 import { join } from "node:path";
@@ -68,6 +69,14 @@ describe("handrail cas", () => {
     const { code, stdout, stderr } = await handrail(place, args);
     expect([code, stdout, linesOf(stderr).length]).toEqual([1, "", 1]);
     expect(stderr).toContain(why);
+  });
+
+  test("a FIFO is refused without waiting for a writer", async () => {
+    const place = freshPlace();
+    const fifo = join(place.workspace, "fifo");
+    execFileSync("mkfifo", [fifo]);
+    const { code, stderr } = await handrail(place, ["cas", "put", fifo]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("is no file that can be read")]);
   });
 
   test("altered content is found by verify, never written out, put aside, and recorded", async () => {

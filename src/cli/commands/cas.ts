@@ -1,5 +1,6 @@
 /** `handrail cas`: stored content as the operator sees it. */
 import { randomBytes } from "node:crypto";
+import { constants } from "node:fs";
 import { open, rename, rm } from "node:fs/promises";
 import { resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
@@ -92,7 +93,8 @@ function put(file: string, flags: PutFlags): Promise<void> {
 
 async function opened(file: string): Promise<AsyncIterable<Uint8Array>> {
   try {
-    const handle = await open(file, "r");
+    // A FIFO without a writer would keep `open` waiting for ever.
+    const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
     if ((await handle.stat()).isFile()) return handle.createReadStream({ highWaterMark: CONTENT_BLOCK_BYTES });
     await handle.close();
   } catch (error) {
@@ -108,11 +110,16 @@ function unreadable(file: string, cause: unknown): KernelError {
 function get(hash: string, flags: GetFlags): Promise<void> {
   return withContent(flags, async ({ content }) => {
     const { sizeBytes, chunks } = await content.get(hash.toLowerCase(), flags.output === undefined ? "own" : "lent");
-    if (flags.output === undefined) await pipeline(chunks, process.stdout, { end: false });
+    if (flags.output === undefined) await pipeline(chunks, process.stdout, { end: false }).catch(readerIsGone);
     else await writeWhole(resolve(flags.output), chunks);
     if (flags.json && flags.output !== undefined)
       printJson({ content_hash: hash.toLowerCase(), size_bytes: sizeBytes, output: flags.output });
   });
+}
+
+/** Whoever reads standard output may stop reading, as `head` does. */
+function readerIsGone(error: unknown): void {
+  if (!(error instanceof Error && "code" in error && error.code === "EPIPE")) throw error;
 }
 
 /** A file that appears under its name when all of it is there. */
