@@ -1,41 +1,25 @@
 // Links swapped in while calls run: a second process exchanges a directory and a file for links that lead out, as fast as
 // it can. The control reads in the ordinary "check, then open" way and does escape.
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import { mkdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
+import type { ChildProcess } from "node:child_process";
+import { readFileSync, realpathSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { endOf, namesBelow, newPlace, type Place } from "./files-fixture.ts";
+import { endSwapper, startSwapper } from "./swapper.ts";
 
 const SECRET = "outside secret";
 const ROUNDS_MAX = 20_000;
 const TIME_MAX_MS = 2_000;
 const ENDS = ["ok", "workspace_symlink_escape", "FILE_NOT_FOUND", "FILE_CHANGED", "RESOURCE_BUSY", "NOT_A_DIRECTORY"];
 
-const SWAPPER = fileURLToPath(new URL("./children/swap.ts", import.meta.url));
-
 let place: Place;
 let swapper: ChildProcess;
 beforeEach(async () => {
   place = newPlace();
-  for (const [directory, content] of [
-    [place.outside, SECRET],
-    [place.root, "inside"],
-  ] as const) {
-    mkdirSync(join(directory, "dir"));
-    writeFileSync(join(directory, "dir", "data.txt"), content);
-    writeFileSync(join(directory, "file"), content);
-  }
-  symlinkSync("../outside/dir", join(place.root, "dir.link"));
-  symlinkSync(join(place.outside, "file"), join(place.root, "file.link"));
-  swapper = spawn(process.execPath, [SWAPPER, place.root], { stdio: ["ignore", "pipe", "inherit"] });
-  if (swapper.stdout) await once(swapper.stdout, "data");
+  swapper = await startSwapper(place, "inside", SECRET);
 });
 afterEach(async () => {
-  const ended = once(swapper, "exit");
-  expect(swapper.kill("SIGKILL")).toBe(true); // it ran until now
-  await ended;
+  await endSwapper(swapper);
   place.close();
 });
 

@@ -1,13 +1,12 @@
 // Ways out of the workspace and into hidden places through a search. Each has a control that shows what a search without
 // the defence would find.
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { once } from "node:events";
+import { type ChildProcess, execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { endOf, newPlace, type Place } from "./files-fixture.ts";
 import { count, find, searchIn, shortly } from "./search-fixture.ts";
+import { endSwapper, startSwapper } from "./swapper.ts";
 
 const SECRET = "outside secret";
 
@@ -90,30 +89,16 @@ describe("what is no regular file", () => {
 });
 
 describe("a directory and a file that are exchanged for links while searches run", () => {
-  const SWAPPER = fileURLToPath(new URL("./children/swap.ts", import.meta.url));
   const ROUNDS_MAX = 3000;
   const TIME_MAX_MS = 2_000;
   let swapper: ChildProcess;
 
   beforeEach(async () => {
     place = newPlace();
-    for (const [directory, content] of [
-      [place.outside, SECRET],
-      [place.root, "inside secret"],
-    ] as const) {
-      mkdirSync(join(directory, "dir"));
-      writeFileSync(join(directory, "dir", "data.txt"), content);
-      writeFileSync(join(directory, "file"), content);
-    }
-    symlinkSync("../outside/dir", join(place.root, "dir.link"));
-    symlinkSync(join(place.outside, "file"), join(place.root, "file.link"));
-    swapper = spawn(process.execPath, [SWAPPER, place.root], { stdio: ["ignore", "pipe", "inherit"] });
-    if (swapper.stdout) await once(swapper.stdout, "data");
+    swapper = await startSwapper(place, "inside secret", SECRET);
   });
   afterEach(async () => {
-    const ended = once(swapper, "exit");
-    expect(swapper.kill("SIGKILL")).toBe(true); // it ran until now
-    await ended;
+    await endSwapper(swapper);
   });
 
   /** A search that looks whether a name is a link, and opens it later. */
