@@ -64,7 +64,8 @@ test.each(SUITES)("%s: every figure of a quick run is a positive ratio against a
   const args = ["--disable-warning=ExperimentalWarning", "bench/main.ts", suite, "--quick", "--json", file];
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: "utf8", timeout: 170_000 });
   const lacksPeer = suite === "surface" && !hasRipgrep;
-  const problems = status === 0 ? "" : stderr.replace(/^bench: (ripgrep is not installed.*|\w+(-\w+)*)$|^ +at .*$/gm, "").trim();
+  const problems =
+    status === 0 ? "" : stderr.replace(/^bench: (?:Error: )?(ripgrep is not installed.*|\w+(-\w+)*)$|^ +at .*$/gm, "").trim();
   expect({ status, problems }).toEqual({ status: lacksPeer ? 1 : 0, problems: "" });
 
   const report: Report = JSON.parse(readFileSync(file, "utf8"));
