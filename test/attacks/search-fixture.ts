@@ -3,6 +3,7 @@ import { systemClock } from "../../src/base/clock.ts";
 import type { WorkspacePath } from "../../src/model/access.ts";
 import type { CountResult, FindResult, SearchAccess, SearchQuery } from "../../src/model/search.ts";
 import type { IsolationLevel } from "../../src/model/workspace.ts";
+import type { HiddenIn } from "../../src/sandbox/search/hidden.ts";
 import { createSearchAccess } from "../../src/sandbox/search/search.ts";
 import { createSearchThreads, type SearchThreads } from "../../src/sandbox/search/threads.ts";
 import type { Place } from "./files-fixture.ts";
@@ -13,6 +14,7 @@ export interface SearchOptions {
   readonly isolationLevel?: IsolationLevel;
   readonly threads?: SearchThreads;
   readonly signal?: AbortSignal;
+  readonly hidden?: HiddenIn;
 }
 
 let threads: SearchThreads | undefined;
@@ -32,6 +34,7 @@ export function searchIn(place: Place, options: SearchOptions = {}): SearchAcces
     mayRead: options.mayRead ?? ((target) => !["secret", "managed"].includes(workspace.zones.classify(target))),
     isolationLevel: options.isolationLevel ?? "STRICT",
     threads: options.threads ?? threads,
+    ...(options.hidden && { hidden: options.hidden }),
     clock: systemClock,
     signal: options.signal ?? new AbortController().signal,
   });

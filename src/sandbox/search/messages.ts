@@ -14,6 +14,8 @@ export interface BatchFiles {
   readonly names: readonly string[];
   /** By file: what is searched and shown otherwise than it stands there. */
   readonly hidden?: ReadonlyMap<number, readonly HiddenRange[]>;
+  /** By file: why it is not searched, although it may be there again by now. */
+  readonly leftOut?: ReadonlyMap<number, keyof SkippedFiles>;
 }
 
 /** Work for a thread: without files only the pattern is tried. */

@@ -47,7 +47,8 @@ function searchFiles({ files, wanted }: SearchWork, pattern: ReadyPattern): Work
     // What comes now would not be shown: the answer is full with what there is.
     if (room && (room.lines <= 0 || room.bytes < 0)) break;
     show(index, false);
-    const contents = shownContents(contentsOf(files.directories[index] ?? -1, name), files.hidden?.get(index));
+    const read = () => contentsOf(files.directories[index] ?? -1, name);
+    const contents = files.leftOut?.get(index) ?? shownContents(read(), files.hidden?.get(index));
     if (contents === "busy") return { kind: "busy", index };
     if (typeof contents === "string") {
       skipped[contents] += 1;

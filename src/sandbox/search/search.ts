@@ -223,8 +223,11 @@ class Batches {
     const batch = { directories: files.map(({ directory }) => directory.descriptor), names: files.map(({ name }) => name) };
     const hidden = new HiddenInBatch(batch, this.#scope.hidden);
     for (let pass = 0; pass <= files.length; pass += 1) {
-      const result = await this.#run({ ...batch, hidden: hidden.ranges });
-      if (result.kind !== "done" || !(await hidden.lookAt(result.matches))) return result;
+      const result = await this.#run(hidden.files);
+      if (result.kind !== "done") return result;
+      const look = await hidden.lookAt(result.matches);
+      if (look.kind === "busy") return look;
+      if (look.kind === "settled") return result;
     }
     return { kind: "broken", message: "the secrets of a batch did not settle" };
   }
