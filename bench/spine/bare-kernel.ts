@@ -6,7 +6,7 @@ import { systemClock } from "../../src/base/clock.ts";
 import { systemRandom } from "../../src/base/ids.ts";
 import { defaultSettings } from "../../src/config/config.ts";
 import { Dedupe } from "../../src/dedupe/dedupe.ts";
-import { createKernelDoor, type KernelDoor, type KernelParts, ToolRegistry } from "../../src/kernel/index.ts";
+import { createKernelDoor, type KernelDoor, type KernelParts, SecretGuesses, ToolRegistry } from "../../src/kernel/index.ts";
 import type { EventSink } from "../../src/model/event.ts";
 import type { Tool } from "../../src/model/tool.ts";
 import { createPolicyEngine, type PolicyEngine } from "../../src/policy/policy.ts";
@@ -79,6 +79,7 @@ export async function openBareKernel(
     registry,
     policy: () => Promise.resolve(policy),
     redactor: () => redactor,
+    guesses: new SecretGuesses(),
     sessions,
     marks,
     locks,

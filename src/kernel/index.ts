@@ -21,6 +21,7 @@ export type { Assumptions, CallExplanation } from "./explain.ts";
 export { type ImaginedAccess, imagineAccesses, imagineCall } from "./imagine.ts";
 export type { KernelParts, KernelSettings, OpenWorkspace, WorkspaceCatalog } from "./parts.ts";
 export { type ToolDefinition, ToolRegistry } from "./registry.ts";
+export { SecretGuesses } from "./secret-guesses.ts";
 export type { Submission } from "./submission.ts";
 
 /** A running kernel as its front doors see it. */

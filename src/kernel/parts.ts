@@ -16,6 +16,7 @@ import type { WorkspaceRoots } from "../sandbox/files/files.ts";
 import type { LockStore } from "../sandbox/lock-store.ts";
 import type { SessionStore } from "../session/session-store.ts";
 import type { ToolRegistry } from "./registry.ts";
+import type { SecretGuesses } from "./secret-guesses.ts";
 
 /** The operator's switches that the pipeline consults. */
 export interface KernelSettings {
@@ -52,6 +53,8 @@ export interface KernelParts {
   readonly policy: (preset: string) => Promise<PolicyEngine>;
   /** The redactor of the configuration in force; throws while it cannot be made, and then every call is refused. */
   readonly redactor: () => Redactor | Promise<Redactor>;
+  /** Counts what was tried on files with hidden text. */
+  readonly guesses: SecretGuesses;
   readonly sessions: SessionStore;
   readonly marks: MarkStore;
   readonly locks: LockStore;

@@ -37,6 +37,7 @@ export class CallRedaction {
   readonly #rules = new Map<string, number>();
   #definite = 0;
   #probable = 0;
+  #lookedAt: { readonly bytes: Uint8Array; readonly ranges: readonly HiddenRange[] } | undefined;
 
   constructor(redactor: Redactor, secrets: readonly KnownSecret[] = NONE) {
     this.#redactor = redactor;
@@ -99,10 +100,16 @@ export class CallRedaction {
     }
   }
 
-  /** The secrets in `bytes`; nothing leaves by that, so nothing is counted. */
+  /**
+   * The secrets in `bytes`; nothing leaves by that, so nothing is counted. Whoever asks leaves `bytes` as they are: asked about
+   * them again, it answers the same.
+   */
   hidden(bytes: Uint8Array): readonly HiddenRange[] {
+    if (this.#lookedAt?.bytes === bytes) return this.#lookedAt.ranges;
     const found = this.#redactor.find(latin1(bytes), this.#secrets);
-    return found.map(({ rule, start, end }) => ({ start, end, marker: `[REDACTED:${rule}]` }));
+    const ranges = found.map(({ rule, start, end }) => ({ start, end, marker: `[REDACTED:${rule}]` }));
+    this.#lookedAt = { bytes, ranges };
+    return ranges;
   }
 
   /** Whether a value that the caller has sent holds a definite secret. Nothing is counted. */

@@ -23,6 +23,7 @@ import type { KernelParts } from "./parts.ts";
 import { ProgressFeed } from "./progress.ts";
 import { judgePlace, leasePathOf, unanalysed } from "./scope.ts";
 import { createSearch } from "./search-access.ts";
+import { withoutGuessing } from "./secret-guesses.ts";
 import { withoutMarkers } from "./secret-writes.ts";
 import type { Waiter } from "./submission.ts";
 import type { Trail } from "./trail.ts";
@@ -177,8 +178,8 @@ function filesOf(
   { judge, judgeTree, recheck }: CallRules,
   signal: AbortSignal,
 ): FileAccess {
-  const { caller, tool } = trail;
-  assert(caller && tool, "files are handed out only to an authenticated call");
+  const { caller, tool, redaction } = trail;
+  assert(caller && tool && redaction, "files are handed out only to an authenticated call");
   const { workspace, roots } = caller.place;
   const access = createFileAccess({
     workspace,
@@ -198,7 +199,9 @@ function filesOf(
     onLockBroken: (path, owner) => evidence.lockBroken(trail, path, owner).catch(parts.onInternalError),
     recheck: () => recheckOrRefuse(parts, recheck),
   });
-  return onlyAnalysed(withoutMarkers(access, MAX_WRITE_SIZE), trail);
+  const hidden = (bytes: Uint8Array) => redaction.hidden(bytes);
+  const watched = withoutGuessing(access, { guesses: parts.guesses, guesser: caller.session, hidden, nowMs: parts.clock.nowMs });
+  return onlyAnalysed(withoutMarkers(watched, MAX_WRITE_SIZE), trail);
 }
 
 /** A re-check that cannot be made denies as well: the handle that asks has not touched anything yet. */

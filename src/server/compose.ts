@@ -8,7 +8,7 @@ import { systemClock } from "../base/clock.ts";
 import { KernelError } from "../base/errors.ts";
 import { systemRandom } from "../base/ids.ts";
 import { Dedupe } from "../dedupe/dedupe.ts";
-import { createKernelDoor, type KernelDoor, type KernelParts, ToolRegistry } from "../kernel/index.ts";
+import { createKernelDoor, type KernelDoor, type KernelParts, SecretGuesses, ToolRegistry } from "../kernel/index.ts";
 import { closeOrphans } from "../ledger/orphans.ts";
 import { recoverSpools, spoolDamage } from "../ledger/spool-recovery.ts";
 import type { Tool } from "../model/tool.ts";
@@ -112,6 +112,7 @@ export async function openKernel(options: KernelOptions): Promise<OpenKernel> {
     registry,
     policy: configuration.policy.engine,
     redactor,
+    guesses: new SecretGuesses(),
     sessions,
     marks,
     locks,

@@ -23,6 +23,7 @@ import {
   type KernelParts,
   type KernelSettings,
   type OpenWorkspace,
+  SecretGuesses,
   ToolRegistry,
 } from "../../src/kernel/index.ts";
 import type { CallResponse } from "../../src/model/call.ts";
@@ -288,6 +289,7 @@ function fixedParts(clock: Clock, root: string, tools: readonly Tool[], options:
     settings: { toolsEnabled: true, disabledTools: new Set(), violationsPerMinute: 5, ...options.settings },
     registry,
     redactor: options.brokenRedactor ?? (() => options.redactor ?? builtInRedactor()),
+    guesses: new SecretGuesses(),
     locks: memoryLocks(),
     workspaces: { open: async () => place },
     argumentsKey: new Uint8Array(32).fill(7),

@@ -9,6 +9,15 @@ export const REFUSAL_TEXT_CHARACTERS_MAX = 4 * KIB;
 export const REDACTION_EXTRA_TABLES_MAX = 64;
 /** Findings that one stream lists; more are replaced all the same. */
 export const REDACTION_FINDINGS_KEPT_MAX = 10_000;
+/**
+ * Changes of files with hidden text that may come to nothing within the window, for a principal in a workspace: an agent that
+ * copied badly gets on, and who tries passwords gets through some ten thousand in a day.
+ */
+export const SECRET_GUESSES_MAX = 10;
+/** Milliseconds of that window. */
+export const SECRET_GUESS_WINDOW_MS = 60_000;
+/** Principals in workspaces whose changes are counted at a time; beyond it whoever began longest ago is forgotten. */
+export const SECRET_GUESSERS_MAX = 4096;
 /** Redaction rules, and allowances, that an operator may add: each costs memory in every kernel. */
 export const REDACTION_RULES_MAX = 256;
 /** Characters of an example of such a rule. */
