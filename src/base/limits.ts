@@ -8,6 +8,7 @@ export * from "./limits/content.ts";
 export * from "./limits/files.ts";
 export * from "./limits/ledger.ts";
 export * from "./limits/policy.ts";
+export * from "./limits/prompts.ts";
 export * from "./limits/protocol.ts";
 export * from "./limits/redaction.ts";
 export * from "./limits/search.ts";

@@ -261,7 +261,8 @@ function markFact({ caller }: Trail): JsonObject {
   return { mark: `${trustLevel} ${dataClass}` };
 }
 
-function accessFact(access: Trail["accesses"][number]): JsonObject {
+/** An access as evidence and prompts have it; what the caller wrote stands in it. */
+export function accessFact(access: Trail["accesses"][number]): JsonObject {
   const { resource, effect } = access;
   if (resource.kind === "file") return fileFact(access);
   return { ...resource, effect };

@@ -1,0 +1,84 @@
+/**
+ * What a person should know before agreeing: a line that sums the call up, and its risks. Pure.
+ *
+ * INVARIANT: every word is the kernel's own. Counts, zones, effects and registered names stand here, nothing that an agent wrote.
+ */
+import type { AskingRule } from "../model/approval.ts";
+import type { EffectClass } from "../model/effect.ts";
+import type { Mark } from "../model/label.ts";
+import type { Tool } from "../model/tool.ts";
+import type { ResolvedAccess } from "./trail.ts";
+
+/** Rule ids of the capability's danger patterns begin so. */
+const DANGER_PREFIX = "DANGER:";
+
+/** Whether one of the rules that ask is a danger pattern. */
+export function isDanger(rules: readonly AskingRule[]): boolean {
+  return rules.some(({ ruleId }) => ruleId.startsWith(DANGER_PREFIX));
+}
+
+/** One line about a call, such as "`write_file`: write 1 protected file". */
+export function summaryOf(tool: Pick<Tool, "name" | "capability">, accesses: readonly ResolvedAccess[]): string {
+  const counts = new Map<string, number>();
+  for (const access of accesses) {
+    const what = phraseOf(access);
+    counts.set(what, (counts.get(what) ?? 0) + 1);
+  }
+  const phrases = [...counts].map(([what, count]) => what.replace("%", count === 1 ? "1" : String(count)).replace("(s)", plural(count)));
+  const done = phrases.length === 0 ? (EFFECT_RISKS[tool.capability.effect] ?? "run") : phrases.join(", ");
+  return `\`${tool.name}\`: ${done}`;
+}
+
+function plural(count: number): string {
+  return count === 1 ? "" : "s";
+}
+
+function phraseOf({ resource, effect, target }: ResolvedAccess): string {
+  switch (resource.kind) {
+    case "file":
+      return `${effect} % ${target === undefined || target.zone === "own" ? "" : `${target.zone} `}file(s)`;
+    case "command":
+      return "run % command(s)";
+    case "host":
+      return "contact % host(s)";
+    case "git_ref":
+      return `${effect} % git reference(s)`;
+    case "model":
+      return "send content to % model(s)";
+    case "artifact":
+      return `${effect} % artifact(s)`;
+    case "tool":
+      return `use the tool`;
+  }
+}
+
+/** What an effect means where it goes beyond files of the service. */
+const EFFECT_RISKS: Partial<Readonly<Record<EffectClass, string>>> = {
+  exec: "runs programs on this machine",
+  network: "sends data to other machines, or takes data from them",
+  system: "changes the machine itself",
+};
+
+/** The risks of a call, the gravest first. */
+export function risksOf(
+  tool: Pick<Tool, "name" | "capability">,
+  accesses: readonly ResolvedAccess[],
+  rules: readonly AskingRule[],
+  mark: Mark,
+): readonly string[] {
+  const risks: string[] = [];
+  for (const { ruleId } of rules) if (ruleId.startsWith(DANGER_PREFIX)) risks.push(`the arguments match the danger pattern \`${ruleId}\``);
+  if (accesses.some(({ carriesSecret }) => carriesSecret === true)) risks.push("what it writes or sends holds a secret");
+  const effects = new Set<EffectClass>([tool.capability.effect, ...accesses.map(({ effect }) => effect)]);
+  for (const effect of effects) {
+    const risk = EFFECT_RISKS[effect];
+    if (risk !== undefined) risks.push(risk);
+  }
+  if (accesses.some(({ effect, target }) => effect !== "read" && target?.zone === "protected"))
+    risks.push("changes a protected file: people's tools execute or obey it");
+  if (mark.trustLevel === "untrusted") risks.push("the agent has read untrusted content, which may be what asks for this");
+  if (mark.dataClass === "sensitive" || mark.dataClass === "secret")
+    risks.push(`the agent has seen ${mark.dataClass} data, which may be in what it writes or sends`);
+  if (tool.capability.risk === "high") risks.push("the tool declares a high risk");
+  return risks;
+}
