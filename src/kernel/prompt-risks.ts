@@ -3,7 +3,7 @@
  *
  * INVARIANT: every word is the kernel's own. Counts, zones, effects and registered names stand here, nothing that an agent wrote.
  */
-import type { AskingRule } from "../model/approval.ts";
+import type { ApprovalDetails, AskingRule } from "../model/approval.ts";
 import type { EffectClass } from "../model/effect.ts";
 import type { Mark } from "../model/label.ts";
 import type { Tool } from "../model/tool.ts";
@@ -81,4 +81,14 @@ export function risksOf(
     risks.push(`the agent has seen ${mark.dataClass} data, which may be in what it writes or sends`);
   if (tool.capability.risk === "high") risks.push("the tool declares a high risk");
   return risks;
+}
+
+/** The risks of what would change, and of what of it cannot be shown. */
+export function previewRisks({ changes, unseen }: Pick<ApprovalDetails, "changes" | "unseen">): readonly string[] {
+  const deleted = changes.filter(({ kind }) => kind === "delete").length;
+  const isPartial = unseen !== undefined || changes.some(({ diff, linesOmitted }) => diff === undefined || linesOmitted > 0);
+  return [
+    ...(deleted === 0 ? [] : [`deletes ${deleted} file${plural(deleted)}`]),
+    ...(isPartial ? ["not all of what would change can be shown"] : []),
+  ];
 }

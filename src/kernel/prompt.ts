@@ -8,19 +8,25 @@ import { assert } from "../base/errors.ts";
 import type { JsonObject } from "../base/json.ts";
 import { PROMPT_ACCESSES_MAX } from "../base/limits.ts";
 import type { ApprovalDetails, ApprovalRequest, AskingRule } from "../model/approval.ts";
+import type { FileAccess } from "../model/files.ts";
 import { accessFact } from "./evidence.ts";
+import { previewOf } from "./preview.ts";
 import { shownArguments } from "./prompt-arguments.ts";
-import { isDanger, risksOf, summaryOf } from "./prompt-risks.ts";
+import { isDanger, previewRisks, risksOf, summaryOf } from "./prompt-risks.ts";
 import type { Trail } from "./trail.ts";
 
 /** A request with its facts. */
 export type DescribedCall = ApprovalRequest & { readonly details: ApprovalDetails };
 
-/** Describes the call of `trail`, about which `rules` ask. */
-export async function describeCall(trail: Trail, rules: readonly AskingRule[]): Promise<DescribedCall> {
+/**
+ * Describes the call of `trail`, about which `rules` ask.
+ * @param files reads what the call names, to show what would change
+ */
+export async function describeCall(trail: Trail, rules: readonly AskingRule[], files: Pick<FileAccess, "read">): Promise<DescribedCall> {
   const { call, caller, tool, redaction, accesses } = trail;
   assert(call && caller && tool && redaction, "a call is described after it was judged");
   const { session, mark } = caller;
+  const preview = await previewOf(trail, redaction, files);
   const kind = isDanger(rules) ? "danger" : "execute";
   const details = {
     kind,
@@ -33,7 +39,7 @@ export async function describeCall(trail: Trail, rules: readonly AskingRule[]): 
     workDir: session.serviceRoot,
     seen: { trustLevel: mark.trustLevel, dataClass: mark.dataClass },
     accesses: shownAccesses(trail),
-    changes: [],
+    ...preview,
     arguments: shownArguments(redaction, call.arguments),
   } satisfies ApprovalDetails;
   return {
@@ -41,7 +47,7 @@ export async function describeCall(trail: Trail, rules: readonly AskingRule[]): 
     tool: tool.name,
     action: kind === "danger" ? "dangerous_operation" : "execute",
     summary: summaryOf(tool, accesses),
-    risks: risksOf(tool, accesses, details.rules, mark),
+    risks: [...risksOf(tool, accesses, details.rules, mark), ...previewRisks(preview)],
     details: redaction.facts(details) as typeof details,
   };
 }

@@ -34,8 +34,11 @@ export type ChangeDetail = {
   readonly kind: "create" | "modify" | "delete";
   /** Unified diff, redacted; absent for bytes that are no text. */
   readonly diff?: string;
-  /** The diff is longer than what is shown. */
-  readonly truncated: boolean;
+  /** Lines of the diff that are not shown; lines that were cut say so themselves. */
+  readonly linesOmitted: number;
+  /** Sizes of the file now and after the call; absent where there is none. */
+  readonly bytesBefore?: number;
+  readonly bytesAfter?: number;
 };
 
 /**
@@ -56,14 +59,13 @@ export type ApprovalDetails = {
   /** As evidence has them: `{kind, effect, path, zone}`, `{kind: "host", host, port}`, `{kind: "command", binary, line}` … */
   readonly accesses: readonly JsonObject[];
   readonly changes: readonly ChangeDetail[];
+  /** Why more changes than these are to be expected, or none: they could not be looked at, or are too many. */
+  readonly unseen?: string;
   readonly arguments: JsonObject;
 };
 
 /** Where an approval applies. `once`: one execution; `session`: as long as the session; `until`: up to a time, in the session. */
-export type ApprovalScope =
-  | { readonly kind: "once" }
-  | { readonly kind: "session" }
-  | { readonly kind: "until"; readonly untilMs: number };
+export type ApprovalScope = { readonly kind: "once" } | { readonly kind: "session" } | { readonly kind: "until"; readonly untilMs: number };
 
 /** An answer to a request. */
 export interface ApprovalAnswer {

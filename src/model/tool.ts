@@ -51,6 +51,24 @@ export interface ToolContext {
   readonly reply: ReplyForm;
 }
 
+/** A file as it is and as a call would leave it; a version that is absent is no file. */
+export interface FilePreview {
+  /** As the call names it. */
+  readonly path: string;
+  readonly before?: Uint8Array;
+  readonly after?: Uint8Array;
+}
+
+/** What a tool gets to say what a call would change: it can look, and nothing else. */
+export interface PreviewContext {
+  /** The whole file. Throws `ToolFailure` or `Refusal` like `FileAccess`. */
+  readonly read: (path: string) => Promise<Uint8Array>;
+  /** The same, `undefined` when there is no file. */
+  readonly readIfAny: (path: string) => Promise<Uint8Array | undefined>;
+  /** As in `ToolContext`. */
+  readonly hidden: (bytes: Uint8Array) => readonly HiddenRange[];
+}
+
 /** Which form the caller takes. */
 export type ReplyForm = "bytes" | "result" | "stream";
 
@@ -94,5 +112,10 @@ export interface Tool<Arguments = unknown> {
   readonly capability: ToolCapability;
   /** Pure: every resource the call will touch, and how. */
   analyse(args: Arguments): readonly Access[];
+  /**
+   * What a call would change as things are now, for people who are asked about it. Throws `ToolFailure` when the call would
+   * fail. Changes nothing; a tool without it is described by its arguments alone.
+   */
+  preview?(args: Arguments, context: PreviewContext): Promise<readonly FilePreview[]>;
   execute(args: Arguments, context: ToolContext): ToolOutput | Promise<ToolOutput>;
 }

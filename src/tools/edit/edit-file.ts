@@ -9,7 +9,7 @@ import { EDIT_FILE_BYTES_MAX, EDIT_MATCHES_MAX, EDITS_MAX, MAX_EDIT_SIZE, MAX_WR
 import { pathArgument, textArgument } from "../../model/argument.ts";
 import { ToolFailure } from "../../model/failure.ts";
 import type { HiddenRange, Tool } from "../../model/tool.ts";
-import { type Diff, unifiedDiff } from "./diff.ts";
+import { type Diff, unifiedDiff } from "../../model/unified-diff.ts";
 import { applyEdits, LOOM_OPERATIONS, type LoomEdit, type LoomResult, visibleMatches } from "./loom.ts";
 
 const edit = z
@@ -83,6 +83,14 @@ export const editFile: Tool<Arguments> = {
     { resource: { kind: "file", path: args.path }, effect: "read" },
     { resource: { kind: "file", path: args.path }, effect: "write" },
   ],
+  async preview(args, context) {
+    const before = await context.read(args.path);
+    const edits = args.edits.map(loomEdit);
+    const hidden = context.hidden(before);
+    const result = applyEdits(before, edits, hidden);
+    if (result.kind !== "applied") throw failureOf(result, before, edits, hidden);
+    return [{ path: args.path, before, after: result.bytes }];
+  },
   async execute(args, context) {
     const edits = args.edits.map(loomEdit);
     let diff: Diff = { text: "", linesOmitted: 0 };

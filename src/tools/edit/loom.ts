@@ -10,7 +10,9 @@
 
 import { eachMatch, findMatches, type Matches } from "../../base/byte-matches.ts";
 import { EDIT_MATCHES_MAX, EDIT_NATIVE_STEPS_MAX, EDIT_SCAN_BYTES_MAX, MAX_WRITE_SIZE } from "../../base/limits.ts";
+import { endOfLine } from "../../base/lines.ts";
 import type { HiddenRange } from "../../model/tool.ts";
+import type { Change } from "../../model/unified-diff.ts";
 
 /** What an edit does with the text it matches. */
 export const LOOM_OPERATIONS = ["replace", "append_after", "prepend_before", "delete"] as const;
@@ -21,13 +23,6 @@ export interface LoomEdit {
   readonly spec: Uint8Array;
   readonly content: Uint8Array;
   readonly count: number;
-}
-
-/** Bytes from `start` to `end` of the original become `content`. */
-export interface Change {
-  readonly start: number;
-  readonly end: number;
-  readonly content: Uint8Array;
 }
 
 /** What came of it. Edits are named by their index, lines count from 1. */
@@ -145,12 +140,6 @@ function splice(original: Uint8Array, changes: readonly Change[], sizeBytes: num
 }
 
 const NEWLINE = 10;
-
-/** Where the line that holds `position` ends, its line feed included. */
-export function endOfLine(bytes: Uint8Array, position: number): number {
-  const at = bytes.indexOf(NEWLINE, position);
-  return at === -1 ? bytes.byteLength : at + 1;
-}
 
 function lineAt(bytes: Uint8Array, position: number): number {
   let line = 1;

@@ -31,6 +31,9 @@ export const deleteFile: Tool<Arguments> = {
     audit: { logArgs: true, logOutput: false },
   },
   analyse: (args) => [{ resource: { kind: "file", path: args.path }, effect: "write" }],
+  async preview(args, context) {
+    return [{ path: args.path, before: await context.read(args.path) }];
+  },
   async execute(args, context) {
     const receipt = await context.files.remove(args.path);
     return { kind: "data", data: { path: receipt.path, size_bytes: receipt.sizeBytes } };

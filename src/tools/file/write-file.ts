@@ -7,6 +7,7 @@ import { utf8 } from "../../base/bytes.ts";
 import { MAX_WRITE_SIZE } from "../../base/limits.ts";
 import { pathArgument } from "../../model/argument.ts";
 import { hasMoreBytes } from "../../model/constraints.ts";
+import { ToolFailure } from "../../model/failure.ts";
 import type { Tool } from "../../model/tool.ts";
 
 const content = z
@@ -63,10 +64,21 @@ export const writeFile: Tool<Arguments> = {
     audit: { logArgs: false, logOutput: false },
   },
   analyse: (args) => [{ resource: { kind: "file", path: args.path }, effect: "write" }],
+  async preview(args, context) {
+    const bytes = bytesOf(args);
+    const before = await context.readIfAny(args.path);
+    if (before === undefined) return [{ path: args.path, after: bytes }];
+    if (args.create_only) throw new ToolFailure("FILE_EXISTS", "the file exists already, and the call wants a new one", "deny it");
+    return [{ path: args.path, before, after: args.append ? Buffer.concat([before, bytes]) : bytes }];
+  },
   async execute(args, context) {
-    const bytes = typeof args.content === "string" ? utf8(args.content) : args.content;
+    const bytes = bytesOf(args);
     const mode = args.create_only ? "create_only" : args.append ? "append" : "overwrite";
     const receipt = await context.files.write(args.path, bytes, { mode });
     return { kind: "data", data: { path: receipt.path, created: receipt.created, size_bytes: receipt.sizeBytes } };
   },
 };
+
+function bytesOf({ content: given }: Arguments): Uint8Array {
+  return typeof given === "string" ? utf8(given) : given;
+}

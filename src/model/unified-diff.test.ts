@@ -1,9 +1,9 @@
 // The diff of an edit: its exact form, its bounds, and that applying it gives the edited file.
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { DIFF_LINE_CHARACTERS_MAX, DIFF_LINES_MAX } from "../../base/limits.ts";
-import { unifiedDiff } from "./diff.ts";
-import { applyEdits, type LoomEdit } from "./loom.ts";
+import { DIFF_LINE_CHARACTERS_MAX, DIFF_LINES_MAX } from "../base/limits.ts";
+import { applyEdits, type LoomEdit } from "../tools/edit/loom.ts";
+import { unifiedDiff } from "./unified-diff.ts";
 
 const bytes = (text: string) => Buffer.from(text);
 const replace = (spec: string, content: string, count = 1): LoomEdit => ({

@@ -1,17 +1,33 @@
 /**
- * The unified diff of an edit, written from the edit's own changes. Pure.
+ * The unified diff of a change, written from what is known to have changed. Pure.
  *
- * Both versions need not be compared line by line, since what changed is known. Lines are shown as text; bytes that are
+ * Both versions are not compared here: an edit knows its changes, and `line-changes.ts` finds those between two versions. Lines are shown as text; bytes that are
  * not UTF-8 as replacement characters, for the diff is for reading and not for applying. INVARIANT: memory
- * and time are in proportion to the file, and what is returned is bounded by DIFF_LINES_MAX and DIFF_LINE_CHARACTERS_MAX.
+ * and time are in proportion to the file, and what is returned is bounded by its limits, which say what was left out.
  */
-import { DIFF_LINE_CHARACTERS_MAX, DIFF_LINES_MAX } from "../../base/limits.ts";
-import type { HiddenRange } from "../../model/tool.ts";
-import { type Change, endOfLine } from "./loom.ts";
+import { DIFF_LINE_CHARACTERS_MAX, DIFF_LINES_MAX } from "../base/limits.ts";
+import { countLines, endOfLine, startOfLine } from "../base/lines.ts";
+import type { HiddenRange } from "./tool.ts";
 
 const NEWLINE = 10;
 const CONTEXT_LINES = 3;
 const NO_NEWLINE = "\\ No newline at end of file";
+
+/** Bytes from `start` to `end` of the original become `content`. */
+export interface Change {
+  readonly start: number;
+  readonly end: number;
+  readonly content: Uint8Array;
+}
+
+/** How much of a diff is shown. */
+export interface DiffLimits {
+  readonly linesMax: number;
+  /** Bytes of one line. */
+  readonly lineMax: number;
+}
+
+const ANSWER_LIMITS: DiffLimits = { linesMax: DIFF_LINES_MAX, lineMax: DIFF_LINE_CHARACTERS_MAX };
 
 /** A diff, and how many of its lines were left out. */
 export interface Diff {
@@ -39,12 +55,13 @@ export function unifiedDiff(
   changes: readonly Change[],
   updated: Uint8Array,
   hidden: HiddenIn = () => [],
+  limits: DiffLimits = ANSWER_LIMITS,
 ): Diff {
   const hunks = hunksOf(original, blocksOf(original, changes));
   if (hunks.length === 0) return { text: "", linesOmitted: 0 };
-  const out = new Lines();
-  out.push(`--- a/${path}`);
-  out.push(`+++ b/${path}`);
+  const out = new Lines(limits);
+  out.push(`--- a/${onOneLine(path)}`);
+  out.push(`+++ b/${onOneLine(path)}`);
   const before: Version = { bytes: original, hidden: hidden(original) };
   const after: Version = { bytes: updated, hidden: hidden(updated) };
   let longer = 0; // bytes that the new version is longer by
@@ -215,23 +232,33 @@ function range(line: number, count: number): string {
   return count === 1 ? `${line}` : `${count === 0 ? line - 1 : line},${count}`;
 }
 
-/** Lines of output, the first DIFF_LINES_MAX of them. */
+/** A path cannot forge lines of the diff. */
+function onOneLine(path: string): string {
+  return path.replaceAll(/[\r\n]/g, (end) => (end === "\n" ? "\\n" : "\\r"));
+}
+
+/** Lines of output, the first of them. */
 class Lines {
+  readonly #limits: DiffLimits;
   readonly #lines: string[] = [];
   omitted = 0;
 
+  constructor(limits: DiffLimits) {
+    this.#limits = limits;
+  }
+
   push(line: string): void {
-    if (this.#lines.length < DIFF_LINES_MAX) this.#lines.push(line);
+    if (this.#lines.length < this.#limits.linesMax) this.#lines.push(line);
     else this.omitted += 1;
   }
 
   /** The lines of a version from `from` to `to`, each after `sign`. */
   pushLines(sign: string, { bytes, hidden }: Version, from: number, to: number): void {
     let position = from;
-    while (position < to && this.#lines.length < DIFF_LINES_MAX) {
+    while (position < to && this.#lines.length < this.#limits.linesMax) {
       const end = Math.min(to, endOfLine(bytes, position));
       const open = bytes[end - 1] !== NEWLINE;
-      this.push(sign + shown(visible(bytes, hidden, position, open ? end : end - 1)));
+      this.push(sign + shown(visible(bytes, hidden, position, open ? end : end - 1), this.#limits.lineMax));
       if (open) this.push(NO_NEWLINE);
       position = end;
     }
@@ -258,19 +285,9 @@ function visible(bytes: Uint8Array, hidden: readonly HiddenRange[], from: number
 
 const lossyUtf8 = new TextDecoder("utf-8", { ignoreBOM: true });
 
-function shown(line: Uint8Array): string {
-  const text = lossyUtf8.decode(line.subarray(0, DIFF_LINE_CHARACTERS_MAX));
-  return line.byteLength <= DIFF_LINE_CHARACTERS_MAX ? text : `${text}… (${line.byteLength - DIFF_LINE_CHARACTERS_MAX} more bytes)`;
-}
-
-function countLines(bytes: Uint8Array, from: number, to: number): number {
-  let lines = 0;
-  for (let index = from; index < to; index += 1) if (bytes[index] === NEWLINE) lines += 1;
-  return to > from && bytes[to - 1] !== NEWLINE ? lines + 1 : lines;
-}
-
-function startOfLine(bytes: Uint8Array, position: number): number {
-  return position === 0 ? 0 : bytes.lastIndexOf(NEWLINE, position - 1) + 1;
+function shown(line: Uint8Array, bytesMax: number): string {
+  const text = lossyUtf8.decode(line.subarray(0, bytesMax));
+  return line.byteLength <= bytesMax ? text : `${text}… (${line.byteLength - bytesMax} more bytes)`;
 }
 
 function linesBefore(bytes: Uint8Array, position: number, count: number): number {

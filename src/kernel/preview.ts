@@ -1,0 +1,85 @@
+/**
+ * What a call would change, shown before it runs: the files as they are against the files as they would be.
+ *
+ * Trusts a tool's `preview` as far as its `execute`: both come from the operator. INVARIANTS: a preview reads the files that the call
+ * names and no other, judged like those that it will open, and changes nothing. Secrets are found in whole versions, so that no line
+ * of a diff shows a part of one. What could not be looked at is said, never left out silently.
+ */
+import { textOf } from "../base/bytes.ts";
+import { PROMPT_CHANGES_MAX, PROMPT_DIFF_LINE_BYTES_MAX, PROMPT_DIFF_LINES_MAX, PROMPT_FILE_BYTES_MAX } from "../base/limits.ts";
+import type { ApprovalDetails, ChangeDetail } from "../model/approval.ts";
+import { Refusal, ToolFailure } from "../model/failure.ts";
+import type { FileAccess } from "../model/files.ts";
+import { lineChanges } from "../model/line-changes.ts";
+import type { FilePreview, PreviewContext } from "../model/tool.ts";
+import { unifiedDiff } from "../model/unified-diff.ts";
+import type { CallRedaction } from "./redaction.ts";
+import type { Trail } from "./trail.ts";
+
+/** What would change, and why that may not be all. */
+export type Preview = Pick<ApprovalDetails, "changes" | "unseen">;
+
+/** What the call of `trail` would change. Only bugs throw. */
+export async function previewOf(trail: Trail, redaction: CallRedaction, files: Pick<FileAccess, "read">): Promise<Preview> {
+  const { tool } = trail;
+  if (tool?.preview === undefined) return { changes: [] };
+  let previews: readonly FilePreview[];
+  try {
+    previews = await tool.preview(trail.args, contextOf(redaction, files));
+  } catch (error) {
+    const problem = error instanceof ToolFailure ? error.message : error instanceof Refusal ? error.denial.message : undefined;
+    if (problem === undefined) throw error;
+    return { changes: [], unseen: redaction.words(problem) };
+  }
+  return describe(previews, redaction);
+}
+
+function contextOf(redaction: CallRedaction, files: Pick<FileAccess, "read">): PreviewContext {
+  const read = async (path: string) => (await files.read(path, { bytesMax: PROMPT_FILE_BYTES_MAX })).bytes;
+  return {
+    read,
+    async readIfAny(path) {
+      try {
+        return await read(path);
+      } catch (error) {
+        if (error instanceof ToolFailure && error.code === "FILE_NOT_FOUND") return undefined;
+        throw error;
+      }
+    },
+    hidden: (bytes) => redaction.hidden(bytes),
+  };
+}
+
+function describe(previews: readonly FilePreview[], redaction: CallRedaction): Preview {
+  let linesLeft = PROMPT_DIFF_LINES_MAX;
+  const changes = previews.slice(0, PROMPT_CHANGES_MAX).map((preview) => {
+    const change = changeOf(preview, redaction, linesLeft);
+    linesLeft -= change.diff?.split("\n").length ?? 0;
+    return change;
+  });
+  const more = previews.length - changes.length;
+  return more === 0 ? { changes } : { changes, unseen: `${more} more files change` };
+}
+
+const NOTHING = new Uint8Array();
+
+function changeOf(preview: FilePreview, redaction: CallRedaction, linesMax: number): ChangeDetail {
+  const { path, before = NOTHING, after = NOTHING } = preview;
+  const facts = {
+    path,
+    kind: preview.before === undefined ? "create" : preview.after === undefined ? "delete" : "modify",
+    ...(preview.before && { bytesBefore: before.byteLength }),
+    ...(preview.after && { bytesAfter: after.byteLength }),
+  } as const;
+  const isShown = [before, after].every((bytes) => bytes.byteLength <= PROMPT_FILE_BYTES_MAX && isText(bytes));
+  if (!isShown) return { ...facts, linesOmitted: 0 };
+  const hidden = (bytes: Uint8Array) => redaction.hidden(bytes);
+  const limits = { linesMax: Math.max(0, linesMax), lineMax: PROMPT_DIFF_LINE_BYTES_MAX };
+  const { text, linesOmitted } = unifiedDiff(path, before, lineChanges(before, after), after, hidden, limits);
+  return { ...facts, diff: text, linesOmitted };
+}
+
+/** Text as people mean it: UTF-8 without zero bytes. */
+function isText(bytes: Uint8Array): boolean {
+  return !bytes.includes(0) && textOf(bytes) !== undefined;
+}
