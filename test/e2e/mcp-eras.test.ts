@@ -8,9 +8,10 @@ import { Client, ProtocolError } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { AjvJsonSchemaValidator } from "@modelcontextprotocol/server/validators/ajv";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { environmentOf, linesOf, MAIN, until } from "../support/command-line.ts";
+import { environmentOf, handrail, linesOf, MAIN, until } from "../support/command-line.ts";
 import { readEvidence } from "../support/evidence.ts";
 import { lockOf } from "../support/file-lock.ts";
+import { initialize, legacy, modern } from "../support/mcp-connection.ts";
 import { inspect, mcpdo, serverCommand } from "../support/mcp-programs.ts";
 import { freshPlace, type Place } from "../support/place.ts";
 
@@ -92,6 +93,33 @@ test("an unknown tool is an error of the protocol in the modern era, a result be
   await Promise.all([modern.close(), legacy.close()]);
   const refused = async () => (await readEvidence(place.state)).filter(({ entry }) => entry.eventType === "tool_execution_denied");
   await until(async () => (await refused()).length === 2);
+});
+
+describe("the protocol library", () => {
+  const reportLoads = `import { registerHooks } from "node:module";
+    registerHooks({ load(url, context, next) {
+      if (url.includes("@modelcontextprotocol")) process.stderr.write("loads the library\\n");
+      return next(url, context);
+    } });`;
+  const NODE_OPTIONS = `--import data:text/javascript,${encodeURIComponent(reportLoads)}`;
+  const call = { name: "read_file", arguments: { path: "a.txt" } };
+  const plain = {
+    modern: [modern(1, "server/discover"), modern(2, "tools/list"), modern(3, "tools/call", call)],
+    legacy: [initialize(), legacy(1, "tools/list"), legacy(2, "ping"), legacy(3, "tools/call", call)],
+  };
+  const unusual = { modern: modern(4, "no/such"), legacy: legacy(4, "no/such") };
+  const served = async (requests: readonly object[]) => {
+    const place = placeWithFiles();
+    const input = requests.map((request) => `${JSON.stringify(request)}\n`).join("");
+    const { stdout, stderr } = await handrail(place, ["mcp", "--workspace", place.workspace], { input, environment: { NODE_OPTIONS } });
+    return { answers: linesOf(stdout).length, isLoaded: stderr.includes("loads the library") };
+  };
+
+  test.each(ERAS)("is not loaded for a plain client (%s), only for one that asks for more", async (era) => {
+    const requests = plain[era];
+    expect(await served(requests)).toEqual({ answers: requests.length, isLoaded: false });
+    expect(await served([...requests, unusual[era]])).toEqual({ answers: requests.length + 1, isLoaded: true });
+  });
 });
 
 test("a subscription is acknowledged for nothing and ends gracefully", async () => {

@@ -72,6 +72,8 @@ export const LINE_BYTES_MAX = 2 * MAX_WRITE_SIZE;
 export const BATCH_MESSAGES_MAX = 256;
 /** Characters (UTF-16 code units) of a stranger's text that an MCP error message repeats. */
 export const QUOTED_CHARACTERS_MAX = 128;
+/** Characters (UTF-16 code units) of an error message of the MCP library, whose longest own text is some 250: the rest is the client's. */
+export const RPC_ERROR_CHARACTERS_MAX = 512;
 /** Milliseconds for which an MCP client may keep a list: tools change with the version alone, so it is old after an update for this long. */
 export const LIST_FRESH_MS = 300_000;
 /** Progress notifications that one MCP call sends; what comes after them is dropped. */

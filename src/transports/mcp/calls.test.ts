@@ -74,6 +74,18 @@ describe("cancellation", () => {
     expect(connection.lines()).toHaveLength(3);
   });
 
+  test("of a modern request that waits for the library drops it, and its id is free for another", async () => {
+    const connection = connect();
+    connection.write(modern(5, "no/such"), cancel(5), modern(5, "server/discover"), modern(6, "no/such"));
+    expect(new Set(codes(await connection.end()))).toEqual(
+      new Set([
+        [5, undefined],
+        [6, -32601],
+      ]),
+    );
+    expect(connection.lines()).toHaveLength(2);
+  });
+
   test("a client that goes away takes its calls with it", async () => {
     const signals: AbortSignal[] = [];
     const connection = connect((submission, signal, listener) => {

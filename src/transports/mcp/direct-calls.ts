@@ -1,10 +1,10 @@
 /**
  * Between the transport and the protocol library: tells the eras apart, and makes every call itself.
  *
- * A request that claims the modern era is answered here, from itself alone. A legacy one goes to the library, except for
- * `tools/call`: the library validates every message several times over, and the kernel validates every call anyway and
- * records what it refuses, so that all calls go to it directly, malformed ones above all. What a legacy call asks for
- * besides (a task) is optional and not offered.
+ * A request that claims the modern era is answered from itself alone, another one in its legacy session. Calls of both go
+ * to the kernel: the library validates every message several times over, and the kernel validates every call anyway and
+ * records what it refuses, malformed ones above all. What a legacy call asks for besides (a task) is optional and not
+ * offered.
  *
  * INVARIANTS: a request is answered once, a cancelled one not at all, and a client that is gone has its calls aborted; a
  * legacy request before `initialize` is refused, `ping` alone is not.
@@ -14,9 +14,10 @@ import type { JsonObject } from "../../base/json.ts";
 import { isJsonObject } from "../../base/json.ts";
 import type { ProgressListener } from "../../model/progress.ts";
 import type { CallParameters } from "./call-tool.ts";
-import { cursorError, envelopeError, handshakeError, isProgressToken, legacyMetaError } from "./envelope.ts";
+import { cursorError, handshakeError, isProgressToken, metaError } from "./early-refusals.ts";
 import { cancelledRequest } from "./json-rpc.ts";
 import type { ModernEra } from "./modern.ts";
+import { printRound, roundError } from "./modern-rounds.ts";
 import { type CallResult, printAnswer } from "./print-result.ts";
 import { progressNotes } from "./progress-notes.ts";
 import { isModernOnly, META_CLIENT_CAPABILITIES, META_PROTOCOL_VERSION, MODERN_REVISION, modernMeta } from "./revisions.ts";
@@ -35,9 +36,6 @@ export interface PrintingTransport extends Transport {
 /** Makes one call. */
 export type CallHandler = (parameters: CallParameters, signal: AbortSignal, listener?: ProgressListener) => Promise<CallResult>;
 
-/** How the answer to a call is printed in the era it was made in. */
-type Printer = (id: RequestId, result: CallResult) => readonly string[];
-
 /** A transport for the library that answers calls and modern requests itself. */
 export class DirectCalls implements Transport {
   onclose?: () => void;
@@ -46,6 +44,7 @@ export class DirectCalls implements Transport {
   readonly #inner: PrintingTransport;
   readonly #call: CallHandler;
   readonly #modern: ModernEra;
+  /** Requests that are worked on: calls, and what the library is asked. */
   readonly #running = new Map<RequestId, AbortController>();
   /** Whether the client asked for a legacy session; what it may ask before is little. */
   #initialized = false;
@@ -102,50 +101,78 @@ export class DirectCalls implements Transport {
   #takeModern(request: JSONRPCRequest, meta: JsonObject): void {
     const answer = this.#modern.answer(request, meta);
     switch (answer.kind) {
-      case "call":
-        this.#run(request, this.#printModern);
+      case "printed":
+        this.#inner.sendPrinted(request.id, [answer.answer]);
         return;
       case "refused":
         this.#refuse(request.id, answer.error);
         return;
-      case "lines":
-        for (const note of answer.notes) this.#inner.sendNote(note);
-        this.#inner.sendPrinted(request.id, [answer.answer]);
+      case "call":
+        this.#work(request, (signal) => this.#callModern(request, signal));
+        return;
+      case "unusual":
+        this.#work(request, (signal) => this.#ask(request, signal));
     }
+  }
+
+  async #ask(request: JSONRPCRequest, signal: AbortSignal): Promise<readonly string[]> {
+    const said = await this.#modern.ask(request);
+    if (signal.aborted) return [];
+    if (said.kind === "call") return this.#callModern(request, signal);
+    for (const note of said.notes) this.#inner.sendNote(note);
+    return [said.answer];
+  }
+
+  async #callModern(request: JSONRPCRequest, signal: AbortSignal): Promise<readonly string[]> {
+    const { id, params } = request;
+    const error = roundError(params);
+    if (error !== undefined) return [printError(id, error)];
+    return printRound(id, await this.#makeCall(params, signal), this.#modern.resultHead);
   }
 
   #takeLegacy(request: JSONRPCRequest): void {
     const error = this.#legacyError(request);
     if (error !== undefined) this.#refuse(request.id, error);
-    else if (request.method === "tools/call") this.#run(request, printLegacy);
+    else if (request.method === "tools/call") this.#work(request, (signal) => this.#callLegacy(request, signal));
     else this.onmessage?.(request);
   }
 
   #legacyError({ method, params }: JSONRPCRequest): RpcError | undefined {
     if (isModernOnly(method) || !(this.#initialized || OPENING.has(method))) return noEra(method);
     if (method === "tools/call") return undefined; // the kernel says what is wrong with it, and records it
-    const error = legacyMetaError(params) ?? cursorError(method, params) ?? (method === "initialize" ? handshakeError(params) : undefined);
+    const error = metaError(params) ?? cursorError(method, params) ?? (method === "initialize" ? handshakeError(params) : undefined);
     if (method === "initialize" && error === undefined) this.#initialized = true;
     return error;
   }
 
-  #run({ id, params }: JSONRPCRequest, print: Printer): void {
-    const call = new AbortController();
-    this.#running.set(id, call);
-    const parameters = callParameters(params);
-    const notes = this.#notes(parameters._meta, call.signal);
-    this.#call(parameters, call.signal, notes?.listener)
-      .then((result) => print(id, result))
+  async #callLegacy({ id, params }: JSONRPCRequest, signal: AbortSignal): Promise<readonly string[]> {
+    return printAnswer(id, await this.#makeCall(params, signal));
+  }
+
+  /** Works on a request until there is an answer; one that is cancelled meanwhile gets none. */
+  #work({ id }: JSONRPCRequest, answer: (signal: AbortSignal) => Promise<readonly string[]>): void {
+    const work = new AbortController();
+    this.#running.set(id, work);
+    answer(work.signal)
       .catch((error: unknown) => {
         this.onerror?.(error instanceof Error ? error : new Error(String(error)));
         return [printError(id, { code: INTERNAL_ERROR, message: "internal error" })];
       })
-      .then((answer) => {
-        notes?.end();
-        // A client may use the id of a call that it cancelled again, before that one has ended.
-        if (this.#running.get(id) === call) this.#running.delete(id);
-        if (!call.signal.aborted) this.#inner.sendPrinted(id, answer);
+      .then((answered) => {
+        // A client may use the id of a request that it cancelled again, before the work on that one has ended.
+        if (this.#running.get(id) === work) this.#running.delete(id);
+        if (!work.signal.aborted) this.#inner.sendPrinted(id, answered);
       });
+  }
+
+  async #makeCall(params: JSONRPCRequest["params"], signal: AbortSignal): Promise<CallResult> {
+    const parameters = callParameters(params);
+    const notes = this.#notes(parameters._meta, signal);
+    try {
+      return await this.#call(parameters, signal, notes?.listener);
+    } finally {
+      notes?.end();
+    }
   }
 
   #notes(meta: unknown, signal: AbortSignal): ReturnType<typeof progressNotes> | undefined {
@@ -153,11 +180,6 @@ export class DirectCalls implements Transport {
     if (!isProgressToken(token)) return undefined;
     return progressNotes(token, signal, (line) => (this.#inner.isBehind() ? undefined : this.#inner.sendNote(line)));
   }
-
-  readonly #printModern: Printer = (id, result) => {
-    if (!result.isMalformed) return printAnswer(id, result, this.#modern.resultHead);
-    return [printError(id, { code: INVALID_PARAMS, message: result.text, data: result.structuredContent })];
-  };
 
   #refuse(id: RequestId, error: RpcError): void {
     this.#inner.sendPrinted(id, [printError(id, error)]);
@@ -167,11 +189,9 @@ export class DirectCalls implements Transport {
 /** What a legacy client may ask before its handshake. */
 const OPENING: ReadonlySet<string> = new Set(["initialize", "ping"]);
 
-const printLegacy: Printer = (id, result) => printAnswer(id, result);
-
-/** Whether an `initialize` is a legacy one after all: it is, unless its `_meta` asks for the modern era without a fault. */
+/** Whether an `initialize` is a legacy one after all: it is, unless its `_meta` names the modern revision itself. */
 function asksForLegacy(method: string, meta: JsonObject): boolean {
-  return method === "initialize" && envelopeError(meta) !== undefined;
+  return method === "initialize" && meta[META_PROTOCOL_VERSION] !== MODERN_REVISION;
 }
 
 function noEra(method: string): RpcError {

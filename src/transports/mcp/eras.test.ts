@@ -48,13 +48,18 @@ describe("eras on one connection", () => {
     expect(codes(await exchange([initialize(), legacy(1, "subscriptions/listen", { notifications: {} })]))).toContainEqual([1, -32602]);
   });
 
-  test("an `initialize` with a bent claim is a legacy one; with a good claim it is a method that the modern era lacks", async () => {
+  test("an `initialize` that names another revision in `_meta` is a legacy one; of the modern revision it is refused, however bent", async () => {
     const params = initialize().params;
-    const [bent] = await exchange([
-      { ...initialize(), params: { ...params, _meta: { "io.modelcontextprotocol/protocolVersion": "2025-11-25" } } },
-    ]);
-    expect(bent).toMatchObject({ result: { protocolVersion: "2025-11-25", serverInfo: { name: "handrail", version: "1.2.3" } } });
-    expect(codes(await exchange([{ ...initialize(), params: { ...params, _meta: META } }]))).toEqual([["init", -32601]]);
+    const claiming = (_meta: object) => exchange([{ ...initialize(), params: { ...params, _meta } }, legacy("list", "tools/list")]);
+    const [other] = await claiming({ "io.modelcontextprotocol/protocolVersion": "2025-11-25" });
+    expect(other).toMatchObject({ result: { protocolVersion: "2025-11-25", serverInfo: { name: "handrail", version: "1.2.3" } } });
+    const refused = { list: { error: { code: -32602 } } };
+    expect(byId(await claiming(META))).toMatchObject({ init: { error: { code: -32601 } }, ...refused });
+    const bent = { "io.modelcontextprotocol/protocolVersion": "2026-07-28" };
+    expect(byId(await claiming(bent))).toMatchObject({
+      init: { error: { code: -32022, data: { supported: ["2026-07-28"] } } },
+      ...refused,
+    });
   });
 
   test.each([

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { CALLS_IN_FLIGHT_MAX } from "../../base/limits.ts";
 import { LegacyEra } from "./legacy-era.ts";
-import { connectLibrary, type LegacySource } from "./legacy-library.ts";
+import { connectLegacy, type LibrarySource } from "./library.ts";
 import { isBare, LEGACY_REVISIONS, plainHandshake } from "./plain-requests.ts";
 
 const TURNS_MAX = 300;
@@ -15,7 +15,7 @@ function clientEnd() {
   const sent: JSONRPCMessage[] = [];
   const revisions: string[] = [];
   const errors: string[] = [];
-  const source: LegacySource = {
+  const source: LibrarySource = {
     identity: { serverInfo: { name: "handrail", title: "Handrail", version: "1" }, capabilities: { tools: {} }, instructions: "Careful." },
     tools: () => [TOOL],
     onError: (error) => errors.push(error.message),
@@ -39,7 +39,7 @@ const settled = async (end: { readonly sent: readonly unknown[] }, count: number
 /** The library alone. */
 async function byLibrary(messages: readonly JSONRPCMessage[]) {
   const end = clientEnd();
-  await connectLibrary(end.source, end.transport);
+  await connectLegacy(end.source, end.transport);
   for (const message of messages) {
     end.transport.onmessage?.(message);
     await new Promise((resolve) => setImmediate(resolve));

@@ -9,7 +9,7 @@ import type { JSONRPCMessage, JSONRPCRequest, RequestId, Transport } from "@mode
 import type { JsonObject } from "../../base/json.ts";
 import { CALLS_IN_FLIGHT_MAX } from "../../base/limits.ts";
 import { cancelledRequest } from "./json-rpc.ts";
-import type { LegacySource } from "./legacy-library.ts";
+import type { LibrarySource } from "./library.ts";
 import { isBare, plainHandshake } from "./plain-requests.ts";
 import { INTERNAL_ERROR } from "./rpc-error.ts";
 
@@ -18,7 +18,7 @@ const REPEATED: RequestId = "handrail: the handshake once more";
 
 /** Answers the legacy requests of one client. */
 export class LegacyEra {
-  readonly #source: LegacySource;
+  readonly #source: LibrarySource;
   readonly #client: Pick<Transport, "send" | "close" | "setProtocolVersion">;
   /** What the library was connected to; it sets the handlers. */
   #library: Transport | undefined;
@@ -28,7 +28,7 @@ export class LegacyEra {
   #closed = false;
 
   /** @param client where answers go */
-  constructor(source: LegacySource, client: Pick<Transport, "send" | "close" | "setProtocolVersion">) {
+  constructor(source: LibrarySource, client: Pick<Transport, "send" | "close" | "setProtocolVersion">) {
     this.#source = source;
     this.#client = client;
   }
@@ -86,9 +86,9 @@ export class LegacyEra {
   async #load(first: JSONRPCMessage): Promise<void> {
     this.#waiting = [first];
     try {
-      const { connectLibrary } = await import("./legacy-library.ts");
+      const { connectLegacy } = await import("./library.ts");
       const transport = this.#transport();
-      await connectLibrary(this.#source, transport);
+      await connectLegacy(this.#source, transport);
       await this.#repeatHandshake(transport);
       if (this.#closed) {
         transport.onclose?.();

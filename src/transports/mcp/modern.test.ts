@@ -1,11 +1,13 @@
 // Revision 2026-07-28, line by line: what it requires, and what is refused with which words.
 import { describe, expect, test } from "vitest";
 import { byId, codes, connect, denied, exchange, initialize, META, modern, READ, READ_CALL } from "../../../test/support/mcp-connection.ts";
-import { QUOTED_CHARACTERS_MAX } from "../../base/limits.ts";
+import { RPC_ERROR_CHARACTERS_MAX } from "../../base/limits.ts";
 import type { Outcome } from "../../model/call.ts";
 
 const STORED =
   '{"type":"object","description":"In place of a result that is too large for an answer: where the whole of it is stored, and how it begins.","properties":{"content_hash":{"type":"string"},"size":{"type":"integer"},"preview":{"type":"string"},"rest":{"type":"object"}},"required":["content_hash","size"],"additionalProperties":false}';
+
+const CLIENT = { name: "test", version: "1" };
 
 describe("the modern era", () => {
   test("golden lines of revision 2026-07-28", async () => {
@@ -18,8 +20,8 @@ describe("the modern era", () => {
     await connection.until(4);
     connection.write(modern(4, "tools/call", READ_CALL));
     await connection.end();
-    const head =
-      '"resultType":"complete","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"handrail","title":"Handrail","version":"1.2.3"}';
+    const server = '"io.modelcontextprotocol/serverInfo":{"name":"handrail","title":"Handrail","version":"1.2.3"}';
+    const head = `"resultType":"complete","_meta":{${server}`;
     const hints = '"ttlMs":300000,"cacheScope":"private"';
     const tool =
       '{"name":"read_file","title":"Read a file","description":"Reads a file.","inputSchema":{"type":"object","properties":{"path":{"type":"string"}},"required":["path"],"additionalProperties":false},"outputSchema":{"type":"object","properties":{"status":{"type":"string","enum":["success","error"]},"data":{"anyOf":[{"type":"object","properties":{"content":{"type":"string"}}},' +
@@ -30,8 +32,8 @@ describe("the modern era", () => {
     expect(connection.raw()).toEqual([
       `{"jsonrpc":"2.0","id":1,"result":{${head}},"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"instructions":"Be careful.",${hints}}}`,
       `{"jsonrpc":"2.0","id":"two","result":{${head}},"tools":[${tool}],${hints}}}`,
-      '{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":"three"},"notifications":{}}}',
-      `{"jsonrpc":"2.0","id":"three","result":{${head},"io.modelcontextprotocol/subscriptionId":"three"}}}`,
+      '{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"notifications":{},"_meta":{"io.modelcontextprotocol/subscriptionId":"three"}}}',
+      `{"jsonrpc":"2.0","id":"three","result":{"resultType":"complete","_meta":{"io.modelcontextprotocol/subscriptionId":"three",${server}}}}`,
       `{"jsonrpc":"2.0","id":4,"result":{${head}},"content":[{"type":"text","text":"one\\n"}],"structuredContent":{"data":{"content":"one\\n","path":"a.txt"},"status":"success","metadata":${metadata}},"isError":false}}`,
     ]);
   });
@@ -68,26 +70,61 @@ describe("the modern era", () => {
     ["a log level that is none", { ...META, "io.modelcontextprotocol/logLevel": "loud" }, -32602, "logLevel"],
     ["a progress token that is an object", { ...META, progressToken: {} }, -32602, "progressToken"],
     ["a progress token that is a fraction", { ...META, progressToken: 1.5 }, -32602, "progressToken"],
-    ["a revision of the future", { "io.modelcontextprotocol/protocolVersion": "2030-01-01" }, -32022, "2030-01-01"],
-    ["a legacy revision", { ...META, "io.modelcontextprotocol/protocolVersion": "2025-11-25" }, -32022, "initialize"],
+    [
+      "a client whose icon has no address",
+      { ...META, "io.modelcontextprotocol/clientInfo": { ...CLIENT, icons: [{}] } },
+      -32602,
+      "clientInfo",
+    ],
+    ["a task", { ...META, "io.modelcontextprotocol/related-task": 1 }, -32602, "related-task"],
+    ["a revision of the future", { ...META, "io.modelcontextprotocol/protocolVersion": "2030-01-01" }, -32022, "2030-01-01"],
+    ["a legacy revision", { ...META, "io.modelcontextprotocol/protocolVersion": "2025-11-25" }, -32022, "2026-07-28"],
     ["an empty revision", { ...META, "io.modelcontextprotocol/protocolVersion": "" }, -32022, "2026-07-28"],
   ])("%s: refused before anything happens", async (_, meta, code, named) => {
     for (const method of ["tools/call", "tools/list", "server/discover", "nonsense"]) {
       const connection = connect();
       connection.write(modern(1, method, READ_CALL, meta));
       const [line] = await connection.end();
-      expect(line).toMatchObject({ id: 1, error: { code, message: expect.stringContaining(named) } });
+      expect(line).toMatchObject({ id: 1, error: { code } });
+      expect(JSON.stringify(line?.error)).toContain(named);
       expect(connection.calls).toEqual([]);
+      expect(connection.errors).toEqual([]);
     }
   });
 
-  test("an unsupported revision is answered with those that are, and is not repeated at length", async () => {
-    const [short, long] = await exchange([
-      modern(1, "tools/list", {}, { "io.modelcontextprotocol/protocolVersion": "1900-01-01" }),
-      modern(2, "tools/list", {}, { "io.modelcontextprotocol/protocolVersion": "x".repeat(1_000_000) }),
+  test("an unsupported revision is answered with those that are; nothing that was sent is repeated at length", async () => {
+    const long = "x".repeat(1_000_000);
+    const [short, ...lines] = await exchange([
+      modern(1, "tools/list", {}, { ...META, "io.modelcontextprotocol/protocolVersion": "1900-01-01" }),
+      modern(2, "tools/list", {}, { ...META, "io.modelcontextprotocol/protocolVersion": long }),
+      modern(3, "tools/list", {}, { ...META, "io.modelcontextprotocol/clientCapabilities": { extensions: { [long]: 1 } } }),
+      modern(4, long),
     ]);
     expect(short).toMatchObject({ error: { code: -32022, data: { supported: ["2026-07-28"], requested: "1900-01-01" } } });
-    expect(JSON.stringify(long).length).toBeLessThan(4 * QUOTED_CHARACTERS_MAX);
+    expect(codes(lines)).toEqual([
+      [2, -32022],
+      [3, -32602],
+      [4, -32601],
+    ]);
+    for (const line of lines) expect(JSON.stringify(line).length).toBeLessThan(2 * RPC_ERROR_CHARACTERS_MAX);
+  });
+
+  test("a client that says unusual things of itself makes its calls like any other", async () => {
+    const clientInfo = { ...CLIENT, icons: [{ src: "https://example.com/icon.png" }] };
+    const meta = { ...META, "io.modelcontextprotocol/clientInfo": clientInfo, "io.modelcontextprotocol/logLevel": "info" };
+    const connection = connect();
+    connection.write(
+      modern(1, "tools/call", READ_CALL, meta),
+      modern(2, "tools/call", { name: 7 }, meta),
+      modern(3, "tools/call", { ...READ_CALL, requestState: "forged" }, meta),
+      modern(4, "tools/list", {}, meta),
+    );
+    const answers = byId(await connection.end());
+    expect(answers[1]).toEqual(byId(await exchange([modern(1, "tools/call", READ_CALL)]))[1]);
+    expect(answers[3]).toMatchObject({ error: { code: -32602, message: expect.stringContaining("requestState") } });
+    expect(answers[4]).toEqual(byId(await exchange([modern(4, "tools/list")]))[4]);
+    // The malformed one as well: the kernel refuses it, and records that it did.
+    expect(connection.calls.map(({ tool }) => tool)).toEqual(["read_file", ""]);
   });
 
   test("members of `_meta` that nobody knows, and a client that does not say who it is, are fine", async () => {

@@ -1,20 +1,38 @@
 /**
- * Which legacy requests are so plain that their answer is certain without the protocol library's schemas.
+ * Which requests are so plain that what becomes of them is certain without the protocol library's schemas.
  *
  * INVARIANT: what is plain here the library accepts, and answers the same (a test compares); whatever is unusual is not
  * plain, however right it may be.
  */
-import { isJsonObject } from "../../base/json.ts";
+import { isJsonObject, type JsonObject } from "../../base/json.ts";
+import { META_CLIENT_CAPABILITIES, META_CLIENT_INFO, META_LOG_LEVEL, META_PROTOCOL_VERSION, MODERN_REVISION } from "./revisions.ts";
 
 /** Legacy revisions that are agreed on when a client asks for them; for any other the library chooses. */
 export const LEGACY_REVISIONS: ReadonlySet<string> = new Set(["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05", "2024-10-07"]);
 
+const LOG_LEVELS: ReadonlySet<unknown> = new Set(["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]);
 const CAPABILITIES = ["roots", "sampling", "elicitation", "experimental", "extensions"];
 const CLIENT_WORDS = ["name", "version", "title", "websiteUrl", "description"];
 
 /** Whether `parameters` ask for nothing: absent, or a progress token alone. */
 export function isBare(parameters: unknown): boolean {
   return parameters === undefined || (hasOnly(parameters, ["_meta"]) && isPlainMeta(parameters["_meta"]));
+}
+
+/** Whether `meta` is a plain envelope of the modern era; what it says besides is not looked at. */
+export function isPlainEnvelope(meta: JsonObject): boolean {
+  const { [META_CLIENT_INFO]: client, [META_LOG_LEVEL]: level } = meta;
+  return (
+    meta[META_PROTOCOL_VERSION] === MODERN_REVISION &&
+    arePlainCapabilities(meta[META_CLIENT_CAPABILITIES]) &&
+    (client === undefined || isPlainClient(client)) &&
+    (level === undefined || LOG_LEVELS.has(level))
+  );
+}
+
+/** Whether the parameters of a modern request are its envelope alone. */
+export function isEnvelopeAlone(parameters: unknown): boolean {
+  return hasOnly(parameters, ["_meta"]);
 }
 
 /** The revision that a plain `initialize` with these parameters comes to; `undefined` when it is not plain. */
@@ -32,16 +50,26 @@ function isPlainMeta(meta: unknown): boolean {
   return progressToken === undefined || typeof progressToken === "string" || Number.isSafeInteger(progressToken);
 }
 
-/** Capabilities that say no more than that they exist: `{"roots":{"listChanged":true},"elicitation":{"form":{}}}`. */
+/** Capabilities that say little more than that they exist: `{"roots":{"listChanged":true},"elicitation":{"form":{}}}`. */
 function arePlainCapabilities(capabilities: unknown): boolean {
   if (!hasOnly(capabilities, CAPABILITIES)) return false;
   return Object.entries(capabilities).every(
     ([capability, value]) =>
-      isJsonObject(value) &&
-      Object.entries(value).every(([name, detail]) =>
-        capability === "roots" ? name === "listChanged" && typeof detail === "boolean" : hasOnly(detail, []),
-      ),
+      isJsonObject(value) && Object.entries(value).every(([name, detail]) => isPlainDetail(capability, name, detail)),
   );
+}
+
+/** What clients say of an extension is short: `{"io.modelcontextprotocol/ui":{"mimeTypes":["text/html"]}}`. */
+function isPlainDetail(capability: string, name: string, detail: unknown): boolean {
+  if (capability === "roots") return name === "listChanged" && typeof detail === "boolean";
+  if (capability !== "extensions") return hasOnly(detail, []);
+  return (
+    isJsonObject(detail) && Object.values(detail).every((setting) => isWord(setting) || (Array.isArray(setting) && setting.every(isWord)))
+  );
+}
+
+function isWord(setting: unknown): boolean {
+  return typeof setting === "string" || typeof setting === "boolean";
 }
 
 function isPlainClient(client: unknown): boolean {

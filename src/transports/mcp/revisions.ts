@@ -24,8 +24,6 @@ export const META_LOG_LEVEL = "io.modelcontextprotocol/logLevel";
 export const META_RELATED_TASK = "io.modelcontextprotocol/related-task";
 /** Member of a result's `_meta`: who answers. */
 export const META_SERVER_INFO = "io.modelcontextprotocol/serverInfo";
-/** Member of `_meta` in what is sent on a subscription: the id of the request that opened it. */
-export const META_SUBSCRIPTION_ID = "io.modelcontextprotocol/subscriptionId";
 
 /** Methods that only the modern era has. */
 const MODERN_METHODS: ReadonlySet<string> = new Set(["server/discover", "subscriptions/listen"]);

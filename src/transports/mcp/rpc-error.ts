@@ -7,14 +7,10 @@ import { QUOTED_CHARACTERS_MAX } from "../../base/limits.ts";
 export const PARSE_ERROR = -32700;
 /** The JSON is no request. */
 export const INVALID_REQUEST = -32600;
-/** The method does not exist in the revision that was asked for. */
-export const METHOD_NOT_FOUND = -32601;
 /** The parameters are not what the method takes. */
 export const INVALID_PARAMS = -32602;
 /** A bug here. */
 export const INTERNAL_ERROR = -32603;
-/** The revision is not spoken (2026-07-28). */
-export const UNSUPPORTED_PROTOCOL_VERSION = -32022;
 
 /** The `error` member of an answer. */
 export interface RpcError {
@@ -28,12 +24,7 @@ export function printError(id: RequestId | null, error: RpcError): string {
   return JSON.stringify({ jsonrpc: "2.0", id, error });
 }
 
-/** Text of a stranger for a message, in backticks. */
-export function quoted(text: string): string {
-  return `\`${shortened(text)}\``;
-}
-
 /** Text of a stranger, never longer than is needed to recognise it, and never half a character. */
-export function shortened(text: string): string {
-  return text.length > QUOTED_CHARACTERS_MAX ? `${text.slice(0, QUOTED_CHARACTERS_MAX)}…`.toWellFormed() : text;
+export function shortened(text: string, charactersMax = QUOTED_CHARACTERS_MAX): string {
+  return text.length > charactersMax ? `${text.slice(0, charactersMax)}…`.toWellFormed() : text;
 }

@@ -17,14 +17,13 @@ import { describeTool } from "./tool-list.ts";
 
 /** Serves one client over a pair of streams; resolves when the client is gone. */
 export async function serveMcp(options: McpOptions, input: Readable, output: Writable): Promise<void> {
-  const identity = serverIdentity(options);
-  const tools = toolList(options);
+  const source = { identity: serverIdentity(options), tools: toolList(options), onError: options.onError };
   const transport = new DirectCalls(
     new LineTransport(input, output),
     (params, signal, listener) => callTool(options, params, signal, listener),
-    new ModernEra({ identity, tools }),
+    new ModernEra(source),
   );
-  const legacy = new LegacyEra({ identity, tools, onError: options.onError }, transport);
+  const legacy = new LegacyEra(source, transport);
   const gone = new Promise<void>((resolve) => {
     transport.onclose = () => {
       legacy.close();

@@ -1,0 +1,93 @@
+/**
+ * The protocol library's server, for what neither era answers from its fast paths. It never sees a call: those are made
+ * before it. Loading it takes some 40 ms and 7 MiB, so that only a request that needs it does.
+ *
+ * A legacy client has one server for its connection, a modern request one for itself: the library binds a connection to
+ * the era of its first message, and from the second on takes the era for granted. INVARIANT: what is asked in the modern
+ * era is answered, from that request alone, and no answer repeats what the client sent at any length.
+ */
+import {
+  classifyInboundRequest,
+  isJSONRPCRequest,
+  type JSONRPCMessage,
+  type JSONRPCRequest,
+  ProtocolError,
+  Server,
+  type ServerOptions,
+  type Transport,
+} from "@modelcontextprotocol/server";
+import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import { assert } from "../../base/errors.ts";
+import type { JsonObject } from "../../base/json.ts";
+import { RPC_ERROR_CHARACTERS_MAX } from "../../base/limits.ts";
+import { MODERN_REVISION } from "./revisions.ts";
+import { INVALID_PARAMS, shortened } from "./rpc-error.ts";
+import { CACHE_HINT, type ServerIdentity } from "./server-identity.ts";
+
+/** What the library answers from. */
+export interface LibrarySource {
+  readonly identity: ServerIdentity;
+  /** The tools as MCP's objects. */
+  readonly tools: () => readonly JsonObject[];
+  readonly onError: (error: Error) => void;
+}
+
+/** Connects the library to the transport of a legacy client. */
+export async function connectLegacy(source: LibrarySource, transport: Transport): Promise<void> {
+  await createServer(source).connect(transport);
+}
+
+/** Whether the library takes `request` for a modern one: its envelope holds, and its revision is spoken. */
+export function acceptsModern(request: JSONRPCRequest): boolean {
+  const route = classifyInboundRequest({ httpMethod: "POST", body: request });
+  return route.kind === "modern" && route.classification.revision === MODERN_REVISION;
+}
+
+/** What the library answers to a request that claims the modern era: notifications if there are any, then the answer. */
+export function askModern(source: LibrarySource, request: JSONRPCRequest): Promise<readonly JSONRPCMessage[]> {
+  assert(isJSONRPCRequest(request), "the library would leave the request unanswered");
+  return new Promise((resolve) => {
+    const sent: JSONRPCMessage[] = [];
+    const wire: Transport = {
+      start: () => Promise.resolve(),
+      close: () => Promise.resolve(),
+      send: (message) => {
+        sent.push(bounded(message));
+        if (!("method" in message)) resolve(sent);
+        // A subscription is acknowledged first: for nothing, because nothing here changes. Closing it is what answers it.
+        void entry.close();
+        return Promise.resolve();
+      },
+    };
+    const entry = serveStdio(() => createServer(source, { "server/discover": CACHE_HINT, "tools/list": CACHE_HINT }), {
+      transport: wire,
+      legacy: "reject",
+      onerror: (error) => (error instanceof ProtocolError ? undefined : source.onError(error)), // a refusal concerns the client alone
+    });
+    wire.onmessage?.(request);
+  });
+}
+
+function createServer({ identity, tools, onError }: LibrarySource, cacheHints?: ServerOptions["cacheHints"]): Server {
+  const { serverInfo, capabilities, instructions } = identity;
+  const server = new Server(serverInfo, { capabilities, instructions, ...(cacheHints !== undefined && { cacheHints }) });
+  server.onerror = onError;
+  server.setRequestHandler("tools/list", async ({ params }) => {
+    if (params?.cursor !== undefined)
+      throw new ProtocolError(INVALID_PARAMS, "`cursor` is none of this server's; the list has one page, ask without it");
+    return { tools: tools() } as never;
+  });
+  return server;
+}
+
+/** The library's errors repeat what the client sent, however long. */
+function bounded(message: JSONRPCMessage): JSONRPCMessage {
+  if (!("error" in message)) return message;
+  const { code, message: text, data } = message.error;
+  const error = { code, message: shortened(text, RPC_ERROR_CHARACTERS_MAX) };
+  return { ...message, error: data === undefined ? error : { ...error, data: boundedData(data) } };
+}
+
+function boundedData(data: unknown): unknown {
+  return JSON.parse(JSON.stringify(data, (_, value: unknown) => (typeof value === "string" ? shortened(value) : value)));
+}

@@ -1,0 +1,156 @@
+// What is answered in the modern era without the protocol library is what the library would have answered.
+import { type JSONRPCMessage, type JSONRPCRequest, Server } from "@modelcontextprotocol/server";
+import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { META, modern } from "../../../test/support/mcp-connection.ts";
+import type { JsonObject } from "../../base/json.ts";
+import { acceptsModern, askModern, type LibrarySource } from "./library.ts";
+import { ModernEra } from "./modern.ts";
+import { printRound } from "./modern-rounds.ts";
+import { isPlainEnvelope } from "./plain-requests.ts";
+import type { CallResult } from "./print-result.ts";
+import { modernMeta } from "./revisions.ts";
+
+const TOOL = { name: "read_file", title: "Read a file", description: "Reads.", inputSchema: { type: "object" } };
+const errors: string[] = [];
+const source: LibrarySource = {
+  identity: { serverInfo: { name: "handrail", title: "Handrail", version: "1" }, capabilities: { tools: {} }, instructions: "Careful." },
+  tools: () => [TOOL],
+  onError: (error) => errors.push(error.message),
+};
+const era = new ModernEra(source);
+
+const asSent = (value: unknown) => JSON.parse(JSON.stringify(value)) as JSONRPCRequest;
+const metaOf = (request: JSONRPCRequest) => request.params?._meta as JsonObject;
+
+// Mostly what clients send, sometimes what they should not.
+const odd = fc.oneof(
+  fc.constantFrom<unknown>(undefined, null, true, 7, "x", {}, [], { a: {} }, { a: 1 }, { form: { applyDefaults: 1 } }),
+  fc.jsonValue(),
+);
+const mostly = <T>(usual: fc.Arbitrary<T>) =>
+  fc.oneof({ weight: 49, arbitrary: usual as fc.Arbitrary<unknown> }, { weight: 1, arbitrary: odd });
+const seldom = (arbitrary: fc.Arbitrary<unknown>) => fc.oneof({ weight: 9, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary });
+const members = (model: Readonly<Record<string, fc.Arbitrary<unknown>>>, requiredKeys: string[] = []) => fc.record(model, { requiredKeys });
+const empty = fc.constant({});
+const setting = fc.oneof(fc.string(), fc.boolean(), fc.array(fc.string(), { maxLength: 2 }), odd);
+const capabilities = members({
+  roots: mostly(members({ listChanged: mostly(fc.boolean()) })),
+  sampling: mostly(members({ tools: mostly(empty), context: mostly(empty) })),
+  elicitation: mostly(members({ form: mostly(empty), url: mostly(empty) })),
+  experimental: mostly(fc.dictionary(fc.string(), mostly(empty))),
+  extensions: mostly(fc.dictionary(fc.string(), mostly(fc.dictionary(fc.string(), setting, { maxKeys: 2 })))),
+});
+const clientInfo = members(
+  {
+    name: mostly(fc.string()),
+    version: mostly(fc.string()),
+    title: mostly(fc.string()),
+    websiteUrl: mostly(fc.string()),
+    icons: seldom(odd),
+  },
+  ["name", "version"],
+);
+const envelope = members(
+  {
+    "io.modelcontextprotocol/protocolVersion": mostly(fc.constant("2026-07-28")),
+    "io.modelcontextprotocol/clientCapabilities": mostly(capabilities),
+    "io.modelcontextprotocol/clientInfo": mostly(clientInfo),
+    "io.modelcontextprotocol/logLevel": seldom(fc.constantFrom("debug", "loud")),
+    "io.modelcontextprotocol/related-task": seldom(odd),
+    progressToken: mostly(fc.oneof(fc.string(), fc.integer())),
+    "com.example/x": odd,
+  },
+  ["io.modelcontextprotocol/protocolVersion", "io.modelcontextprotocol/clientCapabilities"],
+);
+const anyRequest = fc
+  .record({
+    id: fc.oneof(fc.string(), fc.integer()),
+    method: fc.constantFrom("server/discover", "tools/list", "tools/call", "ping", "subscriptions/listen", "no/such"),
+    envelope,
+    more: fc.oneof(empty, members({ cursor: seldom(odd), notifications: odd, name: odd, requestState: odd })),
+  })
+  .map(({ id, method, envelope: meta, more }) => asSent(modern(id, method, more as object, meta as object)))
+  .filter(({ params }) => modernMeta(params) !== undefined);
+
+describe("plain requests of the modern era", () => {
+  test("are answered as the library answers them, and calls are made whose envelope it accepts", async () => {
+    const seen = { printed: 0, refused: 0, call: 0, unusual: 0 };
+    await fc.assert(
+      fc.asyncProperty(anyRequest, async (request) => {
+        const answer = era.answer(request, metaOf(request));
+        seen[answer.kind] += 1;
+        if (answer.kind === "printed") expect([JSON.parse(answer.answer)]).toEqual(await askModern(source, request));
+        if (answer.kind === "call") expect(acceptsModern(request)).toBe(true);
+        if (answer.kind !== "unusual") return;
+        const said = await era.ask(request);
+        if (said.kind === "lines") expect(JSON.parse(said.answer)).toMatchObject({ id: request.id });
+        else expect(request.method).toBe("tools/call");
+      }),
+      { numRuns: 1000 },
+    );
+    for (const count of Object.values(seen)) expect(count).toBeGreaterThan(20);
+    expect(errors).toEqual([]);
+  });
+
+  test("what every client says of itself is plain", () => {
+    const extension = { "io.modelcontextprotocol/ui": { mimeTypes: ["text/html"] } };
+    const said = [
+      {},
+      { roots: { listChanged: true }, sampling: {}, elicitation: {} },
+      { elicitation: { form: {}, url: {} }, extensions: extension },
+    ];
+    const metas = said.map((each) => ({
+      ...META,
+      "io.modelcontextprotocol/clientCapabilities": each,
+      progressToken: 1,
+      traceparent: "00",
+    }));
+    expect(metas.map(isPlainEnvelope)).toEqual([true, true, true]);
+    expect(isPlainEnvelope({ ...META, "io.modelcontextprotocol/logLevel": "debug" })).toBe(true);
+    expect(isPlainEnvelope({ ...META, "io.modelcontextprotocol/clientInfo": undefined } as never)).toBe(true);
+  });
+
+  test("what the library may refuse is not plain", () => {
+    const bent = [
+      {},
+      { ...META, "io.modelcontextprotocol/protocolVersion": "2026-07-29" },
+      { ...META, "io.modelcontextprotocol/clientCapabilities": null },
+      { ...META, "io.modelcontextprotocol/clientCapabilities": { elicitation: true } },
+      { ...META, "io.modelcontextprotocol/clientCapabilities": { extensions: { a: 1 } } },
+      { ...META, "io.modelcontextprotocol/clientCapabilities": { unheard: {} } },
+      { ...META, "io.modelcontextprotocol/clientInfo": { name: "x" } },
+      { ...META, "io.modelcontextprotocol/clientInfo": { name: "x", version: "1", icons: [] } },
+      { ...META, "io.modelcontextprotocol/logLevel": "loud" },
+    ];
+    expect(bent.map((meta) => isPlainEnvelope(meta as JsonObject))).toEqual(bent.map(() => false));
+  });
+});
+
+/** The library's answer to a call whose result is `result`. */
+function printedByLibrary(request: JSONRPCRequest, { text, structuredContent, isError }: CallResult): Promise<JSONRPCMessage> {
+  return new Promise((resolve) => {
+    const transport = {
+      onmessage: undefined as ((message: JSONRPCMessage) => void) | undefined,
+      start: async () => undefined,
+      close: async () => undefined,
+      send: async (message: JSONRPCMessage) => resolve(message),
+    };
+    serveStdio(
+      () => {
+        const server = new Server(source.identity.serverInfo, { capabilities: { tools: {} } });
+        server.setRequestHandler("tools/call", async () => ({ content: [{ type: "text", text }], structuredContent, isError }));
+        return server;
+      },
+      { transport: transport as never, legacy: "reject" },
+    );
+    transport.onmessage?.(request);
+  });
+}
+
+test.each([false, true])("the result of a call is printed as the library prints it (error: %s)", async (isError) => {
+  const request = asSent(modern("a", "tools/call", { name: "read_file", arguments: {} }));
+  const result = { text: "one\n", structuredContent: { status: "success", data: { content: "one\n" } }, isError, isMalformed: false };
+  expect(JSON.parse(printRound("a", result, era.resultHead).join(""))).toEqual(await printedByLibrary(request, result));
+});
