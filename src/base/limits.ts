@@ -4,7 +4,9 @@
  *
  * Each constant names its unit last (`Bytes`, `Ms`, `Max` for counts) and says why it has its value.
  */
+export * from "./limits/alarm.ts";
 export * from "./limits/approvals.ts";
+export * from "./limits/capabilities.ts";
 export * from "./limits/content.ts";
 export * from "./limits/files.ts";
 export * from "./limits/ledger.ts";

@@ -5,7 +5,9 @@
 import { describe, expect, test } from "vitest";
 import { systemRandom } from "../../src/base/ids.ts";
 import type { DedupeStore } from "../../src/dedupe/dedupe-store.ts";
+import type { FreezeStore } from "../../src/flow/freeze-store.ts";
 import type { MarkStore } from "../../src/flow/mark-store.ts";
+import type { ViolationStore } from "../../src/flow/violation-store.ts";
 import { GENESIS_HASH, type PendingEntry, pendingEntry } from "../../src/ledger/chain.ts";
 import type { InstanceStore } from "../../src/ledger/instance-store.ts";
 import { appendBatch, appendSpooled, ledgerRecord, readOpenIntents } from "../../src/ledger/ledger.ts";
@@ -15,8 +17,11 @@ import type { LedgerEvent } from "../../src/model/event.ts";
 import { type Lease, UNRESTRICTED_SCOPE } from "../../src/model/lease.ts";
 import type { Session } from "../../src/model/session.ts";
 import type { LockStore } from "../../src/sandbox/lock-store.ts";
+import type { ArmingStore } from "../../src/session/arming-store.ts";
 import type { SessionStore } from "../../src/session/session-store.ts";
+import { armingContract } from "./arming-contract.ts";
 import { dedupeContract } from "./dedupe-contract.ts";
+import { freezeContract } from "./freeze-contract.ts";
 import { markContract } from "./mark-contract.ts";
 
 /** One kernel's view of a place where state is kept. */
@@ -25,6 +30,9 @@ export interface Stores {
   readonly instances: InstanceStore;
   readonly sessions: SessionStore;
   readonly marks: MarkStore;
+  readonly armings: ArmingStore;
+  readonly freezes: FreezeStore;
+  readonly violations: ViolationStore;
   readonly locks: LockStore;
   readonly dedupe: DedupeStore;
 }
@@ -90,6 +98,8 @@ export function storeContract(backend: Backend): void {
   describe(`${backend.name}: session store`, () => sessionContract(open, openTwice));
   describe(`${backend.name}: lock store`, () => lockContract(open, openTwice));
   describe(`${backend.name}: mark store`, () => markContract(backend));
+  describe(`${backend.name}: arming store`, () => armingContract(backend));
+  describe(`${backend.name}: freeze and violation stores`, () => freezeContract(backend));
   describe(`${backend.name}: dedupe store`, () => {
     const bothOf = ([left, right]: readonly [Stores, Stores]) => [left.dedupe, right.dedupe] as const;
     dedupeContract(

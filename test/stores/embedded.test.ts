@@ -14,18 +14,20 @@ import { openLedgerStore } from "../../src/stores/embedded/ledger-store.ts";
 import { openLockStore } from "../../src/stores/embedded/lock-store.ts";
 import { DEDUPE_SCHEMA } from "../../src/stores/embedded/schema.ts";
 import { openStateStores } from "../../src/stores/embedded/state-stores.ts";
+import { openViolationStore } from "../../src/stores/embedded/violation-store.ts";
 import { SAMPLE_LEASE, SAMPLE_SESSION, type Stores, storeContract } from "./contract.ts";
 import { freshDirectory } from "./place.ts";
 
 async function open(directory: string): Promise<Stores> {
   const ledger = await openLedgerStore(directory);
-  const { sessions, marks } = await openStateStores(directory);
+  const { sessions, marks, freezes } = await openStateStores(directory);
+  const violations = openViolationStore(directory);
   const locks = await openLockStore(directory);
   const dedupe = openDedupeStore(directory);
   onTestFinished(async () => {
-    await Promise.all([ledger.close(), sessions.close(), locks.close(), dedupe.close()]);
+    await Promise.all([ledger.close(), sessions.close(), violations.close(), locks.close(), dedupe.close()]);
   });
-  return { ledger, sessions, marks, locks, dedupe, instances: await openInstanceStore(directory, systemRandom) };
+  return { ledger, sessions, marks, freezes, violations, locks, dedupe, instances: await openInstanceStore(directory, systemRandom) };
 }
 
 storeContract({

@@ -1,4 +1,4 @@
-/** Limits of the ledger, of what is recorded about refusals and violations, and of running calls. */
+/** Limits of the ledger, of what is recorded about refusals, and of running calls. */
 import { KIB, MIB } from "./units.ts";
 
 /** Ledger events in one write transaction. */
@@ -37,10 +37,6 @@ export const LEDGER_PAYLOAD_BYTES_MAX = 256 * KIB;
 export const REFUSALS_RECORDED_PER_SECOND = 20;
 /** Ended sessions whose refused calls are counted apart; with more of them at once the oldest begin anew. */
 export const REFUSED_SESSIONS_MAX = 1024;
-/** Milliseconds during which violations count towards the alarm (Flow §7.2: per minute). */
-export const VIOLATION_WINDOW_MS = 60_000;
-/** Violations in a minute that raise the alarm when the operator says nothing (Flow §7.2). */
-export const ALERT_VIOLATIONS_PER_MINUTE = 5;
 /** Milliseconds between two reports of how far a tool is; those between are dropped, as nobody can read more. */
 export const PROGRESS_INTERVAL_MS = 20;
 /** Characters (UTF-16 code units) of the words in such a report. */

@@ -19,7 +19,7 @@ export const LEDGER_SCHEMA: Schema = {
   ],
 };
 
-/** `state.db`: sessions and leases, and the marks that follow principals. */
+/** `state.db`: sessions and leases, the marks that follow principals, armings, and freezes. */
 export const STATE_SCHEMA: Schema = {
   applicationId: 0x48_53_54_41,
   migrations: [
@@ -36,6 +36,14 @@ export const STATE_SCHEMA: Schema = {
     `CREATE TABLE marks (
        user_id TEXT NOT NULL, agent_id TEXT NOT NULL, service_root TEXT NOT NULL, trust_level TEXT NOT NULL, data_class TEXT NOT NULL,
        changed_at_ms INTEGER NOT NULL, PRIMARY KEY (user_id, agent_id, service_root)) STRICT, WITHOUT ROWID;`,
+    // An empty session stands for all of them.
+    `CREATE TABLE armings (
+       session_id TEXT PRIMARY KEY, armed_at_ms INTEGER NOT NULL, until_ms INTEGER NOT NULL, armed_by TEXT NOT NULL) STRICT, WITHOUT ROWID;`,
+    // What a freeze does not name is empty; the scope says so, because a name may be empty too.
+    `CREATE TABLE freezes (
+       scope TEXT NOT NULL CHECK (scope IN ('all', 'principal', 'workspace')), user_id TEXT NOT NULL, agent_id TEXT NOT NULL,
+       service_root TEXT NOT NULL, cause TEXT NOT NULL CHECK (cause IN ('alert', 'operator')), reason TEXT NOT NULL, frozen_by TEXT NOT NULL,
+       at_ms INTEGER NOT NULL, PRIMARY KEY (scope, user_id, agent_id, service_root)) STRICT, WITHOUT ROWID;`,
   ],
 };
 
@@ -43,6 +51,17 @@ export const STATE_SCHEMA: Schema = {
 export const LOCKS_SCHEMA: Schema = {
   applicationId: 0x48_4c_4f_4b,
   migrations: ["CREATE TABLE locks (key TEXT PRIMARY KEY, owner TEXT NOT NULL, since_ms INTEGER NOT NULL) STRICT, WITHOUT ROWID;"],
+};
+
+/** `violations.db`: the violations of the last minute. Apart from the rest, because every change of that empties its cache. */
+export const VIOLATIONS_SCHEMA: Schema = {
+  applicationId: 0x48_56_49_4f,
+  migrations: [
+    `CREATE TABLE violations (
+       number INTEGER PRIMARY KEY, user_id TEXT NOT NULL, agent_id TEXT NOT NULL, service_root TEXT NOT NULL, at_ms INTEGER NOT NULL) STRICT;
+     CREATE INDEX violations_by_principal ON violations (user_id, agent_id, service_root, at_ms);
+     CREATE INDEX violations_by_age ON violations (at_ms);`,
+  ],
 };
 
 /** `dedupe.db`: calls with a dedupe key: claimed by `holder`, or with a kept answer. The largest column stands last. */

@@ -63,4 +63,9 @@ export class RowCache<Value> {
   delete(key: string): void {
     this.#values.delete(key);
   }
+
+  /** Forgets everything, for a change that concerns more than one key. */
+  clear(): void {
+    this.#values.clear();
+  }
 }

@@ -1,8 +1,12 @@
-/** The stores of `state.db`: sessions and leases, and marks, on one connection and with one question about its freshness. */
+/** The stores of `state.db`: sessions and leases, marks, armings, and freezes, on one connection and with one question about its freshness. */
 import { join } from "node:path";
+import type { FreezeStore } from "../../flow/freeze-store.ts";
 import type { MarkStore } from "../../flow/mark-store.ts";
+import type { ArmingStore } from "../../session/arming-store.ts";
 import type { SessionStore } from "../../session/session-store.ts";
+import { EmbeddedArmingStore } from "./arming-store.ts";
 import { openDatabase } from "./database.ts";
+import { EmbeddedFreezeStore } from "./freeze-store.ts";
 import { EmbeddedMarkStore } from "./mark-store.ts";
 import { STATE_SCHEMA } from "./schema.ts";
 import { EmbeddedSessionStore } from "./session-store.ts";
@@ -13,6 +17,8 @@ import { prepareStateDirectory } from "./state-directory.ts";
 export interface StateStores {
   readonly sessions: SessionStore;
   readonly marks: MarkStore;
+  readonly armings: ArmingStore;
+  readonly freezes: FreezeStore;
 }
 
 /** Opens `state.db` of a state directory. */
@@ -21,5 +27,10 @@ export async function openStateStores(stateDirectory: string): Promise<StateStor
   const path = join(stateDirectory, "state.db");
   const database = await openDatabase(path, STATE_SCHEMA, "STORE_UNAVAILABLE");
   const freshness = new StateFreshness(database);
-  return { sessions: new EmbeddedSessionStore(database, path, freshness), marks: new EmbeddedMarkStore(database, path, freshness) };
+  return {
+    sessions: new EmbeddedSessionStore(database, path, freshness),
+    marks: new EmbeddedMarkStore(database, path, freshness),
+    armings: new EmbeddedArmingStore(database, path, freshness),
+    freezes: new EmbeddedFreezeStore(database, path, freshness),
+  };
 }
