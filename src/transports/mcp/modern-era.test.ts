@@ -1,5 +1,5 @@
 // What is answered in the modern era without the protocol library is what the library would have answered.
-import { type JSONRPCMessage, type JSONRPCRequest, Server } from "@modelcontextprotocol/server";
+import { InMemoryTransport, type JSONRPCMessage, type JSONRPCRequest, Server } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -128,29 +128,39 @@ describe("plain requests of the modern era", () => {
   });
 });
 
-/** The library's answer to a call whose result is `result`. */
-function printedByLibrary(request: JSONRPCRequest, { text, structuredContent, isError }: CallResult): Promise<JSONRPCMessage> {
-  return new Promise((resolve) => {
-    const transport = {
-      onmessage: undefined as ((message: JSONRPCMessage) => void) | undefined,
-      start: async () => undefined,
-      close: async () => undefined,
-      send: async (message: JSONRPCMessage) => resolve(message),
-    };
-    serveStdio(
-      () => {
-        const server = new Server(source.identity.serverInfo, { capabilities: { tools: {} } });
-        server.setRequestHandler("tools/call", async () => ({ content: [{ type: "text", text }], structuredContent, isError }));
-        return server;
-      },
-      { transport: transport as never, legacy: "reject" },
-    );
-    transport.onmessage?.(request);
-  });
+/** The library on a connection of its own, with calls that come to `result`: its answers to `requests`, one after the other. */
+async function byLibrary(requests: readonly JSONRPCRequest[], result: Partial<CallResult> = {}): Promise<readonly JSONRPCMessage[]> {
+  const [client, transport] = InMemoryTransport.createLinkedPair();
+  serveStdio(
+    () => {
+      const server = new Server(source.identity.serverInfo, { capabilities: { tools: {} } });
+      const { text = "", structuredContent, isError } = result;
+      server.setRequestHandler("tools/call", async () => ({ content: [{ type: "text", text }], structuredContent, isError }) as never);
+      server.setRequestHandler("tools/list", async () => ({ tools: [] }));
+      return server;
+    },
+    { transport, legacy: "reject" },
+  );
+  const answers: JSONRPCMessage[] = [];
+  for (const request of requests) {
+    const answered = Promise.withResolvers<JSONRPCMessage>();
+    client.onmessage = answered.resolve;
+    await client.send(request);
+    answers.push(await answered.promise);
+  }
+  await client.close();
+  return answers;
 }
+
+test("the library is asked anew for every request: on a connection it looks at the revision of the first alone", async () => {
+  const other = asSent(modern(2, "tools/list", {}, { ...META, "io.modelcontextprotocol/protocolVersion": "2025-11-25" }));
+  expect(await askModern(source, other)).toMatchObject([{ id: 2, error: { code: -32022 } }]);
+  expect(await byLibrary([other])).toMatchObject([{ id: 2, error: { code: -32022 } }]);
+  expect(await byLibrary([asSent(modern(1, "tools/list")), other])).toMatchObject([{ id: 1 }, { id: 2, result: { tools: [] } }]);
+});
 
 test.each([false, true])("the result of a call is printed as the library prints it (error: %s)", async (isError) => {
   const request = asSent(modern("a", "tools/call", { name: "read_file", arguments: {} }));
   const result = { text: "one\n", structuredContent: { status: "success", data: { content: "one\n" } }, isError, isMalformed: false };
-  expect(JSON.parse(printRound("a", result, era.resultHead).join(""))).toEqual(await printedByLibrary(request, result));
+  expect(JSON.parse(printRound("a", result, era.resultHead).join(""))).toEqual((await byLibrary([request], result))[0]);
 });
