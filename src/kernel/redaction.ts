@@ -10,7 +10,7 @@ import type { FoundSecrets } from "../flow/labels.ts";
 import type { ToolCall } from "../model/call.ts";
 import type { Denial } from "../model/decision.ts";
 import type { Excerpt, HiddenRange, Window } from "../model/tool.ts";
-import type { ByteRedactionStream, Finding, KnownSecret, Redactor } from "../redact/redact.ts";
+import type { ByteRedactionStream, Finding, KnownSecret, Redactor, ValueJudge } from "../redact/redact.ts";
 
 /** The secrets that the kernel holds for a call and that must not leave with its result. */
 export function secretsOf(call: Pick<ToolCall, "sessionToken">): readonly KnownSecret[] {
@@ -34,6 +34,8 @@ export class CallRedaction {
   readonly #secrets: readonly KnownSecret[];
   /** Short texts in which nothing is: names of members, tools and kinds come again with every call. */
   readonly #clean: Set<string>;
+  /** How values are judged by short names of their members. */
+  readonly #judges: Map<string, ValueJudge | undefined>;
   readonly #rules = new Map<string, number>();
   #definite = 0;
   #probable = 0;
@@ -42,7 +44,14 @@ export class CallRedaction {
   constructor(redactor: Redactor, secrets: readonly KnownSecret[] = NONE) {
     this.#redactor = redactor;
     this.#secrets = secrets;
-    this.#clean = secrets.every(({ value }) => value.length > NAME_CHARACTERS_MAX) ? cleanNamesOf(redactor) : new Set();
+    const known = namesOf(redactor);
+    this.#clean = secrets.every(({ value }) => value.length > NAME_CHARACTERS_MAX) ? known.clean : new Set();
+    this.#judges = known.judges;
+  }
+
+  /** Names the rules that are in force for the call. */
+  digest(key: Uint8Array): string {
+    return this.#redactor.digest(key);
   }
 
   /** The redaction of the same call, once more of its secrets are known. */
@@ -112,13 +121,13 @@ export class CallRedaction {
     return ranges;
   }
 
-  /** Whether a value that the caller has sent holds a definite secret. Nothing is counted. */
-  isSecret(value: unknown): boolean {
-    if (typeof value === "string") return hasDefinite(this.#redactor.find(value, this.#secrets));
+  /** Whether a value that the caller has sent, judged by its name or alone, holds a definite secret. Nothing is counted. */
+  isSecret(value: unknown, judge?: ValueJudge): boolean {
+    if (typeof value === "string") return judge?.(value)?.kind === "definite" || hasDefinite(this.#redactor.find(value, this.#secrets));
     if (value instanceof Uint8Array) return hasDefinite(this.#redactor.find(latin1(value), this.#secrets));
-    if (Array.isArray(value)) return value.some((item) => this.isSecret(item));
+    if (Array.isArray(value)) return value.some((item) => this.isSecret(item, judge));
     if (typeof value !== "object" || value === null) return false;
-    return Object.entries(value).some(([name, member]) => this.isSecret(name) || this.isSecret(member));
+    return Object.entries(value).some(([name, member]) => this.isSecret(name) || this.isSecret(member, this.#judgeOf(value, name)));
   }
 
   /** The data of a result; a member that is an excerpt is redacted as what it is part of. */
@@ -133,7 +142,7 @@ export class CallRedaction {
 
   /** A refusal as it may be shown. */
   denial(denial: Denial): Denial {
-    const { message, fix, violations, targetPath } = denial;
+    const { message, fix, violations, targetPath, command } = denial;
     const listed = violations?.map((each) => ({ ...each, field: this.words(each.field), message: this.words(each.message) }));
     return {
       ...denial,
@@ -141,12 +150,28 @@ export class CallRedaction {
       ...(fix !== undefined && { fix: this.words(fix) }),
       ...(listed && { violations: listed }),
       ...(targetPath !== undefined && { targetPath: this.words(targetPath) }),
+      ...(command !== undefined && { command: this.words(command) }),
     };
   }
 
-  #text(text: string, { uncounted }: Measured): string {
-    if (this.#clean.has(text)) return text;
-    const { text: shown, findings } = this.#redactor.redact(text, this.#secrets);
+  /** How the value of a member is judged: by its own name, or by the one that stands beside it. */
+  #judgeOf(object: object, member: string): ValueJudge | undefined {
+    const name = member === "value" || member === "Value" ? nameBeside(object) : member;
+    if (name === undefined) return undefined;
+    const known = this.#judges.get(name);
+    if (known !== undefined || this.#judges.has(name)) return known;
+    const judge = this.#redactor.judgeOf(name);
+    if (name.length <= NAME_CHARACTERS_MAX) {
+      if (this.#judges.size >= CLEAN_NAMES_MAX) this.#judges.clear();
+      this.#judges.set(name, judge);
+    }
+    return judge;
+  }
+
+  #text(text: string, { uncounted }: Measured, judge?: ValueJudge): string {
+    const judged = judge?.(text);
+    if (judged === undefined && this.#clean.has(text)) return text;
+    const { text: shown, findings } = this.#redactor.redact(text, this.#secrets, judged);
     if (findings.length > 0) {
       if (!uncounted) this.take(findings);
     } else if (text.length <= NAME_CHARACTERS_MAX) {
@@ -156,23 +181,23 @@ export class CallRedaction {
     return shown;
   }
 
-  #value(value: JsonValue, measured: Measured): JsonValue {
+  #value(value: JsonValue, measured: Measured, judge?: ValueJudge): JsonValue {
     measured.values += 1;
     if (typeof value === "string") {
-      const text = this.#text(value, measured);
+      const text = this.#text(value, measured, judge);
       measured.bytes += text.length < SHORT ? text.length : Buffer.byteLength(text);
       return text;
     }
-    if (Array.isArray(value)) return this.#array(value, measured);
+    if (Array.isArray(value)) return this.#array(value, measured, judge);
     if (typeof value === "object" && value !== null) return this.#object(value as JsonObject, measured);
     measured.bytes += 8;
     return value;
   }
 
-  #array(values: readonly JsonValue[], measured: Measured): JsonValue {
+  #array(values: readonly JsonValue[], measured: Measured, judge: ValueJudge | undefined): JsonValue {
     let changed: JsonValue[] | undefined;
     for (const [index, value] of values.entries()) {
-      const clean = this.#value(value, measured);
+      const clean = this.#value(value, measured, judge);
       if (clean !== value) changed ??= values.slice(0, index);
       changed?.push(clean);
     }
@@ -191,7 +216,7 @@ export class CallRedaction {
       measured.bytes += name.length;
       const shownName = this.#name(name, clean, measured);
       const excerpt = excerpts && Object.hasOwn(excerpts, name) ? excerpts[name] : undefined;
-      const shown = excerpt ? this.#excerpt(member, excerpt, measured) : this.#value(member, measured);
+      const shown = excerpt ? this.#excerpt(member, excerpt, measured) : this.#value(member, measured, this.#judgeOf(object, name));
       changed ||= shownName !== name || shown !== member;
       clean.push([shownName, shown]);
     }
@@ -223,19 +248,33 @@ export class CallRedaction {
 
 /** Characters of the longest text that is remembered as clean; no token is as short, whole or encoded. */
 const NAME_CHARACTERS_MAX = 24;
-/** Texts that are remembered as clean at a time. */
+/** Short texts of which is remembered what they are, at a time. */
 const CLEAN_NAMES_MAX = 2048;
 
-const cleanNames = new WeakMap<Redactor, Set<string>>();
+interface KnownNames {
+  readonly clean: Set<string>;
+  readonly judges: Map<string, ValueJudge | undefined>;
+}
 
-/** What this very redactor found clean: another one has other rules. */
-function cleanNamesOf(redactor: Redactor): Set<string> {
-  let names = cleanNames.get(redactor);
+const knownNames = new WeakMap<Redactor, KnownNames>();
+
+/** What this very redactor said of short texts: another one has other rules. */
+function namesOf(redactor: Redactor): KnownNames {
+  let names = knownNames.get(redactor);
   if (names === undefined) {
-    names = new Set();
-    cleanNames.set(redactor, names);
+    names = { clean: new Set(), judges: new Map() };
+    knownNames.set(redactor, names);
   }
   return names;
+}
+
+/** The name of a pair: `{"name": "DB_PASSWORD", "value": …}`, `{"Key": …, "Value": …}`. */
+function nameBeside(object: object): string | undefined {
+  for (const member of ["name", "key", "Name", "Key"]) {
+    const name: unknown = Object.getOwnPropertyDescriptor(object, member)?.value;
+    if (typeof name === "string") return name;
+  }
+  return undefined;
 }
 
 /** Characters up to which the length of a text is taken for that of its bytes. */

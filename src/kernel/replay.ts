@@ -27,18 +27,20 @@ const RULES_CHANGED: Denial = {
   reason: "tool_policy_invalid",
   ruleId: "DEDUPE:rules_changed",
   message:
-    "the call was executed before, under policies, workspace rules or a lease that have changed since, so its answer is not given again; " +
-    "look at the workspace, and use another dedupe key if the call is still wanted",
+    "the call was executed before, under policies, workspace rules, redaction rules or a lease that have changed since, so its answer is " +
+    "not given again; look at the workspace, and use another dedupe key if the call is still wanted",
 };
 
 /**
  * Names everything by which the machine is judged while a tool runs: where links lead, the files of a tree, the artifacts
- * behind a hash. An answer holds what those rules let through, and no analysis of the call names it.
+ * behind a hash; and by which what it returned was redacted. An answer holds what those rules let through, and no analysis
+ * of the call names it.
  */
-function basisOf({ session, lease, place }: Caller, policy: PolicyEngine): string {
+function basisOf({ session, lease, place }: Caller, policy: PolicyEngine, redaction: string): string {
   const { role, mode, skill = "" } = session;
   const scope = { ...lease.scope };
-  return blake3Hex(canonicalJson([policy.hash, place.rules ?? "", [...place.disabledTools].sort(), role, mode, skill, lease.id, scope]));
+  const rules = [policy.hash, place.rules ?? "", [...place.disabledTools].sort(), redaction];
+  return blake3Hex(canonicalJson([...rules, role, mode, skill, lease.id, scope]));
 }
 
 /**
@@ -46,12 +48,15 @@ function basisOf({ session, lease, place }: Caller, policy: PolicyEngine): strin
  * @throws KernelError STORE_UNAVAILABLE or STORE_CORRUPT when nobody can say whether it was executed before
  */
 export async function replayed(parts: KernelParts, trail: Trail, policy: PolicyEngine, signal: AbortSignal): Promise<Ended | undefined> {
-  const { call, session, caller, tool } = trail;
-  if (!call || !session || !caller || !tool || call.dedupeKey === "") return undefined;
+  const { call, session, caller, tool, redaction } = trail;
+  if (!call || !session || !caller || !tool || !redaction || call.dedupeKey === "") return undefined;
   const digest = callDigest(parts.argumentsKey, call.tool, plainArguments(call.arguments), call.reply);
   const keyed = { sessionId: session.id, dedupeKey: call.dedupeKey, call: digest };
   const repeatable = tool.capability.effect === "read";
-  const entry = await parts.dedupe.enter({ ...keyed, basis: basisOf(caller, policy), repeatable }, signal);
+  const entry = await parts.dedupe.enter(
+    { ...keyed, basis: basisOf(caller, policy, redaction.digest(parts.argumentsKey)), repeatable },
+    signal,
+  );
   if (entry.kind === "go_on") trail.claim = entry.claim;
   if (entry.kind === "failure") return entry;
   if (entry.kind === "stale") return { kind: "denial", denial: RULES_CHANGED };

@@ -54,8 +54,12 @@ export function compileCustomRedaction(rules: readonly CustomRule[], allow: read
   const names = new Set([...builtInRules().titles.keys(), ...rules.map(({ id }) => id)]);
   const allowances = allow.flatMap((allowance, index) => compileAllowance(allowance, `allow.${index}`, names, problems));
   if (problems.length > 0) return { ok: false, problems };
-  const allowed: Allowance = (rule, secret) => allowances.some((allows) => allows(rule, secret));
-  return { ok: true, rules: withRules(compiled), allow: allowances.length === 0 ? undefined : allowed };
+  const allows = (rule: string, secret: string) => allowances.some((each) => each(rule, secret));
+  return {
+    ok: true,
+    rules: withRules(compiled),
+    allow: allowances.length === 0 ? undefined : { allows, definition: JSON.stringify(allow) },
+  };
 }
 
 function compileCustomRule(rule: CustomRule, path: string, before: readonly CustomRule[], problems: CustomProblem[]): CompiledRule[] {
@@ -94,8 +98,8 @@ function compileAllowance(
   path: string,
   names: ReadonlySet<string>,
   problems: CustomProblem[],
-): Allowance[] {
-  const refuse = (place: string, problem: string): Allowance[] => {
+): Allowance["allows"][] {
+  const refuse = (place: string, problem: string): Allowance["allows"][] => {
     problems.push({ path: `${path}${place}`, problem });
     return [];
   };

@@ -5,11 +5,11 @@
 import { isReference } from "./entropy.ts";
 import { parseExpression } from "./expression.ts";
 import { costOf } from "./expression-cost.ts";
-import type { FindingKind } from "./finding.ts";
+import type { Finding, FindingKind } from "./finding.ts";
 import type { Matcher, Trigger } from "./matcher.ts";
-import { NAMED_REACH, type NamedValue, readNamedValue } from "./named-value.ts";
+import { NAMED_REACH, readNamedValue, VALUE_CHARACTERS_MAX } from "./named-value.ts";
 import { ATTEMPT_STEPS_MAX, judge, type Rule, type RuleExamples } from "./rule.ts";
-import { classifyName, looksSecret } from "./secret-likeness.ts";
+import { classifyName, looksSecret, type NameClass } from "./secret-likeness.ts";
 
 /** One kind of value that a name makes a secret. */
 export interface NamedRule {
@@ -79,6 +79,9 @@ export const GENERAL_NAMED: Pick<NamedRule, "id" | "kind" | "title" | "examples"
   },
 };
 
+/** Characters of a value at least. */
+const VALUE_CHARACTERS_MIN = 6;
+
 /** The matcher of all named rules; they share one reading of name and value. */
 export function namedMatcher(rules: readonly NamedRule[]): Matcher {
   const compiled = rules.map(compileNamed);
@@ -86,11 +89,44 @@ export function namedMatcher(rules: readonly NamedRule[]): Matcher {
     reach: NAMED_REACH,
     match: (text, start, end, memo) => {
       const found = readNamedValue(text, start, end, memo);
-      if (!found || found.value.length < 6) return undefined;
-      const rule = findRule(compiled, found);
+      if (!found || found.value.length < VALUE_CHARACTERS_MIN) return undefined;
+      const rule = findRule(promiseOf(compiled, found.name), found.value);
       return rule && { rule: rule.id, kind: rule.kind, start: found.start, end: found.end };
     },
   };
+}
+
+/** The secret that a value is, or its first line; `undefined` when it is none. */
+export type ValueJudge = (value: string) => Finding | undefined;
+
+/** How values of a name that stands apart from them are judged, as members of an object have it; `undefined` when the name promises nothing. */
+export type NamedJudges = (name: string) => ValueJudge | undefined;
+
+/** Characters at the end of a name by which it is judged: longer ones are sentences. */
+const NAME_CHARACTERS_MAX = 96;
+/** Characters of white space before a value. */
+const INDENT_MAX = 64;
+
+/** The judges by all named rules: the same rules as in text. */
+export function namedJudges(rules: readonly NamedRule[]): NamedJudges {
+  const compiled = rules.map(compileNamed);
+  return (wholeName) => {
+    const name = wholeName.slice(-NAME_CHARACTERS_MAX);
+    const folded = name.toLowerCase();
+    if (!NAME_KEYWORDS.some((keyword) => folded.includes(keyword))) return undefined;
+    const promise = promiseOf(compiled, name);
+    return promise.rules.length === 0 && promise.general === "none" ? undefined : (value) => judgeValue(promise, value);
+  };
+}
+
+function judgeValue(promise: Promised, value: string): Finding | undefined {
+  const start = value.slice(0, INDENT_MAX).search(/\S/);
+  if (start === -1) return undefined;
+  const [line = ""] = value.slice(start, start + VALUE_CHARACTERS_MAX + 1).split(/[\r\n]/, 1);
+  const secret = line.trimEnd();
+  if (secret.length < VALUE_CHARACTERS_MIN || secret.length > VALUE_CHARACTERS_MAX) return undefined;
+  const rule = findRule(promise, secret);
+  return rule && { rule: rule.id, kind: rule.kind, start, end: start + secret.length };
 }
 
 /** A trigger for each of the words. */
@@ -110,15 +146,26 @@ function compileNamed(rule: NamedRule): CompiledNamed {
   return { rule, value: new RegExp(`^(?:${rule.expression})$`) };
 }
 
-function findRule(rules: readonly CompiledNamed[], { name, value }: NamedValue): { id: string; kind: FindingKind } | undefined {
-  if (isReference(value)) return undefined;
+/** What a name makes of its values. */
+interface Promised {
+  /** The rules that name it. */
+  readonly rules: readonly CompiledNamed[];
+  readonly general: NameClass;
+}
+
+function promiseOf(rules: readonly CompiledNamed[], name: string): Promised {
   const plainName = name.toLowerCase().replace(/[^a-z0-9]/g, "");
+  return { rules: rules.filter(({ rule }) => rule.names.some((part) => plainName.includes(part))), general: classifyName(name) };
+}
+
+function findRule({ rules, general }: Promised, value: string): { id: string; kind: FindingKind } | undefined {
+  if (isReference(value)) return undefined;
   for (const { rule, value: expression } of rules) {
-    if (!rule.names.some((part) => plainName.includes(part)) || !expression.test(value)) continue;
+    if (!expression.test(value)) continue;
     const kind = judge(asRule(rule), value, value);
     if (kind) return { id: rule.id, kind };
   }
-  return looksSecret(value, classifyName(name)) ? GENERAL_NAMED : undefined;
+  return looksSecret(value, general) ? GENERAL_NAMED : undefined;
 }
 
 function asRule(rule: NamedRule): Rule {

@@ -11,12 +11,14 @@
 
 import { applyMarkers, type Finding } from "./finding.ts";
 import type { KnownSecret } from "./known-secret.ts";
+import type { ValueJudge } from "./named-rule.ts";
 import { RedactionTables, type RedactorOptions } from "./tables.ts";
 import { ByteRedactionStream, type StreamWindow, TextRedactionStream } from "./text-stream.ts";
 import { redactWindow, type Window } from "./window.ts";
 
 export type { Finding } from "./finding.ts";
 export type { KnownSecret } from "./known-secret.ts";
+export type { ValueJudge } from "./named-rule.ts";
 export type { RedactorOptions } from "./tables.ts";
 export type { ByteRedactionStream, StreamWindow } from "./text-stream.ts";
 
@@ -33,33 +35,39 @@ export interface ByteRedaction {
   readonly findings: readonly Finding[];
 }
 
-/** Finds and replaces secrets. `extra` are secrets that only this text must not show, such as the caller's own token. */
+/**
+ * Finds and replaces secrets. `extra` are secrets that only this text must not show, such as the caller's own token; `judged`
+ * is a secret in the text that `judgeOf` its name has found.
+ */
 export interface Redactor {
-  readonly redact: (text: string, extra?: readonly KnownSecret[]) => Redaction;
+  readonly redact: (text: string, extra?: readonly KnownSecret[], judged?: Finding) => Redaction;
   /** What would be replaced, sorted and without overlaps. */
   readonly find: (text: string, extra?: readonly KnownSecret[]) => readonly Finding[];
   /** Any bytes: text in ASCII, UTF-8 or UTF-16, or binary data with such text inside. Bytes that are no secret stay as they are. */
   readonly redactBytes: (bytes: Uint8Array, extra?: readonly KnownSecret[]) => ByteRedaction;
   /** The part of `text` from `start` up to `end`, redacted as what it is part of. */
   readonly redactWindow: (text: string, start: number, end: number, extra?: readonly KnownSecret[]) => Window;
+  /** How the value of a member of that name is judged, as it would be beside its name in text; `undefined` when the name promises nothing. */
+  readonly judgeOf: (name: string) => ValueJudge | undefined;
   /** For text that comes in pieces. */
   readonly stream: (extra?: readonly KnownSecret[]) => TextRedactionStream;
   /** For bytes that come in pieces; with a window, only that part of them leaves, redacted as what it is part of. */
   readonly byteStream: (extra?: readonly KnownSecret[], window?: StreamWindow) => ByteRedactionStream;
   /** What a rule finds, in words. */
   readonly titleOf: (rule: string) => string | undefined;
+  /** Names the rules, allowances and known values: with another digest, something else may be found. `key`: 32 bytes. */
+  readonly digest: (key: Uint8Array) => string;
 }
 
 /** Makes a redactor. It costs some milliseconds, and nothing is kept of what it redacts. */
 export function createRedactor(options: RedactorOptions = {}): Redactor {
   const tables = new RedactionTables(options);
   const find = (text: string, extra?: readonly KnownSecret[]) => tables.find(text, extra);
-  const redact = (text: string, extra?: readonly KnownSecret[]): Redaction => {
-    const findings = tables.find(text, extra);
-    return { text: findings.length === 0 ? text : applyMarkers(text, findings), findings };
-  };
   return {
-    redact,
+    redact: (text, extra, judged) => {
+      const findings = tables.find(text, extra, judged);
+      return { text: findings.length === 0 ? text : applyMarkers(text, findings), findings };
+    },
     find,
     redactBytes: (bytes, extra) => {
       // Each byte becomes one code unit and back, so bytes that are no text survive and offsets are those of bytes.
@@ -68,8 +76,10 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
       return findings.length === 0 ? { bytes, findings } : { bytes: Buffer.from(applyMarkers(text, findings), "latin1"), findings };
     },
     redactWindow: (text, start, end, extra) => redactWindow(text, start, end, tables.find(text, extra)),
+    judgeOf: (name) => tables.judgeOf(name),
     stream: (extra) => new TextRedactionStream(tables.tablesFor(extra)),
     byteStream: (extra, window) => new ByteRedactionStream(tables.tablesFor(extra), window),
     titleOf: (rule) => tables.titleOf(rule),
+    digest: (key) => tables.digest(key),
   };
 }

@@ -184,7 +184,7 @@ describe("a part of a text", () => {
 });
 
 test("an allowance lets a finding pass, but never a known secret", () => {
-  const allow = (rule: string, secret: string) => rule === "github-token" && secret === TOKEN;
+  const allow = { allows: (rule: string, secret: string) => rule === "github-token" && secret === TOKEN, definition: "" };
   expect(createRedactor({ allow }).redact(`x ${TOKEN}`).text).toBe(`x ${TOKEN}`);
   expect(createRedactor({ allow, known: [{ rule: "env-gh", value: TOKEN }] }).redact(`x ${TOKEN}`).text).toBe("x [REDACTED:env-gh]");
 });

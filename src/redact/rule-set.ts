@@ -6,7 +6,7 @@
 import { KernelError } from "../base/errors.ts";
 import { BLOCK_RULES, blockTriggers } from "./key-block.ts";
 import { emptyMemo, type Matcher, type Trigger } from "./matcher.ts";
-import { GENERAL_NAMED, namedTriggers } from "./named-rule.ts";
+import { GENERAL_NAMED, type NamedJudges, namedJudges, namedTriggers } from "./named-rule.ts";
 import { type CompiledRule, compileRule, type Rule } from "./rule.ts";
 import { FORMAT_RULES } from "./rules/all.ts";
 import { NAMED_RULES } from "./rules/named.ts";
@@ -17,7 +17,19 @@ export interface RuleSet {
   readonly triggers: readonly Trigger[];
   /** What each rule finds, in words, by its name. */
   readonly titles: ReadonlyMap<string, string>;
+  /** Judge values whose name stands apart from them. */
+  readonly named: NamedJudges;
+  /** Everything that the rules were compiled from, for a digest: two sets with the same find the same. */
+  readonly definition: () => string;
 }
+
+/** No rules: only known secrets are found. */
+export const NO_RULES: RuleSet = {
+  triggers: [],
+  titles: new Map(),
+  named: () => undefined,
+  definition: () => "",
+};
 
 let builtIn: RuleSet | undefined;
 
@@ -34,6 +46,8 @@ export function withRules(custom: readonly CompiledRule[]): RuleSet {
   return {
     triggers: [...own.triggers, ...custom.flatMap(triggersOf)],
     titles: new Map([...own.titles, ...custom.map(({ rule }) => [rule.id, rule.title] as const)]),
+    named: own.named,
+    definition: () => own.definition() + definitionOf(custom.map(({ rule }) => rule)),
   };
 }
 
@@ -48,7 +62,14 @@ function assemble(compiled: readonly CompiledRule[]): RuleSet {
   return {
     triggers: [...compiled.flatMap(triggersOf), ...block, ...namedTriggers(NAMED_RULES), ...wrapped(compiled, block)],
     titles: new Map([...[...FORMAT_RULES, ...NAMED_RULES, ...BLOCK_RULES, GENERAL_NAMED].map(({ id, title }) => [id, title] as const)]),
+    named: namedJudges(NAMED_RULES),
+    definition: () => definitionOf([...FORMAT_RULES, ...NAMED_RULES, ...BLOCK_RULES, GENERAL_NAMED]),
   };
+}
+
+/** Rules as text; a check counts by what is written in it. */
+function definitionOf(rules: readonly object[]): string {
+  return JSON.stringify(rules, (_, value: unknown) => (typeof value === "function" ? String(value) : value));
 }
 
 function triggersOf({ rule, matcher }: CompiledRule): readonly Trigger[] {

@@ -1,14 +1,22 @@
 /** The compiled form of a redactor: what to look for, and what the operator allows. */
+import { hex } from "../base/bytes.ts";
+import { blake3Keyed } from "../base/hash.ts";
 import { REDACTION_EXTRA_TABLES_MAX } from "../base/limits.ts";
 import { type Finding, mergeFindings } from "./finding.ts";
 import { type KnownSecret, knownTriggers } from "./known-secret.ts";
 import type { Matcher, Trigger } from "./matcher.ts";
+import type { ValueJudge } from "./named-rule.ts";
 import { builtInRules, type RuleSet } from "./rule-set.ts";
 import { buildTable, scanText, type TriggerTable } from "./scan.ts";
 import { searchText } from "./skip-search.ts";
 
-/** Says that a finding of this rule with this text is none. */
-export type Allowance = (rule: string, secret: string) => boolean;
+/** What the operator lets pass. */
+export interface Allowance {
+  /** Whether a finding of this rule with this text is none. */
+  readonly allows: (rule: string, secret: string) => boolean;
+  /** What it was compiled from, for a digest. */
+  readonly definition: string;
+}
 
 /** What a redactor knows. */
 export interface RedactorOptions {
@@ -18,6 +26,8 @@ export interface RedactorOptions {
   readonly rules?: RuleSet;
   /** Never applies to known secrets. */
   readonly allow?: Allowance;
+  /** Names the release of the program, whose code decides as much as the rules do. */
+  readonly release?: string;
 }
 
 const NOTHING: readonly Finding[] = [];
@@ -25,25 +35,53 @@ const NOTHING: readonly Finding[] = [];
 /** The tables of one redactor. */
 export class RedactionTables {
   readonly #rules: RuleSet;
+  readonly #allow: Allowance | undefined;
+  readonly #known: readonly KnownSecret[];
+  readonly #release: string;
   readonly #main: TriggerTable;
   readonly #knownTitles: ReadonlyMap<string, string>;
   readonly #extra = new Map<string, TriggerTable>();
+  #digest: { readonly key: Uint8Array; readonly digest: string } | undefined;
   #last: { readonly extra: readonly KnownSecret[]; readonly tables: readonly TriggerTable[] } | undefined;
 
-  constructor({ known = [], rules = builtInRules(), allow }: RedactorOptions) {
+  constructor({ known = [], rules = builtInRules(), allow, release = "" }: RedactorOptions) {
     this.#rules = rules;
+    this.#allow = allow;
+    this.#known = known;
+    this.#release = release;
     const formats = allow ? rules.triggers.map(allowing(allow)) : rules.triggers;
     this.#main = buildTable([...known.flatMap(knownTriggers), ...formats]);
     this.#knownTitles = new Map(known.map(({ rule }) => [rule, "a value that is known to be secret"]));
   }
 
-  /** Everything to hide in `text`. */
-  find(text: string, extra?: readonly KnownSecret[]): readonly Finding[] {
-    const found: Finding[] = [];
+  /** Everything to hide in `text`; `judged` is what was found in it otherwise. */
+  find(text: string, extra?: readonly KnownSecret[], judged?: Finding): readonly Finding[] {
+    const found: Finding[] = judged === undefined ? [] : [judged];
     const [main, own] = this.tablesFor(extra);
     if (main) scanText(main, text, found);
     if (own) searchText(own, text, found);
     return found.length === 0 ? NOTHING : mergeFindings(found);
+  }
+
+  /** How values of members of that name are judged. */
+  judgeOf(name: string): ValueJudge | undefined {
+    const judge = this.#rules.named(name);
+    const allow = this.#allow;
+    if (judge === undefined || allow === undefined) return judge;
+    return (value) => {
+      const found = judge(value);
+      return found && allow.allows(found.rule, value.slice(found.start, found.end)) ? undefined : found;
+    };
+  }
+
+  /** Names everything that decides what is found; keyed, because values that can be guessed are among it. */
+  digest(key: Uint8Array): string {
+    if (this.#digest?.key !== key) {
+      const known = this.#known.map(({ rule, value }) => [rule, value]);
+      const all = JSON.stringify([this.#release, this.#rules.definition(), this.#allow?.definition ?? "", known]);
+      this.#digest = { key, digest: hex(blake3Keyed(key, all)) };
+    }
+    return this.#digest.digest;
   }
 
   /** The tables to scan with; those of `extra` are kept for a while, because calls of one session follow each other. */
@@ -75,7 +113,7 @@ export class RedactionTables {
   }
 }
 
-function allowing(allow: Allowance): (trigger: Trigger) => Trigger {
+function allowing({ allows }: Allowance): (trigger: Trigger) => Trigger {
   const wrapped = new Map<Matcher, Matcher>();
   return ({ keyword, matcher }) => {
     let judged = wrapped.get(matcher);
@@ -84,7 +122,7 @@ function allowing(allow: Allowance): (trigger: Trigger) => Trigger {
         ...matcher,
         match: (text, start, end, memo) => {
           const found = matcher.match(text, start, end, memo);
-          return found && allow(found.rule, text.slice(found.start, found.end)) ? undefined : found;
+          return found && allows(found.rule, text.slice(found.start, found.end)) ? undefined : found;
         },
       };
       wrapped.set(matcher, judged);

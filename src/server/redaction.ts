@@ -8,6 +8,7 @@ import { compileCustomRedaction } from "../redact/custom-rules.ts";
 import { secretsOfEnvironment } from "../redact/environment.ts";
 import { createRedactor, type Redactor, type RedactorOptions } from "../redact/redact.ts";
 import type { RuleSet } from "../redact/rule-set.ts";
+import { handrailVersion } from "./version.ts";
 
 /**
  * Makes the redactor.
@@ -20,7 +21,8 @@ export function openRedactor(
   name: string,
 ): Redactor {
   const { rules, allow } = checkRedaction(settings, name);
-  return createRedactor({ known: secretsOfEnvironment(environment, settings.environment), rules, ...(allow && { allow }) });
+  const known = secretsOfEnvironment(environment, settings.environment);
+  return createRedactor({ known, rules, release: handrailVersion(), ...(allow && { allow }) });
 }
 
 /** Compiles the operator's rules and allowances. @throws KernelError CONFIG_INVALID naming every one that cannot be used */

@@ -12,6 +12,7 @@ import type { JsonObject } from "../../src/base/json.ts";
 import { INLINE_RESULT_BYTES_MAX } from "../../src/base/limits.ts";
 import { ToolRequestSchema, type ToolResponse, ToolResponseSchema } from "../../src/gen/handrail/tool/v1/tool_pb.ts";
 import { createRedactor } from "../../src/redact/redact.ts";
+import { NO_RULES } from "../../src/redact/rule-set.ts";
 import { createKernel } from "../../src/server/library.ts";
 import { connectFramed } from "../../src/transports/framed/index.ts";
 import { collect, handrail, oneJsonLine, startHandrail, until } from "../support/command-line.ts";
@@ -132,8 +133,7 @@ test("the library: no answer, no report and no file of the state holds a canary"
 });
 
 test("control: without rules and known values the answers, the ledger and the store hold the canaries", async () => {
-  const rules = { triggers: [], titles: new Map() };
-  const kernel = await memoryKernel({ redactor: createRedactor({ rules }) });
+  const kernel = await memoryKernel({ redactor: createRedactor({ rules: NO_RULES }) });
   plant(kernel.root);
   const answers = await tour((tool, args, dedupeKey) => kernel.call(tool, args, dedupeKey === undefined ? {} : { dedupeKey }));
   await kernel.kept.close();

@@ -3,17 +3,21 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
+import { z } from "zod";
 import { KernelError } from "../../src/base/errors.ts";
 import { INLINE_RESULT_BYTES_MAX, REFUSAL_TEXT_CHARACTERS_MAX } from "../../src/base/limits.ts";
 import { ToolRequestSchema } from "../../src/gen/handrail/tool/v1/tool_pb.ts";
 import { ToolFailure } from "../../src/model/failure.ts";
 import type { ProgressReport } from "../../src/model/progress.ts";
 import { createRedactor } from "../../src/redact/redact.ts";
+import { NO_RULES } from "../../src/redact/rule-set.ts";
 import { decodeResponse, encodeRequest } from "../../src/wire/protobuf.ts";
 import { memoryKernel, testTool } from "../support/memory-kernel.ts";
 
 /** Put together here, so that this file holds no secret. */
 const KEY = ["AKIA", "Z7QK3LMN", "2PXWRTV4"].join("");
+const PASSWORD = ["hunter2", "hunter2"].join("");
+const RANDOM = ["q8Zt3LmP", "x5Vb7NcK", "2wRd9JfH"].join("");
 const HIDDEN = /\[REDACTED:[a-z0-9-]+\]/;
 const DECLARED = { labels: { outputTrust: "verified", outputDataClass: "internal" } } as const;
 
@@ -50,6 +54,52 @@ describe("results", () => {
     const odd = testTool("odd", () => ({ kind: "data", data: { [KEY]: 1, [other]: 2 } }));
     const { call } = await memoryKernel({ tools: [odd] });
     expect(Object.values(dataOf(await call("odd", { path: "a" })))).toEqual([1, 2]);
+  });
+
+  test("are judged by the names of members, as text is by what stands before the value", async () => {
+    const data = {
+      password: PASSWORD,
+      nested: { clientSecret: RANDOM, user: "hunter" },
+      headers: [
+        { name: "X-Api-Key", value: RANDOM },
+        { name: "Accept", value: RANDOM },
+      ],
+      tags: [{ Key: "DB_PASSWORD", Value: PASSWORD }],
+      tokens: [RANDOM, 1],
+      other: PASSWORD,
+      HEROKU_API_KEY: "0f2e7a64-9a3b-4c1d-8e5f-6a7b8c9d0e1f",
+    };
+    const { call, ledger } = await memoryKernel({ tools: [testTool("odd", () => ({ kind: "data", data }))] });
+    const response = await call("odd", { path: "a" });
+    const hidden = "[REDACTED:named-secret]";
+    expect(dataOf(response)).toEqual({
+      password: hidden,
+      nested: { clientSecret: hidden, user: "hunter" },
+      headers: [
+        { name: "X-Api-Key", value: hidden },
+        { name: "Accept", value: RANDOM },
+      ],
+      tags: [{ Key: "DB_PASSWORD", Value: hidden }],
+      tokens: [hidden, 1],
+      other: PASSWORD,
+      HEROKU_API_KEY: "[REDACTED:heroku-key]",
+    });
+    expect(response.outcome).toMatchObject({ label: { dataClass: "secret" } });
+    expect(ledger.of("secret_redacted")[0]?.payload).toMatchObject({ counts: { "named-secret": 5, "heroku-key": 1 } });
+  });
+
+  test("of a member whose name promises a secret and whose value is none stay the same object", async () => {
+    const data = {
+      password: "changeme",
+      token: "string",
+      secret: "[REDACTED:named-secret]",
+      api_key: ["$", "{API_KEY}"].join(""),
+      passwordPolicy: "at least twelve characters",
+      nextPageToken: RANDOM,
+      pairs: [{ name: "token", value: 5 }, { value: RANDOM }, { name: ["token"], value: RANDOM }],
+    };
+    const { call } = await memoryKernel({ tools: [testTool("plain", () => ({ kind: "data", data }))] });
+    expect(dataOf(await call("plain", { path: "a" }))).toBe(data);
   });
 
   test("are the very same object when they hold no secret", async () => {
@@ -101,7 +151,7 @@ describe("a range that cuts a secret", () => {
   });
 
   test("control: a redactor without rules shows the pieces", async () => {
-    const { call, root } = await memoryKernel({ redactor: createRedactor({ rules: { triggers: [], titles: new Map() } }) });
+    const { call, root } = await memoryKernel({ redactor: createRedactor({ rules: NO_RULES }) });
     writeFileSync(join(root, "a.txt"), text);
     expect(dataOf(await call("read_file", { path: "a.txt", offset: at, limit: 8 }))["content"]).toBe(KEY.slice(0, 8));
   });
@@ -188,6 +238,23 @@ describe("writing", () => {
     const waived = await memoryKernel({ policies });
     expect((await waived.call("write_file", args)).outcome.kind).toBe("success");
     expect(waived.textOf("a.txt")).toBe(args.content);
+  });
+
+  test("a definite secret by the name of its member asks too", async () => {
+    const keep = testTool(
+      "keep",
+      () => ({ kind: "data", data: {} }),
+      {},
+      () => [{ resource: { kind: "file", path: "a" }, effect: "write" }],
+    );
+    const pairs = z.array(z.strictObject({ name: z.string(), value: z.string() }));
+    const parameters = z.strictObject({ HEROKU_API_KEY: z.string(), id: z.string(), environment: pairs }).partial();
+    const { call } = await memoryKernel({ tools: [{ ...keep, parameters }] });
+    const key = "0f2e7a64-9a3b-4c1d-8e5f-6a7b8c9d0e1f";
+    const asks = { kind: "denied", denial: { ruleId: "FC:secret-write" } };
+    expect((await call("keep", { HEROKU_API_KEY: key })).outcome).toMatchObject(asks);
+    expect((await call("keep", { environment: [{ name: "HEROKU_API_KEY", value: key }] })).outcome).toMatchObject(asks);
+    expect((await call("keep", { id: key })).outcome.kind).toBe("success");
   });
 
   test("what only looks like one, or is none, does not ask", async () => {
@@ -313,7 +380,7 @@ describe("searching", () => {
   });
 
   test("control: without rules the same searches find it", async () => {
-    const kernel = await memoryKernel({ redactor: createRedactor({ rules: { triggers: [], titles: new Map() } }) });
+    const kernel = await memoryKernel({ redactor: createRedactor({ rules: NO_RULES }) });
     writeFileSync(join(kernel.root, "a.txt"), `key = ${KEY}\n`);
     expect(dataOf(await kernel.call("count_matches", { path: ".", regex: KEY.slice(0, 6) }))["total"]).toBe(1);
   });

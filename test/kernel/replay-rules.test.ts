@@ -2,6 +2,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { createRedactor } from "../../src/redact/redact.ts";
 import { artifactTools } from "../../src/tools/artifact/artifact-tools.ts";
 import { editTools } from "../../src/tools/edit/edit-tools.ts";
 import { fileTools } from "../../src/tools/file/file-tools.ts";
@@ -74,6 +75,42 @@ test("a lease that was narrowed meanwhile counts as other rules", async () => {
   const { outcome } = await kernel.call("search_file", { path: ".", regex: "needle", recursive: true }, once);
   expect(outcome.kind).toBe("success");
   expect(JSON.stringify(outcome)).not.toContain("TOPSECRET");
+});
+
+describe("after a redaction rule came", () => {
+  const known = [{ rule: "env-key", value: "TOPSECRET" }];
+  /** A kernel whose redactor learns of a secret when it is told to. */
+  async function learning() {
+    let redactor = createRedactor();
+    const kernel = await memoryKernel({ brokenRedactor: async () => redactor });
+    writeFileSync(join(kernel.root, "x.txt"), "needle TOPSECRET\n");
+    const learn = () => {
+      redactor = createRedactor({ known });
+    };
+    return { kernel, learn };
+  }
+
+  test("a replay does not show what it hides", async () => {
+    const { kernel, learn } = await learning();
+    const read = async (options: { dedupeKey: string }) =>
+      JSON.stringify((await kernel.call("read_file", { path: "x.txt" }, options)).outcome);
+    expect(await read(once)).toContain("TOPSECRET");
+    writeFileSync(join(kernel.root, "x.txt"), "changed TOPSECRET\n");
+    expect(await read(once)).toContain("needle TOPSECRET"); // control
+    learn();
+    expect(await read(once)).toContain("changed [REDACTED:env-key]");
+    writeFileSync(join(kernel.root, "x.txt"), "third\n");
+    expect(await read(once)).toContain("changed [REDACTED:env-key]");
+  });
+
+  test("an effect is neither answered nor made again", async () => {
+    const { kernel, learn } = await learning();
+    const append = () => kernel.call("write_file", { path: "x.txt", content: "x", append: true }, once);
+    expect((await append()).outcome.kind).toBe("success");
+    learn();
+    expect((await append()).outcome).toMatchObject({ kind: "denied", denial: { ruleId: "DEDUPE:rules_changed" } });
+    expect(kernel.textOf("x.txt")).toBe("needle TOPSECRET\nx");
+  });
 });
 
 describe("content that a kept answer names", () => {

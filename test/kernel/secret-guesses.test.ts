@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import { systemRandom } from "../../src/base/ids.ts";
 import { SECRET_GUESS_WINDOW_MS, SECRET_GUESSES_MAX } from "../../src/base/limits.ts";
 import { createRedactor } from "../../src/redact/redact.ts";
+import { NO_RULES } from "../../src/redact/rule-set.ts";
 import { mintSession } from "../../src/session/session.ts";
 import { type MemoryKernel, type MemoryKernelOptions, memoryKernel } from "../support/memory-kernel.ts";
 
@@ -56,7 +57,7 @@ describe("guesses of a whole password", () => {
   });
 
   test("control: where nothing is hidden the right one of many is found", async () => {
-    const kernel = await opened({ redactor: createRedactor({ rules: { triggers: [], titles: new Map() } }) });
+    const kernel = await opened({ redactor: createRedactor({ rules: NO_RULES }) });
     for (const number of NUMBERS) expect(codeOf(await guess(kernel, `hunter2-wrong${number}`))).toBe("MATCH_COUNT_MISMATCH");
     expect((await guess(kernel, PASSWORD)).outcome.kind).toBe("success");
   });
