@@ -6,13 +6,21 @@
  * hides a secret from it.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.ts";
-import { PROMPT_DEPTH_MAX, PROMPT_TEXT_CHARACTERS_MAX, PROMPT_VALUES_MAX } from "../base/limits.ts";
+import { PROMPT_ARGUMENTS_CHARACTERS_MAX, PROMPT_DEPTH_MAX, PROMPT_TEXT_CHARACTERS_MAX, PROMPT_VALUES_MAX } from "../base/limits.ts";
 import type { CallRedaction } from "./redaction.ts";
 
+/** Arguments as they are shown, and whether that is less than was sent. */
+export interface ShownArguments {
+  readonly shown: JsonObject;
+  readonly isCut: boolean;
+}
+
 /** `args` without secrets, and no larger than a prompt shows. */
-export function shownArguments(redaction: CallRedaction, args: Readonly<Record<string, unknown>>): JsonObject {
+export function shownArguments(redaction: CallRedaction, args: Readonly<Record<string, unknown>>): ShownArguments {
   const plain = Object.fromEntries(Object.entries(args).map(([name, value]) => [name, textOf(value)] as const));
-  return cutObject(redaction.facts(plain), { values: PROMPT_VALUES_MAX }, 0);
+  const left: Left = { values: PROMPT_VALUES_MAX, characters: PROMPT_ARGUMENTS_CHARACTERS_MAX, isCut: false };
+  const shown = cutObject(redaction.facts(plain), left, 0);
+  return { shown, isCut: left.isCut };
 }
 
 /** Bytes stand as the text that they are, or as how many they are. */
@@ -28,28 +36,32 @@ function textOf(value: unknown): JsonValue {
 
 const strictUtf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** How much may still be shown. */
+/** How much may still be shown, and whether something was left out. */
 interface Left {
   values: number;
+  characters: number;
+  isCut: boolean;
 }
 
 function cut(value: JsonValue, left: Left, depth: number): JsonValue {
   left.values -= 1;
-  if (typeof value === "string") return cutText(value);
+  if (typeof value === "string") return cutText(value, left);
   if (typeof value !== "object" || value === null) return value;
-  if (depth >= PROMPT_DEPTH_MAX) return "(nested deeper than is shown)";
+  if (depth >= PROMPT_DEPTH_MAX) return omitted(left, "(nested deeper than is shown)");
   return isJsonObject(value) ? cutObject(value, left, depth + 1) : cutArray(value as readonly JsonValue[], left, depth + 1);
 }
 
-function cutText(text: string): string {
-  const rest = text.length - PROMPT_TEXT_CHARACTERS_MAX;
-  return rest <= 0 ? text.toWellFormed() : `${text.slice(0, PROMPT_TEXT_CHARACTERS_MAX).toWellFormed()}… (${rest} more characters)`;
+function cutText(text: string, left: Left): string {
+  const max = Math.min(PROMPT_TEXT_CHARACTERS_MAX, Math.max(0, left.characters));
+  left.characters -= text.length;
+  if (text.length <= max) return text.toWellFormed();
+  return omitted(left, `${text.slice(0, max).toWellFormed()}… (${text.length - max} more characters)`);
 }
 
 function cutArray(values: readonly JsonValue[], left: Left, depth: number): JsonValue {
   const shown: JsonValue[] = [];
   for (const value of values) {
-    if (left.values <= 0) return [...shown, `(${values.length - shown.length} more)`];
+    if (left.values <= 0) return [...shown, omitted(left, `(${values.length - shown.length} more)`)];
     shown.push(cut(value, left, depth));
   }
   return shown;
@@ -60,10 +72,15 @@ function cutObject(object: JsonObject, left: Left, depth: number): JsonObject {
   const shown: [string, JsonValue][] = [];
   for (const [name, value] of entries) {
     if (left.values <= 0) {
-      shown.push(["…", `(${entries.length - shown.length} more)`]);
+      shown.push(["…", omitted(left, `(${entries.length - shown.length} more)`)]);
       break;
     }
-    shown.push([cutText(name), cut(value ?? null, left, depth)]);
+    shown.push([cutText(name, left), cut(value ?? null, left, depth)]);
   }
   return Object.fromEntries(shown);
+}
+
+function omitted(left: Left, text: string): string {
+  left.isCut = true;
+  return text;
 }

@@ -15,11 +15,14 @@ import { shownArguments } from "./prompt-arguments.ts";
 import { isDanger, previewRisks, risksOf, summaryOf } from "./prompt-risks.ts";
 import type { Trail } from "./trail.ts";
 
+const ARGUMENTS_CUT = "not all of the arguments can be shown";
+
 /** A request with its facts. */
 export type DescribedCall = ApprovalRequest & { readonly details: ApprovalDetails };
 
 /**
- * Describes the call of `trail`, about which `rules` ask.
+ * Describes the call of `trail`, about which `rules` ask. INVARIANT: whoever binds an approval to the files as they are takes their
+ * digests before this: a file that changes in between is then shown newer than it was bound, and no longer fits.
  * @param files reads what the call names, to show what would change
  */
 export async function describeCall(trail: Trail, rules: readonly AskingRule[], files: Pick<FileAccess, "read">): Promise<DescribedCall> {
@@ -27,6 +30,7 @@ export async function describeCall(trail: Trail, rules: readonly AskingRule[], f
   assert(call && caller && tool && redaction, "a call is described after it was judged");
   const { session, mark } = caller;
   const preview = await previewOf(trail, redaction, files);
+  const { shown, isCut } = shownArguments(redaction, call.arguments);
   const kind = isDanger(rules) ? "danger" : "execute";
   const details = {
     kind,
@@ -40,14 +44,14 @@ export async function describeCall(trail: Trail, rules: readonly AskingRule[], f
     seen: { trustLevel: mark.trustLevel, dataClass: mark.dataClass },
     accesses: shownAccesses(trail),
     ...preview,
-    arguments: shownArguments(redaction, call.arguments),
+    arguments: shown,
   } satisfies ApprovalDetails;
   return {
     id: `${tool.name}:${kind}`,
     tool: tool.name,
     action: kind === "danger" ? "dangerous_operation" : "execute",
     summary: summaryOf(tool, accesses),
-    risks: [...risksOf(tool, accesses, details.rules, mark), ...previewRisks(preview)],
+    risks: [...risksOf(tool, accesses, details.rules, mark), ...previewRisks(preview), ...(isCut ? [ARGUMENTS_CUT] : [])],
     details: redaction.facts(details) as typeof details,
   };
 }

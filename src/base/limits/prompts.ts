@@ -3,6 +3,8 @@ import { KIB, MIB } from "./units.ts";
 
 /** Characters (UTF-16 code units) of one text among the arguments that a prompt shows; the rest is counted. */
 export const PROMPT_TEXT_CHARACTERS_MAX = 2 * KIB;
+/** Characters of all arguments that a prompt shows together. */
+export const PROMPT_ARGUMENTS_CHARACTERS_MAX = 16 * KIB;
 /** Values of the arguments that a prompt shows, containers too: a person reads no more; the rest are counted. */
 export const PROMPT_VALUES_MAX = 256;
 /** Levels of nested arguments that a prompt shows. */
