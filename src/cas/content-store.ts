@@ -73,8 +73,8 @@ export interface ContentStore {
   readonly find: (hash: string, owner: ContentOwner) => Promise<StoredContent | undefined>;
   /** The artifact of a workspace. */
   readonly findArtifact: (workspace: string, id: string) => Promise<Artifact | undefined>;
-  /** The first artifacts of a workspace that name this content, in order of their ids. */
-  readonly artifactsOf: (workspace: string, hash: string) => Promise<readonly Artifact[]>;
+  /** The artifacts of a workspace that name this content, in order of their ids: those after the id `after`, at most `ARTIFACTS_PAGE_MAX`. */
+  readonly artifactsOf: (workspace: string, hash: string, after: string) => Promise<readonly Artifact[]>;
   /** Publishes stored content under an id that the workspace has not given yet (CTR-0020, CTR-0021). */
   readonly publish: (wish: ArtifactWish, publisher: Publisher) => Promise<Published>;
   /**
@@ -121,6 +121,8 @@ export interface ContentInventory {
   readonly inspect: (hash: string) => Promise<string | undefined>;
   /** Artifacts and references whose content is not stored, at most `count`. */
   readonly dangling: (count: number) => Promise<readonly ContentProblem[]>;
+  /** How many of those there are. */
+  readonly countDangling: () => Promise<number>;
   /** Files that no row names. */
   readonly countStrayFiles: () => Promise<number>;
   readonly hasReference: (hash: string, reference: LedgerReference) => Promise<boolean>;

@@ -5,8 +5,10 @@
  * INVARIANT: what the caller may not read is answered exactly as what does not exist. INVARIANT: nothing is stored that
  * holds a secret of the kernel; it is never stored altered.
  */
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { assert } from "../base/errors.ts";
 import { blake3Hex } from "../base/hash.ts";
+import { ARTIFACTS_JUDGED_MAX, ARTIFACTS_PAGE_MAX } from "../base/limits.ts";
 import type { StagedContent } from "../cas/content-store.ts";
 import { labelResult, NOTHING_FOUND } from "../flow/labels.ts";
 import {
@@ -78,9 +80,28 @@ async function readable({ parts, caller, judge }: ContentHandleParts, name: Cont
   }
   const own = await parts.content.find(name.hash, { userId, workspace });
   if (own !== undefined) return own;
-  const artifact = (await parts.content.artifactsOf(workspace, name.hash)).find(({ id }) => judge(id));
+  const artifact = await readableArtifact(parts.content, workspace, name.hash, judge);
   if (artifact === undefined) throw contentNotFound(name);
   return throughArtifact(artifact);
+}
+
+/** The first artifact with that content that the caller may read; others get their turn between the pages. */
+async function readableArtifact(
+  content: Pick<KernelParts["content"], "artifactsOf">,
+  workspace: string,
+  hash: string,
+  judge: ArtifactJudge,
+): Promise<Artifact | undefined> {
+  let after = "";
+  for (let judged = 0; judged < ARTIFACTS_JUDGED_MAX; judged += ARTIFACTS_PAGE_MAX) {
+    const page = await content.artifactsOf(workspace, hash, after);
+    const found = page.find(({ id }) => judge(id));
+    const last = page.at(-1);
+    if (found !== undefined || last === undefined) return found;
+    after = last.id;
+    await nextTurn();
+  }
+  return undefined;
 }
 
 function throughArtifact(artifact: Artifact): FoundContent {

@@ -6,7 +6,10 @@ import { FailureWithoutEffect, ToolFailure } from "./failure.ts";
 /** What does not exist, and what the caller may not read. */
 export function contentNotFound(name: ContentName): ToolFailure {
   const what = name.kind === "artifact" ? `no artifact \`${shown(name.id)}\`` : `no content \`${contentResourceId(name)}\``;
-  const how = name.kind === "artifact" ? "check its id; it must be published in this workspace" : "store it first, with put_content";
+  const how =
+    name.kind === "artifact"
+      ? "check its id; it must be published in this workspace"
+      : "store it first, with put_content, or name the artifact that has it";
   return new ToolFailure("CONTENT_NOT_FOUND", `there is ${what} that this session may read`, how);
 }
 

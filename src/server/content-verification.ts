@@ -3,7 +3,7 @@
  * file, every result that the ledger names must be there and must be kept. Changes nothing.
  */
 import { isJsonObject } from "../base/json.ts";
-import { CONTENT_PAGE_MAX, CONTENT_SCANNED_MAX, LEDGER_PROBLEMS_MAX, LEDGER_READ_ROWS_MAX } from "../base/limits.ts";
+import { CONTENT_PAGE_MAX, CONTENT_PROBLEMS_MAX, CONTENT_SCANNED_MAX, LEDGER_READ_ROWS_MAX } from "../base/limits.ts";
 import type { ContentInventory, ContentProblem, LedgerReference, ListedContent } from "../cas/content-store.ts";
 import { HASH_PATTERN } from "../model/content.ts";
 import { openContentInventory } from "../stores/embedded/content-inventory.ts";
@@ -18,9 +18,10 @@ export interface ContentReport {
   readonly ledgerResults: number;
   /** Files that no row names: harmless, a collection removes them. */
   readonly strayFiles: number;
+  /** The first of them. */
   readonly problems: readonly ContentProblem[];
-  /** There are more problems than are listed. */
-  readonly truncated: boolean;
+  /** How many more there are than are listed. */
+  readonly problemsOmitted: number;
 }
 
 /** How far a verification is. */
@@ -31,29 +32,46 @@ export interface ContentProgress {
 
 export type { ListedContent } from "../cas/content-store.ts";
 
-const NOTHING: ContentReport = { ok: true, objects: 0, bytes: 0, ledgerResults: 0, strayFiles: 0, problems: [], truncated: false };
+const NOTHING: ContentReport = { ok: true, objects: 0, bytes: 0, ledgerResults: 0, strayFiles: 0, problems: [], problemsOmitted: 0 };
+
+/** What is wrong: the first problems, and how many there are. */
+class Problems {
+  readonly listed: ContentProblem[] = [];
+  count = 0;
+
+  /** Takes a problem. */
+  add(problem: ContentProblem): void {
+    this.addSome([problem], 1);
+  }
+
+  /** Takes `count` problems, of which `first` are the first. */
+  addSome(first: readonly ContentProblem[], count: number): void {
+    this.listed.push(...first.slice(0, CONTENT_PROBLEMS_MAX - this.listed.length));
+    this.count += Math.max(count, first.length);
+  }
+}
 
 /** Verifies the content of a state directory. Problems are in the report, never thrown. */
 export async function verifyContent(stateDirectory: string, onProgress?: (progress: ContentProgress) => void): Promise<ContentReport> {
   const inventory = await openContentInventory(stateDirectory);
   if (inventory === undefined) return NOTHING;
-  const problems: ContentProblem[] = [];
+  const problems = new Problems();
   try {
     let objects = 0;
     let bytes = 0;
     for await (const { hash, sizeBytes } of allContent(inventory)) {
       const problem = await inventory.inspect(hash);
-      if (problem !== undefined) problems.push({ hash, problem });
+      if (problem !== undefined) problems.add({ hash, problem });
       objects += 1;
       bytes += sizeBytes;
       onProgress?.({ objects, bytes });
     }
-    problems.push(...(await inventory.dangling(LEDGER_PROBLEMS_MAX)));
+    problems.addSome(await inventory.dangling(CONTENT_PROBLEMS_MAX), await inventory.countDangling());
     const ledgerResults = await verifyReferences(stateDirectory, inventory, problems);
-    const listed = problems.slice(0, LEDGER_PROBLEMS_MAX);
     const strayFiles = await inventory.countStrayFiles();
-    const truncated = listed.length < problems.length;
-    return { ok: problems.length === 0, objects, bytes, ledgerResults, strayFiles, problems: listed, truncated };
+    const { listed, count } = problems;
+    const problemsOmitted = count - listed.length;
+    return { ok: count === 0, objects, bytes, ledgerResults, strayFiles, problems: listed, problemsOmitted };
   } finally {
     await inventory.close();
   }
@@ -82,18 +100,17 @@ async function* allContent(inventory: Pick<ContentInventory, "list">): AsyncGene
 }
 
 /** Looks up every result that the ledger names. Returns how many there are. */
-async function verifyReferences(stateDirectory: string, inventory: ContentInventory, problems: ContentProblem[]): Promise<number> {
+async function verifyReferences(stateDirectory: string, inventory: ContentInventory, problems: Problems): Promise<number> {
   const ledger = await openLedgerReader(stateDirectory);
   let results = 0;
   try {
     for await (const result of ledgerResults(ledger)) {
       results += 1;
       const { hash, sequence } = result;
-      if (problems.length > LEDGER_PROBLEMS_MAX) continue;
       if ((await inventory.sizeOf(hash)) === undefined) {
-        problems.push({ hash, problem: `entry ${sequence} of the ledger names it as a result, and it is not stored` });
+        problems.add({ hash, problem: `entry ${sequence} of the ledger names it as a result, and it is not stored` });
       } else if (!(await inventory.hasReference(hash, result))) {
-        problems.push({ hash, problem: `entry ${sequence} of the ledger names it, and no reference keeps it; run it with --repair` });
+        problems.add({ hash, problem: `entry ${sequence} of the ledger names it, and no reference keeps it; run it with --repair` });
       }
     }
     return results;

@@ -1,12 +1,12 @@
 /** Stored content as its users meet it: `handrail cas`, large results over the framed socket and MCP, damage found and recorded. */
 import { execFileSync } from "node:child_process";
-import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { userInfo } from "node:os";
 import { join } from "node:path";
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import { blake3Hex } from "../../src/base/hash.ts";
-import { INLINE_RESULT_BYTES_MAX, SHOWN_BYTES_MAX } from "../../src/base/limits.ts";
+import { CONTENT_PROBLEMS_MAX, INLINE_RESULT_BYTES_MAX, SHOWN_BYTES_MAX } from "../../src/base/limits.ts";
 import { ToolRequestSchema } from "../../src/gen/handrail/tool/v1/tool_pb.ts";
 import { createKernel } from "../../src/server/library.ts";
 import { openLedgerStore } from "../../src/stores/embedded/ledger-store.ts";
@@ -99,6 +99,25 @@ describe("handrail cas", () => {
     const events = (await readEvidence(place.state)).filter(({ entry }) => entry.eventType === "content_quarantined");
     expect(events.map(({ payload }) => payload)).toEqual([{ contentHash: hash, severity: "critical" }]);
     expect((await handrail(place, ["cas", "verify"])).stdout).toContain("the content is damaged: 1 problems");
+  });
+
+  test("verify lists the first problems and counts the others", async () => {
+    const place = freshPlace();
+    await handrail(place, ["cas", "put", "-"], { input: "text" });
+    const { default: Sqlite } = await import("better-sqlite3");
+    const database = new Sqlite(join(place.state, "content.db"));
+    const insert = database.prepare("INSERT INTO ledger_references VALUES (?, 'ses_one', ?, 0)");
+    const lost = CONTENT_PROBLEMS_MAX + 2;
+    database.transaction(() => {
+      for (let index = 0; index < lost; index += 1) insert.run(blake3Hex(`lost ${index}`), `req-${index}`);
+    })();
+    database.close();
+    rmSync(objectPath(place, blake3Hex("text")));
+    const shown = await handrail(place, ["cas", "verify"]);
+    expect([shown.code, linesOf(shown.stdout).length]).toEqual([1, CONTENT_PROBLEMS_MAX + 2]);
+    expect(linesOf(shown.stdout).slice(-2)).toEqual(["and 3 more", `the content is damaged: ${lost + 1} problems in 1 objects`]);
+    const { stdout } = await handrail(place, ["cas", "verify", "--json"]);
+    expect(oneJsonLine(stdout)).toMatchObject({ ok: false, problemsOmitted: 3 });
   });
 
   test("what the ledger names stays until its payload is pruned; a lost reference is found and put back", async () => {

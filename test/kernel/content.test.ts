@@ -6,7 +6,7 @@ import { create } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import { utf8 } from "../../src/base/bytes.ts";
 import { blake3Digest, blake3Hex } from "../../src/base/hash.ts";
-import { INLINE_RESULT_BYTES_MAX, SHOWN_BYTES_MAX } from "../../src/base/limits.ts";
+import { ARTIFACTS_PAGE_MAX, INLINE_RESULT_BYTES_MAX, SHOWN_BYTES_MAX } from "../../src/base/limits.ts";
 import { type ToolRequest, ToolRequestSchema } from "../../src/gen/handrail/tool/v1/tool_pb.ts";
 import type { CallResponse } from "../../src/model/call.ts";
 import { decodeResponse, encodeRequest } from "../../src/wire/protobuf.ts";
@@ -274,6 +274,24 @@ describe("artifacts", () => {
       kind: "error",
       code: "CONTENT_NOT_FOUND",
     });
+  });
+
+  test.each([
+    ["the last of very many may be read", ["zz"], "success"],
+    ["none of very many may be read", ["elsewhere"], "error"],
+  ])("content is found by its hash through any artifact: %s", async (_, artifacts, end) => {
+    const kernel = await memoryKernel({ scope: { artifacts: [artifacts] } });
+    const label = { trustLevel: "verified", dataClass: "internal", source: { origin: "test", timestamp: "" } } as const;
+    const other = { userId: "somebody else", workspace: kernel.session.serviceRoot };
+    const staged = await kernel.content.stage(pieces("shared"), {}, SIGNAL);
+    const { hash } = await staged.commit({ owner: other, label, nowMs: kernel.time.nowMs });
+    const publisher = { ...other, agentId: "a", sessionId: "s", label, nowMs: kernel.time.nowMs };
+    for (const id of [...Array.from({ length: 2 * ARTIFACTS_PAGE_MAX }, (_, index) => `a${index}`), "zz"])
+      await kernel.content.publish({ id, contentHash: hash, category: "c", metadata: [] }, publisher);
+    const { outcome } = await kernel.call("artifact_fetch", { content_hash: hash });
+    expect(outcome.kind).toBe(end);
+    if (outcome.kind === "success") expect(outcome.data).toMatchObject({ artifact_id: "zz", content: "shared" });
+    if (outcome.kind === "error") expect(outcome.code).toBe("CONTENT_NOT_FOUND");
   });
 
   test("what another workspace or user stored is answered exactly as what does not exist", async () => {

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { utf8 } from "../../src/base/bytes.ts";
 import { blake3Hex } from "../../src/base/hash.ts";
-import { CONTENT_STAGED_MAX } from "../../src/base/limits.ts";
+import { ARTIFACTS_PAGE_MAX, CONTENT_STAGED_MAX } from "../../src/base/limits.ts";
 import type { ContentOwner, ContentStore, MaintainedContentStore } from "../../src/cas/content-store.ts";
 import type { StoredContent } from "../../src/model/content.ts";
 import type { Label } from "../../src/model/label.ts";
@@ -194,10 +194,23 @@ function artifactContract(open: OpenContent, openTwice: OpenContentTwice): void 
     const { hash } = await store(content, "shared");
     for (const id of ["b", "a"]) await publish(content, id, hash);
     await publish(content, "a", hash, { userId: "ann", workspace: "/srv/b" });
-    expect((await content.artifactsOf("/srv/a", hash)).map(({ id }) => id)).toEqual(["a", "b"]);
-    expect((await content.artifactsOf("/srv/b", hash)).map(({ id }) => id)).toEqual(["a"]);
-    expect(await content.artifactsOf("/srv/c", hash)).toEqual([]);
+    expect((await content.artifactsOf("/srv/a", hash, "")).map(({ id }) => id)).toEqual(["a", "b"]);
+    expect((await content.artifactsOf("/srv/a", hash, "a")).map(({ id }) => id)).toEqual(["b"]);
+    expect(await content.artifactsOf("/srv/a", hash, "b")).toEqual([]);
+    expect((await content.artifactsOf("/srv/b", hash, "")).map(({ id }) => id)).toEqual(["a"]);
+    expect(await content.artifactsOf("/srv/c", hash, "")).toEqual([]);
     expect(await content.findArtifact("/srv/b", "b")).toBeUndefined();
+  });
+
+  test("artifacts of one content come page by page, each once", async () => {
+    const content = await open();
+    const { hash } = await store(content, "shared");
+    const ids = Array.from({ length: ARTIFACTS_PAGE_MAX + 1 }, (_, index) => `a${String(index).padStart(3, "0")}`);
+    for (const id of ids) await publish(content, id, hash);
+    const page = await content.artifactsOf("/srv/a", hash, "");
+    const rest = await content.artifactsOf("/srv/a", hash, page.at(-1)?.id ?? "");
+    expect([page.length, rest.length]).toEqual([ARTIFACTS_PAGE_MAX, 1]);
+    expect([...page, ...rest].map(({ id }) => id)).toEqual(ids);
   });
 }
 

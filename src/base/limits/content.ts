@@ -31,5 +31,12 @@ export const CONTENT_COLLECTED_AT_ONCE = 64;
 export const CONTENT_PAGE_MAX = 256;
 /** Files and rows that one collection or verification looks at. */
 export const CONTENT_SCANNED_MAX = 10_000_000;
-/** Artifacts with the same content that are tried to find one that the caller may read. */
-export const ARTIFACTS_OF_CONTENT_MAX = 64;
+/** Artifacts with the same content that one page of a listing has. */
+export const ARTIFACTS_PAGE_MAX = 64;
+/**
+ * Artifacts with the same content that are judged, page by page, to find one that the caller may read: each costs policy some ten
+ * microseconds. Content that more name is found by an artifact's own name.
+ */
+export const ARTIFACTS_JUDGED_MAX = 16_384;
+/** Problems that one verification lists; the others are counted. */
+export const CONTENT_PROBLEMS_MAX = 1000;

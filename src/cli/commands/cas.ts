@@ -188,10 +188,11 @@ async function verify(flags: VerifyFlags): Promise<number> {
   if (flags.json) printJson(report);
   else {
     for (const { hash, problem } of report.problems) print(`${hash}: ${visible(problem)}`);
+    if (report.problemsOmitted > 0) print(`and ${report.problemsOmitted} more`);
     print(
       report.ok
         ? `the content is intact: ${report.objects} objects, ${report.bytes} bytes, ${report.ledgerResults} results of the ledger`
-        : `the content is damaged: ${report.problems.length} problems in ${report.objects} objects`,
+        : `the content is damaged: ${report.problems.length + report.problemsOmitted} problems in ${report.objects} objects`,
     );
   }
   return report.ok ? EXIT_OK : EXIT_FAILURE;

@@ -44,6 +44,10 @@ export async function openContentInventory(stateDirectory: string): Promise<Cont
   return openInventory({ database, path, files: new ContentFiles(stateDirectory) });
 }
 
+/** Artifacts and references whose content has no row. */
+const DANGLING = `SELECT hash, 'artifact' AS kind, id AS name FROM artifacts WHERE hash NOT IN (SELECT hash FROM objects)
+  UNION ALL SELECT hash, 'ledger''s request', request_id FROM ledger_references WHERE hash NOT IN (SELECT hash FROM objects)`;
+
 /** The inventory over an open connection; closing it closes that. */
 export function openInventory({ database, path, files }: ObjectSource): ContentInventory {
   const rows = new ContentRows(database);
@@ -55,10 +59,8 @@ export function openInventory({ database, path, files }: ObjectSource): ContentI
        (SELECT count(*) FROM ledger_references r WHERE r.hash = o.hash) AS ledger
      FROM objects o WHERE hash > ? ORDER BY hash LIMIT ?`,
   );
-  const dangling = database.prepare<[number], { hash: string; kind: string; name: string }>(
-    `SELECT hash, 'artifact' AS kind, id AS name FROM artifacts WHERE hash NOT IN (SELECT hash FROM objects)
-     UNION ALL SELECT hash, 'ledger''s request', request_id FROM ledger_references WHERE hash NOT IN (SELECT hash FROM objects) LIMIT ?`,
-  );
+  const dangling = database.prepare<[number], { hash: string; kind: string; name: string }>(`${DANGLING} LIMIT ?`);
+  const danglingCount = database.prepare<[], number>(`SELECT count(*) FROM (${DANGLING})`).pluck();
   return {
     list: async (after, count) => guard(() => listed.all(after, Math.min(count, CONTENT_PAGE_MAX))).map(listedContent),
     inspect: async (hash) =>
@@ -72,6 +74,7 @@ export function openInventory({ database, path, files }: ObjectSource): ContentI
         hash,
         problem: `the ${kind} \`${name}\` refers to it, and it is not stored`,
       })),
+    countDangling: async () => guard(() => danglingCount.get()) ?? 0,
     countStrayFiles: async () => {
       let strays = 0;
       for (const { hash } of files.objects()) if (guard(() => rows.object(hash)) === undefined) strays += 1;

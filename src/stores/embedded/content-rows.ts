@@ -8,7 +8,7 @@ import type { Database, Statement } from "better-sqlite3";
 import type { ContentDigest } from "../../base/block-hashes.ts";
 import { KernelError } from "../../base/errors.ts";
 import { isJsonObject } from "../../base/json.ts";
-import { ARTIFACTS_OF_CONTENT_MAX, CONTENT_BLOCK_BYTES } from "../../base/limits.ts";
+import { ARTIFACTS_PAGE_MAX, CONTENT_BLOCK_BYTES } from "../../base/limits.ts";
 import type { ContentHolding, ContentOwner, LedgerReference, ListedContent, Publisher } from "../../cas/content-store.ts";
 import type { Artifact, ArtifactWish, StoredContent } from "../../model/content.ts";
 import { combineLabels, DATA_CLASSES, type Label, TRUST_LEVELS } from "../../model/label.ts";
@@ -48,7 +48,7 @@ export class ContentRows {
   readonly #putReference: Statement<[string, string, string, number]>;
   readonly #reference: Statement<[string, string, string], object>;
   readonly #artifact: Statement<[string, string], ArtifactRow>;
-  readonly #artifacts: Statement<[string, string], ArtifactRow>;
+  readonly #artifacts: Statement<[string, string, string], ArtifactRow>;
   readonly #putArtifact: Statement<[string, string, string, string, string, string, string, string, string, number]>;
   readonly #total: Statement<[], { bytes: number }>;
 
@@ -69,7 +69,8 @@ export class ContentRows {
     this.#reference = database.prepare("SELECT 1 FROM ledger_references WHERE hash = ? AND session_id = ? AND request_id = ?");
     this.#artifact = database.prepare(`SELECT ${ARTIFACT_COLUMNS} FROM ${ARTIFACT_TABLES} WHERE a.workspace = ? AND a.id = ?`);
     this.#artifacts = database.prepare(
-      `SELECT ${ARTIFACT_COLUMNS} FROM ${ARTIFACT_TABLES} WHERE a.hash = ? AND a.workspace = ? ORDER BY a.id LIMIT ${ARTIFACTS_OF_CONTENT_MAX}`,
+      `SELECT ${ARTIFACT_COLUMNS} FROM ${ARTIFACT_TABLES} WHERE a.hash = ? AND a.workspace = ? AND a.id > ?
+       ORDER BY a.id LIMIT ${ARTIFACTS_PAGE_MAX}`,
     );
     this.#putArtifact = database.prepare("INSERT INTO artifacts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     this.#total = database.prepare("SELECT bytes FROM totals");
@@ -120,9 +121,9 @@ export class ContentRows {
     return row && artifactOf(row);
   }
 
-  /** The artifacts of a workspace with that content. */
-  artifactsOf(workspace: string, hash: string): readonly Artifact[] {
-    return this.#artifacts.all(hash, workspace).map(artifactOf);
+  /** A page of the artifacts of a workspace with that content. */
+  artifactsOf(workspace: string, hash: string, after: string): readonly Artifact[] {
+    return this.#artifacts.all(hash, workspace, after).map(artifactOf);
   }
 
   /** Adds an artifact whose id is free. */

@@ -99,9 +99,9 @@ class LazyContentStore implements MaintainedContentStore {
     return this.#guard(() => rows.artifact(workspace, id));
   }
 
-  async artifactsOf(workspace: string, hash: string): Promise<readonly Artifact[]> {
+  async artifactsOf(workspace: string, hash: string, after: string): Promise<readonly Artifact[]> {
     const { rows } = await this.#open();
-    return this.#guard(() => rows.artifactsOf(workspace, hash));
+    return this.#guard(() => rows.artifactsOf(workspace, hash, after));
   }
 
   async publish(wish: ArtifactWish, publisher: Publisher): Promise<Published> {
