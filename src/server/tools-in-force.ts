@@ -1,0 +1,80 @@
+/**
+ * The tools of one kernel as the operator's configuration in force leaves them. A reload gives others only where it changes
+ * capabilities, so that calls in flight go on under every other change.
+ */
+import { canonicalJson, type JsonObject } from "../base/json.ts";
+import type { Settings } from "../config/config.ts";
+import { patternsReady, ToolRegistry } from "../kernel/index.ts";
+import type { EventSink } from "../model/event.ts";
+import type { Tool } from "../model/tool.ts";
+import { effectiveTools, type OverriddenTool, overrideFacts } from "./capability-overrides.ts";
+
+/** Configurations whose tools are kept: the one in force, one that is about to be, and one that was refused. */
+const KEPT_MAX = 3;
+
+/** Tools under one configuration. */
+export interface ToolsUnder {
+  readonly registry: ToolRegistry;
+  readonly tools: readonly Tool[];
+  readonly overridden: readonly OverriddenTool[];
+}
+
+/** The tools of one kernel. */
+export class ToolsInForce {
+  readonly #declared: ToolsUnder;
+  /** By the text of the capabilities; the one that was asked for last is the last. */
+  readonly #kept = new Map<string, ToolsUnder>();
+  #last: { readonly capabilities: Settings["capabilities"]; readonly under: ToolsUnder } | undefined;
+
+  /** @param declared the tools as their authors declared them */
+  constructor(declared: ToolRegistry) {
+    this.#declared = { registry: declared, tools: declared.getAll(), overridden: [] };
+  }
+
+  /** The tools under `settings`; equal capabilities give the same tools. */
+  under({ capabilities }: Pick<Settings, "capabilities">): ToolsUnder {
+    if (this.#last?.capabilities !== capabilities) this.#last = { capabilities, under: this.#find(capabilities) };
+    return this.#last.under;
+  }
+
+  /** Resolves once everything that `under` has given can be asked about. */
+  ready(): Promise<void> {
+    return patternsReady();
+  }
+
+  #find(capabilities: Settings["capabilities"]): ToolsUnder {
+    if (Object.keys(capabilities).length === 0) return this.#declared;
+    const key = canonicalJson(JSON.parse(JSON.stringify(capabilities)) as JsonObject);
+    const found = this.#kept.get(key) ?? this.#make(capabilities);
+    this.#kept.delete(key);
+    for (const oldest of this.#kept.keys()) if (this.#kept.size >= KEPT_MAX) this.#kept.delete(oldest);
+    this.#kept.set(key, found);
+    return found;
+  }
+
+  #make(capabilities: Settings["capabilities"]): ToolsUnder {
+    const { tools, overridden } = effectiveTools(this.#declared.tools, { capabilities });
+    if (overridden.length === 0) return this.#declared;
+    const registry = new ToolRegistry();
+    for (const tool of tools) registry.register(tool);
+    return { registry, tools, overridden };
+  }
+}
+
+/** Records what is overridden from now on; a tool that no longer is, is recorded without changes. */
+export async function recordOverrides(
+  ledger: EventSink,
+  nowMs: number,
+  now: readonly OverriddenTool[],
+  before: readonly OverriddenTool[] = [],
+): Promise<void> {
+  const isKnown = (one: OverriddenTool) => before.some((other) => JSON.stringify(other) === JSON.stringify(one));
+  const gone = before.filter(({ tool }) => !now.some((one) => one.tool === tool)).map(({ tool }) => ({ tool, changes: [] }));
+  for (const overridden of [...now.filter((one) => !isKnown(one)), ...gone]) {
+    const payload = overrideFacts(overridden);
+    await ledger.record(
+      { type: "capability_overridden", sessionId: "", actor: "operator", requestId: "", timeMs: nowMs, payload },
+      "durable",
+    );
+  }
+}
