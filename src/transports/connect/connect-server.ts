@@ -24,6 +24,7 @@ import { type KernelServiceHost, kernelService, RAW_METHODS } from "./kernel-ser
 import { type ConnectLimits, DEFAULT_CONNECT_LIMITS } from "./limits.ts";
 import { record } from "./refusal.ts";
 import { refuseUnknownFields } from "./unknown-fields.ts";
+import { watchUnread } from "./unread.ts";
 
 /** An address to serve on. */
 export interface ConnectAddress {
@@ -113,6 +114,7 @@ function routesOf(options: ConnectOptions, limits: ConnectLimits, shutdownSignal
   const { door, admin } = options;
   const gate = (opens: (context: HandlerContext) => Promise<void> | void) => async (context: HandlerContext) => {
     takesCalls(context);
+    watchUnread(context, door);
     try {
       await opens(context);
     } catch (error) {

@@ -6,7 +6,7 @@
  * however it ends.
  */
 import { type ConnectError, type ContextValues, createContextKey, createContextValues } from "@connectrpc/connect";
-import type { UniversalHandler } from "@connectrpc/connect/protocol";
+import type { UniversalHandler, UniversalServerResponse } from "@connectrpc/connect/protocol";
 import { universalRequestFromNodeRequest } from "@connectrpc/connect-node";
 import { HTTP_HEADER_BYTES_MAX } from "../../base/limits.ts";
 import type { Hold } from "./body-buffer.ts";
@@ -24,6 +24,10 @@ export interface Exchange {
   readonly refusal: ConnectError | undefined;
   /** The message of a tool call, once it has arrived. */
   message: RawMessage | undefined;
+  /** The library has found something that its method can be asked about. */
+  reached: boolean;
+  /** The record that is being made of a request that the library cannot read. */
+  recording: Promise<void> | undefined;
 }
 
 /** Where a method finds its exchange. */
@@ -58,8 +62,12 @@ export async function serveRequest(
   else if (handler === undefined) writePlain(response, 404, "there is no such method; see `handrail wire descriptor`");
   else if (request.method !== "POST") writePlain(response, 405, "methods are called with POST");
   else if (path === host.unary.path && isPlainUnary(request)) await callPlainly(host, request, response, refusal);
-  else await call(host, handler, path, request, response, { refusal, message: undefined });
+  else await call(host, handler, path, request, response, newExchange(refusal));
   leaveUnread(request, response, host.limits.stallMs);
+}
+
+function newExchange(refusal: ConnectError | undefined): Exchange {
+  return { refusal, message: undefined, reached: false, recording: undefined };
 }
 
 async function callPlainly(
@@ -107,7 +115,7 @@ async function call(
       },
     });
     const read = { ...taken, body: recorded(taken.body, host.recorder) };
-    await writeAnswer(await handler(read), response, host.limits.stallMs);
+    await writeAnswer(onceRecorded(await handler(read), exchange), response, host.limits.stallMs);
   } catch (error) {
     if (!response.headersSent && !isGone(response)) writePlain(response, 400, "the request cannot be understood");
     else cutOff(response);
@@ -131,6 +139,20 @@ async function* bodyOf(request: NodeRequest): AsyncGenerator<Uint8Array> {
     throw isPeersDoing(error) ? clientIsGone() : error;
   }
   await completed(request);
+}
+
+/** The answer, of which nothing leaves while its request is being recorded. */
+function onceRecorded(answer: UniversalServerResponse, exchange: Exchange): UniversalServerResponse {
+  const { body } = answer;
+  return body === undefined ? answer : { ...answer, body: held(body, exchange) };
+}
+
+async function* held(body: AsyncIterable<Uint8Array>, exchange: Exchange): AsyncGenerator<Uint8Array> {
+  for await (const piece of body) {
+    await exchange.recording;
+    yield piece;
+  }
+  await exchange.recording; // what is wrong may stand in the trailers
 }
 
 /** The body, whose refusals are in evidence before the library answers them. */

@@ -1,7 +1,7 @@
 // Peers that take more than their share: of memory by tiny pieces, of places by never ending, of trust by half a request.
 import { connect as connectHttp2 } from "node:http2";
 import { create, toBinary } from "@bufbuild/protobuf";
-import { Code } from "@connectrpc/connect";
+import { Code, ConnectError } from "@connectrpc/connect";
 import { describe, expect, test } from "vitest";
 import { clientsOf, PROTOCOLS, quickDoor, serveFront, successOf, type TestFront } from "../../../test/support/front-door.ts";
 import { envelope, http1, rawConnection } from "../../../test/support/raw-http.ts";
@@ -327,6 +327,50 @@ describe("evidence", () => {
     await connection.closed;
     expect(recorded).toEqual([expect.objectContaining({ layer: "validate", ruleId: "WIRE:rpc" })]);
     expect(seen).toEqual([]);
+  });
+
+  const asked = (method: string) => `/handrail.tool.v1.ToolKernel/${method}`;
+  const noMessage = Buffer.from([0x0a, 0xff]);
+  test.each([
+    ["protobuf", asked("ListTools"), "application/proto", noMessage],
+    ["JSON", asked("ListTools"), "application/json", Buffer.from("{{")],
+    ["JSON of another message", asked("ListTools"), "application/json", Buffer.from('{"nobody":1}')],
+    ["protobuf over gRPC-Web", asked("ListTools"), "application/grpc-web+proto", envelope(noMessage)],
+    [
+      "two messages for one",
+      asked("ListTools"),
+      "application/grpc-web+proto",
+      Buffer.concat([envelope(new Uint8Array()), envelope(new Uint8Array())]),
+    ],
+    ["no message", asked("ListTools"), "application/grpc-web+proto", new Uint8Array()],
+    ["a compressed one", asked("ListTools"), "application/grpc-web+proto", envelope(new Uint8Array(), 1)],
+    ["a question for a stream", asked("GetContent"), "application/connect+proto", envelope(noMessage)],
+    ["the beginning of an upload", asked("PutContent"), "application/connect+proto", envelope(noMessage)],
+    [
+      "a later part of an upload",
+      asked("PutContent"),
+      "application/connect+json",
+      Buffer.concat([envelope(Buffer.from('{"header":{}}')), envelope(Buffer.from("{{"))]),
+    ],
+  ])("holds what the library cannot read, before it is answered: %s", async (_, path, type, body) => {
+    const { front, recorded } = await recording();
+    const connection = await rawConnection(front.socketPath);
+    connection.write(http1(path, { "content-type": type, ...BEARER }, body));
+    await connection.until(/\r\n\r\n/);
+    connection.socket.end();
+    await connection.closed;
+    expect(recorded).toEqual([expect.objectContaining({ layer: "validate", ruleId: "WIRE:rpc" })]);
+    expect(front.errors).toEqual([]);
+  });
+
+  test.each(PROTOCOLS)("holds nothing of what can be read, whatever comes of it: %s", async (protocol) => {
+    const { front, recorded } = await recording();
+    const { kernel } = clientsOf(front, protocol);
+    await kernel.listTools({}, { headers: BEARER }).catch((error: unknown) => expect(error).toBeInstanceOf(ConnectError));
+    await expect(kernel.getReceipt({ requestId: "r" }, { headers: BEARER })).rejects.toBeInstanceOf(ConnectError);
+    const ended = AbortSignal.abort();
+    await expect(kernel.listTools({}, { headers: BEARER, signal: ended })).rejects.toMatchObject({ code: Code.Canceled });
+    expect(recorded).toEqual([]);
   });
 
   test.each(PROTOCOLS)("holds a request without a token, and an id that is too long: %s", async (protocol) => {

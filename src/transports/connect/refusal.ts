@@ -12,6 +12,12 @@ import type { Denial } from "../../model/decision.ts";
 export type Recorder = Pick<KernelDoor, "recordRefusal">;
 
 const UNRECORDED = new WeakMap<ConnectError, Denial>();
+const OWN = new WeakSet<ConnectError>();
+
+/** Whether the front door has made this error, so that it records it. */
+export function isOwnRefusal(error: ConnectError): boolean {
+  return OWN.has(error);
+}
 
 /** The error for a request that is no message of its method. */
 export function malformed(message: string, code: Code = Code.InvalidArgument): ConnectError {
@@ -34,5 +40,6 @@ export async function record(recorder: Recorder, error: unknown): Promise<void> 
 function refusal(message: string, code: Code, denial: Denial): ConnectError {
   const error = new ConnectError(message, code);
   UNRECORDED.set(error, denial);
+  OWN.add(error);
   return error;
 }

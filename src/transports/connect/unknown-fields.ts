@@ -5,11 +5,15 @@
  * silence. INVARIANT: no method sees a message of which a part was not understood; nothing is allowed by leaving it out.
  */
 import type { Interceptor } from "@connectrpc/connect";
+import { EXCHANGE } from "./exchange.ts";
 import { malformed, type Recorder, record } from "./refusal.ts";
+import { recordUnread } from "./unread.ts";
 
-/** Looks at every message before its method does, and records refusals of methods. */
+/** Looks at every message before its method does, and records refusals of methods and what the library cannot read for them. */
 export function refuseUnknownFields(recorder: Recorder): Interceptor {
   return (next) => async (request) => {
+    const exchange = request.contextValues.get(EXCHANGE);
+    if (exchange) exchange.reached = true;
     try {
       if (request.stream) return await next({ ...request, message: known(request.message, recorder) });
       check(request.message);
@@ -22,14 +26,15 @@ export function refuseUnknownFields(recorder: Recorder): Interceptor {
 }
 
 async function* known<T extends object>(messages: AsyncIterable<T>, recorder: Recorder): AsyncGenerator<T> {
-  for await (const message of messages) {
-    try {
+  try {
+    for await (const message of messages) {
       check(message);
-    } catch (error) {
-      await record(recorder, error);
-      throw error;
+      yield message;
     }
-    yield message;
+  } catch (error) {
+    await recordUnread(error, recorder);
+    await record(recorder, error);
+    throw error;
   }
 }
 
