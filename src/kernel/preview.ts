@@ -6,7 +6,13 @@
  * of a diff shows a part of one. What could not be looked at is said, never left out silently.
  */
 import { textOf } from "../base/bytes.ts";
-import { PROMPT_CHANGES_MAX, PROMPT_DIFF_LINE_BYTES_MAX, PROMPT_DIFF_LINES_MAX, PROMPT_FILE_BYTES_MAX } from "../base/limits.ts";
+import {
+  PROMPT_CHANGES_BYTES_MAX,
+  PROMPT_CHANGES_MAX,
+  PROMPT_DIFF_LINE_BYTES_MAX,
+  PROMPT_DIFF_LINES_MAX,
+  PROMPT_FILE_BYTES_MAX,
+} from "../base/limits.ts";
 import type { ApprovalDetails, ChangeDetail } from "../model/approval.ts";
 import { Refusal, ToolFailure } from "../model/failure.ts";
 import type { FileAccess } from "../model/files.ts";
@@ -29,7 +35,7 @@ export async function previewOf(trail: Trail, redaction: CallRedaction, files: P
   } catch (error) {
     const problem = error instanceof ToolFailure ? error.message : error instanceof Refusal ? error.denial.message : undefined;
     if (problem === undefined) throw error;
-    return { changes: [], unseen: redaction.words(problem) };
+    return { changes: [], unseen: redaction.words(problem).toWellFormed() };
   }
   return describe(previews, redaction);
 }
@@ -51,14 +57,35 @@ function contextOf(redaction: CallRedaction, files: Pick<FileAccess, "read">): P
 }
 
 function describe(previews: readonly FilePreview[], redaction: CallRedaction): Preview {
-  let linesLeft = PROMPT_DIFF_LINES_MAX;
-  const changes = previews.slice(0, PROMPT_CHANGES_MAX).map((preview) => {
-    const change = changeOf(preview, redaction, linesLeft);
-    linesLeft -= change.diff?.split("\n").length ?? 0;
-    return change;
-  });
+  const changes: ChangeDetail[] = [];
+  const left = { lines: PROMPT_DIFF_LINES_MAX, bytes: PROMPT_CHANGES_BYTES_MAX };
+  for (const preview of previews.slice(0, PROMPT_CHANGES_MAX)) {
+    const change = fitted(changeOf(preview, redaction, left.lines), left.bytes);
+    left.lines -= change.diff?.split("\n").length ?? 0;
+    left.bytes -= jsonBytes(change);
+    if (left.bytes < 0) break;
+    changes.push(change);
+  }
   const more = previews.length - changes.length;
   return more === 0 ? { changes } : { changes, unseen: `${more} more files change` };
+}
+
+/** `change` with as much of its diff as fits. */
+function fitted(change: ChangeDetail, bytesMax: number): ChangeDetail {
+  if (change.diff === undefined || jsonBytes(change) <= bytesMax) return change;
+  const lines = change.diff.replace(/\n$/, "").split("\n");
+  let room = bytesMax - jsonBytes({ ...change, diff: "" }) - CUT_MARGIN;
+  let fitting = 0;
+  while (fitting < lines.length && room >= 0) room -= jsonBytes(lines[fitting++] ?? "");
+  const shown = lines.slice(0, Math.max(0, fitting - 1));
+  return { ...change, diff: shown.map((line) => `${line}\n`).join(""), linesOmitted: change.linesOmitted + lines.length - shown.length };
+}
+
+/** Bytes by which a cut diff may be longer than what was left out says. */
+const CUT_MARGIN = 32;
+
+function jsonBytes(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value));
 }
 
 const NOTHING = new Uint8Array();
@@ -66,7 +93,7 @@ const NOTHING = new Uint8Array();
 function changeOf(preview: FilePreview, redaction: CallRedaction, linesMax: number): ChangeDetail {
   const { path, before = NOTHING, after = NOTHING } = preview;
   const facts = {
-    path,
+    path: path.toWellFormed(),
     kind: preview.before === undefined ? "create" : preview.after === undefined ? "delete" : "modify",
     ...(preview.before && { bytesBefore: before.byteLength }),
     ...(preview.after && { bytesAfter: after.byteLength }),

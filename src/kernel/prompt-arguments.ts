@@ -6,7 +6,13 @@
  * hides a secret from it.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.ts";
-import { PROMPT_ARGUMENTS_CHARACTERS_MAX, PROMPT_DEPTH_MAX, PROMPT_TEXT_CHARACTERS_MAX, PROMPT_VALUES_MAX } from "../base/limits.ts";
+import {
+  PROMPT_ARGUMENTS_CHARACTERS_MAX,
+  PROMPT_ARGUMENTS_MAX,
+  PROMPT_DEPTH_MAX,
+  PROMPT_TEXT_CHARACTERS_MAX,
+  PROMPT_VALUES_MAX,
+} from "../base/limits.ts";
 import type { CallRedaction } from "./redaction.ts";
 
 /** Arguments as they are shown, and whether that is less than was sent. */
@@ -15,12 +21,29 @@ export interface ShownArguments {
   readonly isCut: boolean;
 }
 
-/** `args` without secrets, and no larger than a prompt shows. */
+/** `args` without secrets, and no larger than a prompt shows. Each argument has its share, so that none crowds out the others. */
 export function shownArguments(redaction: CallRedaction, args: Readonly<Record<string, unknown>>): ShownArguments {
   const plain = Object.fromEntries(Object.entries(args).map(([name, value]) => [name, textOf(value)] as const));
-  const left: Left = { values: PROMPT_VALUES_MAX, characters: PROMPT_ARGUMENTS_CHARACTERS_MAX, isCut: false };
-  const shown = cutObject(redaction.facts(plain), left, 0);
-  return { shown, isCut: left.isCut };
+  const entries = Object.entries(redaction.facts(plain));
+  const names: Left = {
+    values: PROMPT_ARGUMENTS_MAX,
+    characters: PROMPT_ARGUMENTS_CHARACTERS_MAX,
+    isCut: entries.length > PROMPT_ARGUMENTS_MAX,
+  };
+  const shares = Math.min(entries.length, PROMPT_ARGUMENTS_MAX);
+  const shown = entries.slice(0, PROMPT_ARGUMENTS_MAX).map(([name, value], index): [string, JsonValue] => {
+    const left = { values: PROMPT_VALUES_MAX / shares, characters: PROMPT_ARGUMENTS_CHARACTERS_MAX / shares, isCut: false };
+    const cutValue = cut(value ?? null, left, 1);
+    names.isCut ||= left.isCut;
+    return [`${cutText(name, names)}${isRepeated(entries, index) ? ` (${index})` : ""}`, cutValue];
+  });
+  return { shown: Object.fromEntries(shown), isCut: names.isCut };
+}
+
+/** Whether a name before this one looks the same once it is well formed. */
+function isRepeated(entries: readonly (readonly [string, unknown])[], index: number): boolean {
+  const name = entries[index]?.[0].toWellFormed();
+  return entries.slice(0, index).some(([other]) => other.toWellFormed() === name);
 }
 
 /** Bytes stand as the text that they are, or as how many they are. */
@@ -52,7 +75,7 @@ function cut(value: JsonValue, left: Left, depth: number): JsonValue {
 }
 
 function cutText(text: string, left: Left): string {
-  const max = Math.min(PROMPT_TEXT_CHARACTERS_MAX, Math.max(0, left.characters));
+  const max = Math.floor(Math.min(PROMPT_TEXT_CHARACTERS_MAX, Math.max(0, left.characters)));
   left.characters -= text.length;
   if (text.length <= max) return text.toWellFormed();
   return omitted(left, `${text.slice(0, max).toWellFormed()}… (${text.length - max} more characters)`);
@@ -75,7 +98,8 @@ function cutObject(object: JsonObject, left: Left, depth: number): JsonObject {
       shown.push(["…", omitted(left, `(${entries.length - shown.length} more)`)]);
       break;
     }
-    shown.push([cutText(name, left), cut(value ?? null, left, depth)]);
+    const repeated = isRepeated(entries, shown.length) ? ` (${shown.length})` : "";
+    shown.push([cutText(name, left) + repeated, cut(value ?? null, left, depth)]);
   }
   return Object.fromEntries(shown);
 }

@@ -5,8 +5,8 @@
  * words of the kernel and of the operator's policy alone; what the agent wrote stands in `details.arguments`, `.accesses` and `.changes`.
  */
 import { assert } from "../base/errors.ts";
-import type { JsonObject } from "../base/json.ts";
-import { PROMPT_ACCESSES_MAX } from "../base/limits.ts";
+import type { JsonObject, JsonValue } from "../base/json.ts";
+import { PROMPT_ACCESSES_BYTES_MAX, PROMPT_ACCESSES_MAX } from "../base/limits.ts";
 import type { ApprovalDetails, ApprovalRequest, AskingRule } from "../model/approval.ts";
 import type { FileAccess } from "../model/files.ts";
 import { accessFact } from "./evidence.ts";
@@ -16,6 +16,7 @@ import { isDanger, previewRisks, risksOf, summaryOf } from "./prompt-risks.ts";
 import type { Trail } from "./trail.ts";
 
 const ARGUMENTS_CUT = "not all of the arguments can be shown";
+const ACCESSES_CUT = "not all that it touches can be shown";
 
 /** A request with its facts. */
 export type DescribedCall = ApprovalRequest & { readonly details: ApprovalDetails };
@@ -46,18 +47,31 @@ export async function describeCall(trail: Trail, rules: readonly AskingRule[], f
     ...preview,
     arguments: shown,
   } satisfies ApprovalDetails;
+  const cut = [...(isCut ? [ARGUMENTS_CUT] : []), ...(details.accesses.some((access) => access["kind"] === "more") ? [ACCESSES_CUT] : [])];
   return {
     id: `${tool.name}:${kind}`,
     tool: tool.name,
     action: kind === "danger" ? "dangerous_operation" : "execute",
     summary: summaryOf(tool, accesses),
-    risks: [...risksOf(tool, accesses, details.rules, mark), ...previewRisks(preview), ...(isCut ? [ARGUMENTS_CUT] : [])],
+    risks: [...risksOf(tool, accesses, details.rules, mark), ...previewRisks(preview), ...cut],
     details: redaction.facts(details) as typeof details,
   };
 }
 
+/** The accesses, and how many more there are; none is shown in part. */
 function shownAccesses({ accesses }: Trail): readonly JsonObject[] {
-  const shown = accesses.slice(0, PROMPT_ACCESSES_MAX).map(accessFact);
+  const shown: JsonObject[] = [];
+  let bytes = 0;
+  for (const access of accesses.slice(0, PROMPT_ACCESSES_MAX)) {
+    const fact = Object.fromEntries(Object.entries(accessFact(access)).map(([name, value]) => [name, wellFormed(value)]));
+    bytes += Buffer.byteLength(JSON.stringify(fact));
+    if (bytes > PROMPT_ACCESSES_BYTES_MAX) break;
+    shown.push(fact);
+  }
   const more = accesses.length - shown.length;
   return more === 0 ? shown : [...shown, { kind: "more", count: more }];
+}
+
+function wellFormed(value: JsonValue | undefined): JsonValue | undefined {
+  return typeof value === "string" ? value.toWellFormed() : value;
 }
