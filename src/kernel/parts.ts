@@ -65,6 +65,6 @@ export interface KernelParts {
   readonly ledger: EventSink;
   /** Keys the digests of arguments in evidence, so that short secrets cannot be guessed from them. */
   readonly argumentsKey: Uint8Array;
-  /** Told about bugs and background failures; never shown to a peer. */
+  /** Told about bugs and background failures, as they are, so that they may hold secrets; never shown to a peer. */
   readonly onInternalError: (error: unknown) => void;
 }

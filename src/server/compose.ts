@@ -52,7 +52,10 @@ export interface KernelOptions {
    * until they would survive a killed process, and the answer names no sequence.
    */
   readonly awaitSequences?: boolean;
-  /** Told about bugs and background failures. */
+  /**
+   * Told about bugs and background failures; by default they are written to standard error, redacted. It gets the error itself, with its
+   * stack and cause and whatever secrets their words hold: a program that writes them anywhere redacts them first.
+   */
   readonly onInternalError?: (error: unknown) => void;
   /** Told what the operator should know; standard error by default. */
   readonly onWarning?: (message: string) => void;
