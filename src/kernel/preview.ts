@@ -2,7 +2,7 @@
  * What a call would change, shown before it runs: the files as they are against the files as they would be.
  *
  * Trusts a tool's `preview` as far as its `execute`: both come from the operator. INVARIANTS: a preview reads the files that the call
- * names and no other, judged like those that it will open, and changes nothing. Secrets are found in whole versions, so that no line
+ * names and no other, which `files` judges like those that it will open, and changes nothing. Secrets are found in whole versions, so that no line
  * of a diff shows a part of one. What could not be looked at is said, never left out silently.
  */
 import { textOf } from "../base/bytes.ts";
@@ -20,6 +20,7 @@ import { lineChanges } from "../model/line-changes.ts";
 import type { FilePreview, PreviewContext } from "../model/tool.ts";
 import { unifiedDiff } from "../model/unified-diff.ts";
 import type { CallRedaction } from "./redaction.ts";
+import { unanalysed } from "./scope.ts";
 import type { Trail } from "./trail.ts";
 
 /** What would change, and why that may not be all. */
@@ -31,7 +32,7 @@ export async function previewOf(trail: Trail, redaction: CallRedaction, files: P
   if (tool?.preview === undefined) return { changes: [] };
   let previews: readonly FilePreview[];
   try {
-    previews = await tool.preview(trail.args, contextOf(redaction, files));
+    previews = await tool.preview(trail.args, contextOf(trail, redaction, files));
   } catch (error) {
     const problem = error instanceof ToolFailure ? error.message : error instanceof Refusal ? error.denial.message : undefined;
     if (problem === undefined) throw error;
@@ -40,8 +41,12 @@ export async function previewOf(trail: Trail, redaction: CallRedaction, files: P
   return describe(previews, redaction);
 }
 
-function contextOf(redaction: CallRedaction, files: Pick<FileAccess, "read">): PreviewContext {
-  const read = async (path: string) => (await files.read(path, { bytesMax: PROMPT_FILE_BYTES_MAX })).bytes;
+function contextOf({ tool, accesses }: Trail, redaction: CallRedaction, files: Pick<FileAccess, "read">): PreviewContext {
+  const read = async (path: string) => {
+    const isNamed = accesses.some(({ resource }) => resource.kind === "file" && resource.path === path);
+    if (!isNamed) throw new Refusal(unanalysed(tool?.name ?? "", "read"));
+    return (await files.read(path, { bytesMax: PROMPT_FILE_BYTES_MAX })).bytes;
+  };
   return {
     read,
     async readIfAny(path) {
