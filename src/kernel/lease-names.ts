@@ -37,7 +37,9 @@ export function checkNamed(lease: Lease, resource: Exclude<Resource, { kind: "fi
   for (const [dimension, value] of namedBy(resource)) {
     if (value === undefined) {
       if (lease.scope[dimension].length > 0) return unnamed(lease, dimension);
-    } else if (!admits(lease.scope, dimension, value)) return uncovered(lease, dimension, value);
+    } else if (!admits(lease.scope, dimension, value)) {
+      return { ...uncovered(lease, dimension, value), ...(resource.kind === "command" && { command: resource.line }) };
+    }
   }
   return undefined;
 }

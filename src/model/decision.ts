@@ -29,6 +29,8 @@ export interface Denial {
   readonly fix?: string;
   readonly violations?: readonly Violation[];
   readonly approvalRef?: string;
+  /** The command that a rule about commands refused, for the security audit; never shown. */
+  readonly command?: string;
   /** The workspace path the guard judged, for the security audit; never shown when it lies outside the scope. */
   readonly targetPath?: string;
 }

@@ -84,10 +84,16 @@ export async function authenticate(store: SessionStore, token: string, nowMs: nu
   return allow({ session, lease });
 }
 
+/** Why calls of the session that run already must end: somebody ended it. That its time is over ends none. */
+export function whyStopped(session: Session): Denial | undefined {
+  if (session.revokedAtMs !== undefined) return denial("session_revoked", "the session was revoked; ask the operator for a new session");
+  if (session.frozenAtMs === undefined) return undefined;
+  return denial("session_frozen", "the session is frozen and waits for review; ask the operator to resume it");
+}
+
 function whyEnded(session: Session, nowMs: number): Refused | undefined {
-  if (session.revokedAtMs !== undefined) return refused("session_revoked", "the session was revoked; ask the operator for a new session");
-  if (session.frozenAtMs !== undefined)
-    return refused("session_frozen", "the session is frozen and waits for review; ask the operator to resume it");
+  const stopped = whyStopped(session);
+  if (stopped !== undefined) return deny(stopped);
   if (nowMs >= session.expiresAtMs) return refused("session_expired", "the session has expired; ask the operator for a new session");
   return undefined;
 }
@@ -110,5 +116,9 @@ async function effectiveLease(store: SessionStore, id: string): Promise<Lease | 
 type Refused = Extract<Verdict<never>, { ok: false }>;
 
 function refused(reason: string, message: string): Refused {
-  return deny({ layer: "authenticate", reason, ruleId: `SESSION:${reason.slice("session_".length)}`, message });
+  return deny(denial(reason, message));
+}
+
+function denial(reason: string, message: string): Denial {
+  return { layer: "authenticate", reason, ruleId: `SESSION:${reason.slice("session_".length)}`, message };
 }

@@ -1,0 +1,177 @@
+/**
+ * The kill switch: whether a principal is frozen, and the end of running calls whose session must not act any more.
+ *
+ * Knows every call that runs in this kernel. When the bell of freezes rings, in whatever process, it looks at all of them again
+ * and aborts those that a freeze holds or whose session was frozen or revoked. INVARIANT: a call is among the running ones,
+ * and the bell is listened to, before anything about its session is read; so a freeze is seen by the one or by the other.
+ * INVARIANT: what cannot be looked at ends. INVARIANT: a freeze that cannot be stored holds in this kernel until it can.
+ */
+import type { Clock } from "../base/clock.ts";
+import { KernelError } from "../base/errors.ts";
+import { FREEZES_HELD_MAX } from "../base/limits.ts";
+import { endTurn } from "../base/turn.ts";
+import { freezeDenial } from "../flow/freeze.ts";
+import type { Freeze, FreezeStore } from "../flow/freeze-store.ts";
+import type { Bell, StopListening } from "../model/bell.ts";
+import type { Denial } from "../model/decision.ts";
+import type { Session } from "../model/session.ts";
+import { whyStopped } from "../session/session.ts";
+import type { SessionStore } from "../session/session-store.ts";
+import type { Waiter } from "./submission.ts";
+import type { Trail } from "./trail.ts";
+
+/** What a kill switch works with. */
+export interface KillSwitchParts {
+  readonly sessions: Pick<SessionStore, "findSession">;
+  readonly freezes: FreezeStore;
+  readonly bell: Bell;
+  readonly clock: Clock;
+  readonly onInternalError: (error: unknown) => void;
+}
+
+interface Running {
+  readonly trail: Trail;
+  readonly controller: AbortController;
+}
+
+/** The kill switch of one kernel. */
+export class KillSwitch {
+  readonly #parts: KillSwitchParts;
+  readonly #running = new Set<Running>();
+  readonly #held = new Map<string, Freeze>();
+  #stopListening: StopListening | undefined;
+  #beginning: Promise<void> | undefined;
+  #looks = 0;
+
+  constructor(parts: KillSwitchParts) {
+    this.#parts = parts;
+  }
+
+  /** How often the running calls were looked at: whoever read about a session across a look reads again. */
+  get looks(): number {
+    return this.#looks;
+  }
+
+  /** Runs a call with a signal that ends it when nobody waits for it any more, and when its session must not act any more. */
+  async during<T>(trail: Trail, waiter: Waiter, work: (watched: Waiter) => Promise<T>): Promise<T> {
+    const controller = new AbortController();
+    const cancel = () => controller.abort(waiter.signal.reason);
+    if (waiter.signal.aborted) cancel();
+    else waiter.signal.addEventListener("abort", cancel, { once: true });
+    const call: Running = { trail, controller };
+    this.#running.add(call);
+    try {
+      return await work({ ...waiter, signal: controller.signal });
+    } finally {
+      this.#running.delete(call);
+      waiter.signal.removeEventListener("abort", cancel);
+    }
+  }
+
+  /**
+   * Listens to the bell from now on; nothing to wait for when it is listened to already.
+   * @throws KernelError STORE_UNAVAILABLE when the machine cannot watch
+   */
+  listen(): Promise<void> | undefined {
+    if (this.#stopListening !== undefined) return undefined;
+    this.#beginning ??= this.#begin().finally(() => {
+      this.#beginning = undefined;
+    });
+    return this.#beginning;
+  }
+
+  /** The bell broke: the next call listens to it anew. */
+  lost(): void {
+    this.#stopListening?.();
+    this.#stopListening = undefined;
+  }
+
+  /** Why the session's principal must not act in its workspace. */
+  async frozen(session: Session): Promise<Denial | undefined> {
+    if (this.#held.size > 0) await this.#storeHeld();
+    const freeze = (await this.#parts.freezes.findFreeze(session)) ?? this.#held.get(keyOf(session)) ?? this.#held.get(EVERYBODY);
+    return freeze && freezeDenial(freeze, session.id);
+  }
+
+  /** Freezes the session's principal in its workspace, for too many violations; false when it is frozen already. */
+  async freeze({ userId, agentId, serviceRoot }: Session, reason: string): Promise<boolean> {
+    const target = { scope: "workspace", userId, agentId, serviceRoot } as const;
+    const freeze: Freeze = { target, cause: "alert", reason, by: "kernel", atMs: this.#parts.clock.nowMs() };
+    const isNew = await this.#store(freeze);
+    await this.look();
+    // Other kernels see the freeze with their next call in any case; what runs there now goes on to its next look.
+    await this.#parts.bell.ring("freezes").catch(this.#parts.onInternalError);
+    return isNew;
+  }
+
+  /** Looks at every running call, and ends those that must not go on. Never rejects. */
+  async look(): Promise<void> {
+    this.#looks += 1;
+    endTurn(); // what was read before the bell rang says nothing
+    const judged = new Map<string, Promise<Denial | undefined>>();
+    for (const { trail, controller } of [...this.#running]) {
+      const { session } = trail;
+      if (session === undefined || trail.stopped !== undefined) continue;
+      const judging = judged.get(session.id) ?? this.#judge(session);
+      judged.set(session.id, judging);
+      const denial = await judging;
+      if (denial === undefined) continue;
+      trail.stopped = denial;
+      controller.abort();
+    }
+  }
+
+  async #judge(session: Session): Promise<Denial | undefined> {
+    const { sessions, onInternalError } = this.#parts;
+    try {
+      const now = await sessions.findSession(session.id);
+      if (now === undefined) return UNKNOWN;
+      return whyStopped(now) ?? (await this.frozen(now));
+    } catch (error) {
+      onInternalError(error);
+      return UNKNOWN;
+    }
+  }
+
+  async #begin(): Promise<void> {
+    this.#stopListening = await this.#parts.bell.listen("freezes", () => void this.look());
+  }
+
+  async #store(freeze: Freeze): Promise<boolean> {
+    try {
+      return await this.#parts.freezes.insertFreeze(freeze);
+    } catch (error) {
+      if (!(error instanceof KernelError)) throw error;
+      this.#parts.onInternalError(error);
+      const key = this.#held.size < FREEZES_HELD_MAX && freeze.target.scope === "workspace" ? keyOf(freeze.target) : EVERYBODY;
+      const isNew = !this.#held.has(key);
+      this.#held.set(key, freeze);
+      return isNew;
+    }
+  }
+
+  async #storeHeld(): Promise<void> {
+    for (const [key, freeze] of [...this.#held]) {
+      try {
+        await this.#parts.freezes.insertFreeze(freeze);
+        this.#held.delete(key);
+      } catch (error) {
+        if (error instanceof KernelError) return; // it holds here until the store works again
+        throw error;
+      }
+    }
+  }
+}
+
+const EVERYBODY = "";
+
+function keyOf({ userId, agentId, serviceRoot }: Pick<Session, "userId" | "agentId" | "serviceRoot">): string {
+  return `${userId}\0${agentId}\0${serviceRoot}`;
+}
+
+const UNKNOWN: Denial = {
+  layer: "authenticate",
+  reason: "session_frozen",
+  ruleId: "FREEZE:unknown",
+  message: "the kernel cannot see whether the session may still act, so the call was ended; tell the operator, and send it again later",
+};
