@@ -8,7 +8,7 @@ export type RandomBytes = (count: number) => Uint8Array;
 export const systemRandom: RandomBytes = (count) => randomBytes(count);
 
 /** Kinds of identifier and the prefix that marks each. */
-export type IdPrefix = "ses" | "lea" | "req" | "ins" | "cal";
+export type IdPrefix = "ses" | "lea" | "req" | "ins" | "cal" | "bud";
 
 /** A new identifier such as `ses_3q2-7wX…`: prefix and 128 random bits in base64url. */
 export function newId(prefix: IdPrefix, random: RandomBytes): string {

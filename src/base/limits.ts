@@ -6,9 +6,11 @@
  */
 export * from "./limits/alarm.ts";
 export * from "./limits/approvals.ts";
+export * from "./limits/budgets.ts";
 export * from "./limits/capabilities.ts";
 export * from "./limits/content.ts";
 export * from "./limits/files.ts";
+export * from "./limits/gates.ts";
 export * from "./limits/ledger.ts";
 export * from "./limits/policy.ts";
 export * from "./limits/prompts.ts";

@@ -3,6 +3,8 @@ import { userInfo } from "node:os";
 import { KernelError } from "../base/errors.ts";
 import { isJsonObject, type JsonObject } from "../base/json.ts";
 import { parseJson } from "../base/json-parse.ts";
+import { parseBudget } from "../model/budget-text.ts";
+import type { LeaseBudget } from "../model/lease.ts";
 
 const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
@@ -11,6 +13,13 @@ export function parseDuration(text: string): number {
   const match = /^(\d{1,6})([smhd])$/.exec(text);
   if (!match) throw new KernelError("USAGE", `\`${text}\` is not a duration; write a number and a unit, such as 30s, 15m, 8h or 2d`);
   return Number(match[1]) * (UNITS[match[2] ?? ""] ?? 0);
+}
+
+/** A budget such as `calls=100,duration=10m`. */
+export function budgetOption(text: string): LeaseBudget {
+  const parsed = parseBudget(text);
+  if (parsed.ok) return parsed.budget;
+  throw new KernelError("USAGE", `the budget cannot be used: ${parsed.problem}`);
 }
 
 /** A whole number from 1 on. */

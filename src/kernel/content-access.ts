@@ -9,8 +9,8 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { assert } from "../base/errors.ts";
 import { blake3Hex } from "../base/hash.ts";
 import { ARTIFACTS_JUDGED_MAX, ARTIFACTS_PAGE_MAX } from "../base/limits.ts";
-import type { StagedContent } from "../cas/content-store.ts";
-import { labelResult, NOTHING_FOUND } from "../flow/labels.ts";
+import type { AnnouncedContent, ContentStore } from "../cas/content-store.ts";
+import { type FoundSecrets, labelResult } from "../flow/labels.ts";
 import {
   type Artifact,
   type ArtifactWish,
@@ -24,10 +24,11 @@ import { contentNotFound } from "../model/content-failures.ts";
 import type { Denial } from "../model/decision.ts";
 import { Refusal, ToolFailure } from "../model/failure.ts";
 import { combineMarks, type Label } from "../model/label.ts";
+import type { ByteRedactionStream } from "../redact/redact.ts";
 import type { KernelParts } from "./parts.ts";
 import type { CallRedaction } from "./redaction.ts";
 import type { Caller, Trail } from "./trail.ts";
-import { type Transfer, uploadFailure } from "./transfer.ts";
+import { type ReceivedUpload, type Transfer, uploadFailure } from "./transfer.ts";
 
 /** Whether the call may read an artifact that it did not name: content was asked for by its hash. */
 export type ArtifactJudge = (id: string) => boolean;
@@ -63,7 +64,8 @@ export function createContentAccess(handle: ContentHandleParts): ContentAccess {
     },
     stream: async (found, { offset, length }) => {
       requireTold(handle.trail, told, found);
-      if (transfer) transfer.opened = { sizeBytes: found.sizeBytes, chunks: content.read(found.hash, offset, length) };
+      const lengthBytes = Math.max(0, Math.min(length, found.sizeBytes - offset));
+      if (transfer) transfer.opened = { sizeBytes: found.sizeBytes, lengthBytes, chunks: content.read(found.hash, offset, length) };
     },
     put: (bytes) => put(handle, bytes),
     commitUpload: () => commitUpload(handle),
@@ -112,21 +114,20 @@ async function put(handle: ContentHandleParts, bytes: Uint8Array): Promise<Store
   requireNamed(handle.trail, { kind: "content", hash: blake3Hex(bytes) }, "write");
   const { redaction } = handle.trail;
   assert(redaction, "content is stored only by a call");
-  const staged = await handle.parts.content.stage(withoutSecrets(once(bytes), redaction), {}, handle.signal);
-  return commit(handle, staged);
+  return commit(handle, await receiveContent(handle.parts.content, once(bytes), {}, redaction, handle.signal));
 }
 
 async function commitUpload(handle: ContentHandleParts): Promise<StoredContent | undefined> {
   const upload = handle.transfer?.upload;
   if (upload === undefined) return undefined;
   if (upload instanceof Error) throw uploadFailure(upload);
-  requireNamed(handle.trail, { kind: "content", hash: upload.hash }, "write");
+  requireNamed(handle.trail, { kind: "content", hash: upload.staged.hash }, "write");
   return commit(handle, upload);
 }
 
-async function commit(handle: ContentHandleParts, staged: StagedContent): Promise<StoredContent> {
+async function commit(handle: ContentHandleParts, { staged, found }: ReceivedUpload): Promise<StoredContent> {
   try {
-    const holding = { owner: ownerOf(handle), label: labelOf(handle), nowMs: handle.parts.clock.nowMs() };
+    const holding = { owner: ownerOf(handle), label: labelOf(handle, found), nowMs: handle.parts.clock.nowMs() };
     return await handle.trail.changes.during(() => staged.commit(holding));
   } finally {
     await staged.discard();
@@ -155,11 +156,14 @@ function ownerOf({ caller }: ContentHandleParts) {
   return { userId: caller.session.userId, workspace: caller.session.serviceRoot };
 }
 
-/** Content that an agent sends has the label that the tool declares for it, combined with what the agent has seen. */
-function labelOf({ trail, parts, caller }: ContentHandleParts): Label {
+/**
+ * Content that an agent sends has the label that the tool declares for it, combined with what the agent has seen; what looks
+ * like a secret in it makes it sensitive, because it is handed out as it was stored.
+ */
+function labelOf({ trail, parts, caller }: ContentHandleParts, found: FoundSecrets): Label {
   const { tool } = trail;
   assert(tool, "content is stored only by a tool that runs");
-  return labelResult(tool, caller.mark, [caller.mark], NOTHING_FOUND, parts.clock.nowMs()).label;
+  return labelResult(tool, caller.mark, [caller.mark], found, parts.clock.nowMs()).label;
 }
 
 /** A tool may touch only what its analysis named: what was not analysed was never judged. */
@@ -194,9 +198,23 @@ const SECRET_IN_CONTENT: Denial = {
   fix: "send the content without the secret; `handrail redact --explain` says where it stands",
 };
 
-/** `chunks` as they are; throws as soon as a definite secret stands in them, wherever they are cut. */
-export async function* withoutSecrets(chunks: AsyncIterable<Uint8Array>, redaction: CallRedaction): AsyncGenerator<Uint8Array> {
+/**
+ * Receives `chunks` as they are into a temporary place.
+ * @throws Refusal as soon as a definite secret stands in them, wherever they are cut; and what `stage` throws
+ */
+export async function receiveContent(
+  content: Pick<ContentStore, "stage">,
+  chunks: AsyncIterable<Uint8Array>,
+  announced: AnnouncedContent,
+  redaction: CallRedaction,
+  signal: AbortSignal,
+): Promise<ReceivedUpload> {
   const stream = redaction.byteStream();
+  const staged = await content.stage(withoutSecrets(chunks, stream), announced, signal);
+  return { staged, found: { definite: 0, probable: stream.findings.length } };
+}
+
+async function* withoutSecrets(chunks: AsyncIterable<Uint8Array>, stream: ByteRedactionStream): AsyncGenerator<Uint8Array> {
   const refuse = () => {
     if (stream.findings.some(({ kind }) => kind === "definite")) throw new Refusal(SECRET_IN_CONTENT);
   };

@@ -58,6 +58,8 @@ export interface CallResponse {
   readonly requestId: string;
   readonly outcome: Outcome;
   readonly durationMs: number;
+  /** What a success has spent, in the unit of its tool; absent where nothing limits the caller. */
+  readonly budgetConsumed?: number;
   /** Sequence of the ledger entry that records the outcome; absent when it could not be recorded. */
   readonly ledgerSequence?: number;
   /** Deciding rules: determining permits of an allowed call, or the rule that refused. */

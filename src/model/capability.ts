@@ -1,4 +1,5 @@
 /** What a tool declares about itself, in meao's shape with the additions of the tool kernel. */
+import type { BudgetMember } from "./budget.ts";
 import type { EffectClass } from "./effect.ts";
 import type { DataClass, TrustLevel } from "./label.ts";
 import type { Role } from "./role.ts";
@@ -19,6 +20,8 @@ export interface ToolCapability {
   /** The caller says how much it wants, so that all of a result is shown, up to what fits an answer. */
   readonly sizedByCaller?: true;
   readonly requiredRole?: Role;
+  /** The unit in which a call answers what it spent (`budget_consumed`); that of its effect class when absent. */
+  readonly budgetUnit?: BudgetMember;
   readonly execution?: { readonly sandbox: "none" | "process" | "container"; readonly networkDefault?: "none" | "proxy" };
   readonly network?: {
     readonly mode: "none" | "allowlist" | "any";

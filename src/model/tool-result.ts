@@ -14,6 +14,8 @@ export type ToolResultMetadata = {
   readonly ledger_sequence?: number | undefined;
   /** Deciding rules. */
   readonly rules: readonly string[];
+  /** What the call has spent, in the unit of its tool, where something is limited. */
+  readonly budget_consumed?: number;
   readonly label?: {
     readonly trustLevel: TrustLevel;
     readonly dataClass: DataClass;

@@ -9,6 +9,7 @@ import type { ToolCapability } from "./capability.ts";
 import type { ContentAccess } from "./content.ts";
 import type { FileAccess } from "./files.ts";
 import type { Label } from "./label.ts";
+import type { LeaseBudget } from "./lease.ts";
 import type { ProgressListener } from "./progress.ts";
 import type { Role } from "./role.ts";
 import type { SearchAccess } from "./search.ts";
@@ -82,10 +83,18 @@ export type ToolOutput =
       readonly truncated?: boolean;
       /** The label of what the data was taken from; the result is labelled no better. */
       readonly label?: Label;
+      readonly consumed?: Consumed;
     }
-  | { readonly kind: "bytes"; readonly bytes: Uint8Array; readonly window?: Window }
+  | { readonly kind: "bytes"; readonly bytes: Uint8Array; readonly window?: Window; readonly consumed?: Consumed }
   /** More bytes than an answer carries; they are stored, and the answer names them. */
-  | { readonly kind: "stream"; readonly chunks: AsyncIterable<Uint8Array>; readonly window?: Window };
+  | { readonly kind: "stream"; readonly chunks: AsyncIterable<Uint8Array>; readonly window?: Window; readonly consumed?: Consumed };
+
+/** What a call has spent that the kernel cannot measure; it counts calls, time and bytes by itself. */
+export interface Consumed {
+  readonly tokens?: number;
+  /** Millionths of the unit that costs are counted in. */
+  readonly costMicros?: number;
+}
 
 /** The part of what a tool has read that it wants to return: the rest is there so that no cut hides a secret from redaction. */
 export interface Window {
@@ -112,6 +121,8 @@ export interface Tool<Arguments = unknown> {
   readonly capability: ToolCapability;
   /** Pure: every resource the call will touch, and how. */
   analyse(args: Arguments): readonly Access[];
+  /** Pure: the most that the call can spend, as far as that is known. A tool that spends tokens or cost says so here, or they are not reserved. */
+  spends?(args: Arguments): LeaseBudget;
   /**
    * What a call would change as things are now, for people who are asked about it. Throws `ToolFailure` when the call would
    * fail. Changes nothing; a tool without it is described by its arguments alone.

@@ -7,12 +7,16 @@ import { newId, type RandomBytes } from "../base/ids.ts";
 import type { JsonObject } from "../base/json.ts";
 import { SESSION_LIFETIME_MAX_MS } from "../base/limits.ts";
 import type { Settings } from "../config/config.ts";
+import type { Bell } from "../model/bell.ts";
+import { BUDGET_MEMBERS, isAmount, isLimited } from "../model/budget.ts";
 import type { EventSink, EventType } from "../model/event.ts";
-import { LEASE_DIMENSIONS, type Lease, type LeaseScope, UNRESTRICTED_SCOPE } from "../model/lease.ts";
+import { DEFAULT_MODE, type OperatorGates } from "../model/gates.ts";
+import { LEASE_DIMENSIONS, type Lease, type LeaseBudget, type LeaseScope, UNRESTRICTED_SCOPE } from "../model/lease.ts";
 import type { PresetName } from "../model/preset.ts";
 import type { Session } from "../model/session.ts";
 import { deriveLease, unusableDimensions } from "../policy/lease-scope.ts";
 import { PRESETS } from "../policy/presets.ts";
+import { appliedProfile } from "../session/profile.ts";
 import { type Authenticated, type MintedSession, mintSession, type NewSession } from "../session/session.ts";
 import type { SessionStore } from "../session/session-store.ts";
 import { choosePreset, grantOf, requireProjectRoot } from "./grants.ts";
@@ -21,12 +25,25 @@ import { workspaceDirectory } from "./workspace-catalog.ts";
 /** What an administration works on. */
 export interface AdministrationParts {
   readonly settings: Settings;
+  /** What sessions may be made with: tools, modes and skills as they are now. */
+  readonly offer: () => Offer;
   readonly sessions: SessionStore;
+  /** Rung when a session ends, so that what it runs ends too. */
+  readonly bell: Pick<Bell, "ring">;
   readonly ledger: EventSink;
   readonly clock: Clock;
   readonly random: RandomBytes;
   /** Told what the operator should know about a choice. */
   readonly warn: (message: string) => void;
+}
+
+/** What there is to make sessions with. */
+export interface Offer {
+  /** The registry's canonical hash, specs included. */
+  readonly registry: string;
+  /** Names of the tools. */
+  readonly tools: readonly string[];
+  readonly gates: OperatorGates;
 }
 
 /** A wish for a session; what is absent comes from settings. */
@@ -35,12 +52,17 @@ export interface SessionWish {
   readonly projectRoot?: string;
   readonly role?: string;
   readonly preset?: string;
+  /** A mode and a skill only narrow, so that anybody may choose them. */
+  readonly mode?: string;
+  readonly skill?: string;
   readonly userId: string;
   readonly agentId: string;
   readonly lifetimeMs?: number;
   /** An existing lease to act under, narrowed by `scope` if that restricts anything; without it a lease of the session's own is made. */
   readonly leaseId?: string;
   readonly scope?: LeaseScope;
+  /** What may be spent; with an existing lease that one is narrowed. */
+  readonly budget?: LeaseBudget;
   /** Whether a client asks (role, preset and project root then stay within what the operator granted) or the operator. */
   readonly askedBy: "client" | "operator";
 }
@@ -59,14 +81,20 @@ export class Administration {
     const wanted = this.#resolve(wish);
     const lease = await this.#leaseFor(wish, wanted.lifetimeMs);
     const minted = await mintSession(sessions, { ...wanted, leaseId: lease.id }, clock.nowMs(), random);
-    const { id, role, preset, serviceRoot, expiresAtMs } = minted.session;
+    const { id, role, preset, mode, skill, serviceRoot, expiresAtMs } = minted.session;
+    const { registry, tools, gates } = this.#parts.offer();
+    const applied = appliedProfile(minted.session, gates, tools);
     const warning = PRESETS[preset as PresetName].warning;
     if (warning !== undefined) this.#parts.warn(`preset ${preset}: ${warning}`);
     await this.#record("session_created", id, {
       role,
       preset,
+      mode,
+      ...(skill !== undefined && { skill }),
       serviceRoot,
       leaseId: lease.id,
+      registry,
+      applied: { hash: applied.hash, ...applied.document },
       expiresAt: new Date(expiresAtMs).toISOString(),
     });
     return minted;
@@ -75,14 +103,13 @@ export class Administration {
   /** A session that exists only in memory, to ask what it would be allowed; nothing is stored and it has no token. */
   async imagineSession(wish: SessionWish): Promise<Authenticated> {
     const { lifetimeMs, ...wanted } = this.#resolve(wish);
-    const lease = this.#newLease(wish.scope ?? UNRESTRICTED_SCOPE, lifetimeMs);
+    const lease = this.#newLease(wish.scope ?? UNRESTRICTED_SCOPE, lifetimeMs, wish.budget ?? {});
     const { createdAtMs, expiresAtMs } = lease;
     const session: Session = {
       ...wanted,
       id: newId("ses", this.#parts.random),
       leaseId: lease.id,
       tokenHash: "",
-      mode: "default",
       createdAtMs,
       expiresAtMs,
     };
@@ -94,10 +121,13 @@ export class Administration {
     return this.#parts.sessions.listSessions();
   }
 
-  /** Ends a session for good; it takes effect with its next call, in every kernel. */
+  /** Ends a session for good, with what it runs, in every kernel. */
   async revokeSession(id: string): Promise<Session> {
     const session = await this.#parts.sessions.updateSession(id, { revokedAtMs: this.#parts.clock.nowMs() });
     if (!session) throw new KernelError("USAGE", `there is no session \`${id}\`; \`handrail sessions list\` shows them`);
+    await this.#parts.bell
+      .ring("freezes")
+      .catch((error: Error) => this.#parts.warn(`calls of \`${id}\` that run may go on: ${error.message}`));
     await this.#record("session_revoked", id, {});
     return session;
   }
@@ -114,27 +144,33 @@ export class Administration {
   }
 
   /** A lease of its own, under which sessions can be made. */
-  async createLease(scope: LeaseScope, lifetimeMs: number): Promise<Lease> {
-    const lease = this.#newLease(scope, lifetimeMs);
+  async createLease(scope: LeaseScope, lifetimeMs: number, budget: LeaseBudget = {}): Promise<Lease> {
+    const lease = this.#newLease(scope, lifetimeMs, budget);
     await this.#parts.sessions.insertLease(lease);
-    await this.#record("lease_created", "", { leaseId: lease.id, expiresAt: new Date(lease.expiresAtMs).toISOString() });
+    await this.#record("lease_created", "", {
+      leaseId: lease.id,
+      expiresAt: new Date(lease.expiresAtMs).toISOString(),
+      ...budgetFact(lease),
+    });
     return lease;
   }
 
-  /** A lease narrowed from `parentId`; it never admits what its parent does not, and never outlives it. */
-  async deriveLease(parentId: string, scope: LeaseScope, lifetimeMs: number): Promise<Lease> {
+  /** A lease narrowed from `parentId`; it never admits or spends what its parent does not, and never outlives it. */
+  async deriveLease(parentId: string, scope: LeaseScope, lifetimeMs: number, budget: LeaseBudget = {}): Promise<Lease> {
     const parent = await this.#requireLease(parentId);
     requireUsable(scope);
+    requireCountable(budget);
     const nowMs = this.#parts.clock.nowMs();
     const lease = deriveLease(parent, {
       id: newId("lea", this.#parts.random),
       scope,
-      budget: {},
+      budget,
       createdAtMs: nowMs,
       expiresAtMs: nowMs + checkedLifetime(lifetimeMs),
     });
     await this.#parts.sessions.insertLease(lease);
-    await this.#record("lease_derived", "", { leaseId: lease.id, parentId, expiresAt: new Date(lease.expiresAtMs).toISOString() });
+    const expiresAt = new Date(lease.expiresAtMs).toISOString();
+    await this.#record("lease_derived", "", { leaseId: lease.id, parentId, expiresAt, ...budgetFact(lease) });
     return lease;
   }
 
@@ -177,6 +213,7 @@ export class Administration {
         `the role \`${role}\` is not granted to clients of \`${serviceRoot}\`; the operator grants it under workspaces[].roles in handrail.yaml`,
       );
     }
+    const profile = this.#profileOf(wish);
     const projectRoot = workspaceDirectory(wish.projectRoot ?? grant?.project_root ?? serviceRoot);
     if (wish.askedBy === "client") requireProjectRoot(grant, serviceRoot, projectRoot);
     return {
@@ -187,26 +224,37 @@ export class Administration {
       projectRoot,
       isolationLevel: grant?.isolation ?? "STRICT",
       preset: choosePreset(settings, grant, wish.preset, wish.askedBy),
+      ...profile,
       lifetimeMs: wish.lifetimeMs ?? settings.sessions.lifetime_seconds * 1000,
     };
   }
 
-  /** The lease that a new session acts under: a new one, an existing one, or one narrowed from that. */
-  async #leaseFor({ leaseId, scope = UNRESTRICTED_SCOPE }: SessionWish, lifetimeMs: number): Promise<Lease> {
-    if (leaseId !== undefined) {
-      const narrows = LEASE_DIMENSIONS.some((dimension) => scope[dimension].length > 0);
-      return narrows ? this.deriveLease(leaseId, scope, lifetimeMs) : this.#requireLease(leaseId);
-    }
-    return this.createLease(scope, lifetimeMs);
+  #profileOf({ mode = DEFAULT_MODE, skill }: SessionWish): Pick<NewSession, "mode" | "skill"> {
+    const { modes, skills } = this.#parts.offer().gates;
+    if (mode !== DEFAULT_MODE && !modes.has(mode))
+      throw new KernelError("USAGE", `there is no mode \`${mode}\`; \`handrail modes list\` shows those that the operator has defined`);
+    if (skill !== undefined && !skills.has(skill))
+      throw new KernelError("USAGE", `there is no skill \`${skill}\`; \`handrail skills list\` shows those that the operator has defined`);
+    return { mode, ...(skill !== undefined && { skill }) };
   }
 
-  #newLease(scope: LeaseScope, lifetimeMs: number): Lease {
+  /** The lease that a new session acts under: a new one, an existing one, or one narrowed from that. */
+  async #leaseFor({ leaseId, scope = UNRESTRICTED_SCOPE, budget = {} }: SessionWish, lifetimeMs: number): Promise<Lease> {
+    if (leaseId !== undefined) {
+      const narrows = isLimited(budget) || LEASE_DIMENSIONS.some((dimension) => scope[dimension].length > 0);
+      return narrows ? this.deriveLease(leaseId, scope, lifetimeMs, budget) : this.#requireLease(leaseId);
+    }
+    return this.createLease(scope, lifetimeMs, budget);
+  }
+
+  #newLease(scope: LeaseScope, lifetimeMs: number, budget: LeaseBudget): Lease {
     requireUsable(scope);
+    requireCountable(budget);
     const nowMs = this.#parts.clock.nowMs();
     return {
       id: newId("lea", this.#parts.random),
       scope,
-      budget: {},
+      budget,
       createdAtMs: nowMs,
       expiresAtMs: nowMs + checkedLifetime(lifetimeMs),
     };
@@ -235,4 +283,19 @@ function checkedLifetime(lifetimeMs: number): number {
 function requireUsable(scope: LeaseScope): void {
   const [bad] = unusableDimensions(scope);
   if (bad !== undefined) throw new KernelError("USAGE", `a pattern of ${bad} cannot be used; use fewer wildcards and balanced brackets`);
+}
+
+/** An amount that cannot be counted limits nothing, or everything. */
+function requireCountable(budget: LeaseBudget): void {
+  for (const [member, amount] of Object.entries(budget)) {
+    if ((BUDGET_MEMBERS as readonly string[]).includes(member) && (amount === undefined || isAmount(amount))) continue;
+    throw new KernelError(
+      "USAGE",
+      `the budget of \`${member}\` must be a whole number from 0 of calls, durationMs, bytes, tokens or costMicros`,
+    );
+  }
+}
+
+function budgetFact({ budget }: Lease): JsonObject {
+  return isLimited(budget) ? { budget: { ...budget } } : {};
 }

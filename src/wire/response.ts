@@ -57,6 +57,7 @@ function successOf(response: CallResponse, outcome: Success): SuccessFields {
   const { trustLevel, dataClass, source } = outcome.label;
   return {
     ...resultOf(response, outcome),
+    budgetConsumed: BigInt(response.budgetConsumed ?? 0),
     durationMs: wholeMs(response.durationMs),
     label: { trustLevel, dataClass, origin: source.origin, timestamp: source.timestamp },
     truncated: outcome.truncated,

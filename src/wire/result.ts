@@ -47,6 +47,7 @@ function metadataOf(response: CallResponse, checks: ToolResultMetadata["security
     security_checks: checks,
     ledger_sequence: response.ledgerSequence,
     rules: response.rules,
+    ...(response.budgetConsumed !== undefined && { budget_consumed: response.budgetConsumed }),
   };
 }
 

@@ -17,11 +17,12 @@ test("CTR-0001: a success has the same bytes whichever way it is encoded", () =>
     {
       resultHash: bytes,
       inlineResult: bytes,
+      budgetConsumed: fc.oneof(fc.constant(0n), fc.bigInt({ min: 0n, max: 2n ** 53n - 1n })),
       durationMs: fc.oneof(fc.constant(0n), fc.bigInt({ min: 0n, max: 2n ** 53n - 1n })),
       label: fc.record({ trustLevel: text, dataClass: text, origin: text, timestamp: text }),
       truncated: fc.boolean(),
     },
-    { requiredKeys: ["durationMs", "label", "truncated"] },
+    { requiredKeys: ["budgetConsumed", "durationMs", "label", "truncated"] },
   );
   fc.assert(
     fc.property(text, fields, (requestId, value) => {
@@ -36,5 +37,5 @@ test("CTR-0001: a success has the same bytes whichever way it is encoded", () =>
 
 test("half of a surrogate pair is refused, as in the general way", () => {
   const label = { trustLevel: "verified", dataClass: "internal", origin: "tool:\ud800", timestamp: "" };
-  expect(() => successBytes("r", { durationMs: 1n, label, truncated: false })).toThrow("half of a surrogate pair");
+  expect(() => successBytes("r", { budgetConsumed: 0n, durationMs: 1n, label, truncated: false })).toThrow("half of a surrogate pair");
 });

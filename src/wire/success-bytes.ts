@@ -11,6 +11,7 @@ import { KernelError } from "../base/errors.ts";
 export interface SuccessFields {
   readonly resultHash?: Uint8Array;
   readonly inlineResult?: Uint8Array;
+  readonly budgetConsumed: bigint;
   readonly durationMs: bigint;
   readonly label: { readonly trustLevel: string; readonly dataClass: string; readonly origin: string; readonly timestamp: string };
   readonly truncated: boolean;
@@ -18,12 +19,13 @@ export interface SuccessFields {
 
 /** Keys of fields that are bytes, text or messages: tag * 8 + 2; of numbers: tag * 8. */
 const RESPONSE = { requestId: 10, success: 18 } as const;
-const SUCCESS = { resultHash: 10, inlineResult: 18, durationMs: 32, label: 802, truncated: 808 } as const;
+const SUCCESS = { resultHash: 10, inlineResult: 18, budgetConsumed: 24, durationMs: 32, label: 802, truncated: 808 } as const;
 const LABEL = { trustLevel: 10, dataClass: 18, origin: 26, timestamp: 34 } as const;
 
 /** The bytes of the response. @throws KernelError USAGE for text that is not Unicode */
 export function successBytes(requestId: string, success: SuccessFields): Uint8Array {
-  const { resultHash, inlineResult, durationMs, label, truncated } = success;
+  const { resultHash, inlineResult, budgetConsumed, durationMs, label, truncated } = success;
+  const consumed = Number(BigInt.asUintN(53, budgetConsumed));
   const duration = Number(BigInt.asUintN(53, durationMs));
   const labelSize =
     textSize(LABEL.trustLevel, label.trustLevel) +
@@ -33,6 +35,7 @@ export function successBytes(requestId: string, success: SuccessFields): Uint8Ar
   const size =
     bytesSize(SUCCESS.resultHash, resultHash?.byteLength ?? 0) +
     bytesSize(SUCCESS.inlineResult, inlineResult?.byteLength ?? 0) +
+    (consumed === 0 ? 0 : 1 + varintSize(consumed)) +
     (duration === 0 ? 0 : 1 + varintSize(duration)) +
     messageSize(SUCCESS.label, labelSize) +
     (truncated ? 3 : 0);
@@ -41,6 +44,7 @@ export function successBytes(requestId: string, success: SuccessFields): Uint8Ar
   into.head(RESPONSE.success, size);
   into.bytes(SUCCESS.resultHash, resultHash);
   into.bytes(SUCCESS.inlineResult, inlineResult);
+  if (consumed > 0) into.head(SUCCESS.budgetConsumed, consumed);
   if (duration > 0) into.head(SUCCESS.durationMs, duration);
   into.head(SUCCESS.label, labelSize);
   into.text(LABEL.trustLevel, label.trustLevel);

@@ -1,5 +1,6 @@
 /** Rows of `state.db` and the sessions and leases that they stand for. Trusts the columns' types, not their contents. */
 import { KernelError } from "../../base/errors.ts";
+import { BUDGET_MEMBERS, isAmount } from "../../model/budget.ts";
 import { LEASE_DIMENSIONS, type Lease, type LeaseBudget, type LeaseScope } from "../../model/lease.ts";
 import type { Session } from "../../model/session.ts";
 
@@ -107,8 +108,6 @@ export function leaseOf(row: LeaseRow): Lease {
   };
 }
 
-const BUDGET_MEMBERS: readonly string[] = ["calls", "durationMs", "bytes", "tokens", "costMicros"];
-
 function scopeOf(row: LeaseRow): LeaseScope {
   const scope = objectOf(row.scope);
   const sound = scope !== undefined && LEASE_DIMENSIONS.every((dimension) => isRestriction(scope[dimension]));
@@ -119,7 +118,8 @@ function scopeOf(row: LeaseRow): LeaseScope {
 function budgetOf(row: LeaseRow): LeaseBudget {
   const budget = objectOf(row.budget);
   const sound =
-    budget !== undefined && Object.entries(budget).every(([name, value]) => BUDGET_MEMBERS.includes(name) && typeof value === "number");
+    budget !== undefined &&
+    Object.entries(budget).every(([name, value]) => (BUDGET_MEMBERS as readonly string[]).includes(name) && isAmount(value));
   if (!sound) throw damaged(row);
   return budget as LeaseBudget;
 }

@@ -2,8 +2,15 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { MAX_REPEATED_ITEMS } from "../../base/limits.ts";
-import type { LeaseSchema, LeaseScope as LeaseScopeMessage, SessionSchema } from "../../gen/handrail/admin/v1/admin_pb.ts";
-import { LEASE_DIMENSIONS, type Lease, type LeaseScope, UNRESTRICTED_SCOPE } from "../../model/lease.ts";
+import type {
+  LeaseBudget as LeaseBudgetMessage,
+  LeaseBudgetSchema,
+  LeaseSchema,
+  LeaseScope as LeaseScopeMessage,
+  SessionSchema,
+} from "../../gen/handrail/admin/v1/admin_pb.ts";
+import { BUDGET_MEMBERS, isLimited } from "../../model/budget.ts";
+import { LEASE_DIMENSIONS, type Lease, type LeaseBudget, type LeaseScope, UNRESTRICTED_SCOPE } from "../../model/lease.ts";
 import type { Session } from "../../model/session.ts";
 
 /** A session without its token's hash. */
@@ -29,7 +36,25 @@ export function leaseMessage(lease: Lease): MessageInitShape<typeof LeaseSchema>
     createdAtMs: BigInt(lease.createdAtMs),
     expiresAtMs: BigInt(lease.expiresAtMs),
     ...(lease.releasedAtMs !== undefined && { releasedAtMs: BigInt(lease.releasedAtMs) }),
+    ...(isLimited(lease.budget) && { budget: budgetMessage(lease.budget) }),
   };
+}
+
+function budgetMessage(budget: LeaseBudget): MessageInitShape<typeof LeaseBudgetSchema> {
+  return Object.fromEntries(BUDGET_MEMBERS.flatMap((member) => (budget[member] === undefined ? [] : [[member, BigInt(budget[member])]])));
+}
+
+/** The budget of a message; an absent field is unlimited. @throws ConnectError `invalid_argument` beyond what can be counted */
+export function budgetOf(message: LeaseBudgetMessage | undefined): LeaseBudget {
+  const budget: { -readonly [Member in keyof LeaseBudget]: LeaseBudget[Member] } = {};
+  for (const member of BUDGET_MEMBERS) {
+    const amount = message?.[member];
+    if (amount === undefined) continue;
+    if (amount > BigInt(Number.MAX_SAFE_INTEGER))
+      throw new ConnectError(`the budget of \`${member}\` is more than can be counted`, Code.InvalidArgument);
+    budget[member] = Number(amount);
+  }
+  return budget;
 }
 
 /** The scope of a message; none restricts nothing. @throws ConnectError `invalid_argument` for too many patterns */

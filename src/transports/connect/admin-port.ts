@@ -1,5 +1,5 @@
 /** What the administration service asks of the kernel's owner; the composition supplies it. */
-import type { Lease, LeaseScope } from "../../model/lease.ts";
+import type { Lease, LeaseBudget, LeaseScope } from "../../model/lease.ts";
 import type { Session } from "../../model/session.ts";
 
 /** A wish for a session; what is absent comes from the operator's settings. */
@@ -13,6 +13,7 @@ export interface AdminSessionWish {
   readonly lifetimeMs?: number;
   readonly leaseId?: string;
   readonly scope: LeaseScope;
+  readonly budget?: LeaseBudget;
 }
 
 /** An entry as its canonical bytes, with what stands beside it. */
@@ -55,8 +56,8 @@ export interface AdminPort {
   readonly createSession: (wish: AdminSessionWish) => Promise<{ readonly session: Session; readonly token: string }>;
   readonly listSessions: () => Promise<readonly Session[]>;
   readonly revokeSession: (id: string) => Promise<Session>;
-  readonly createLease: (scope: LeaseScope, lifetimeMs: number) => Promise<Lease>;
-  readonly deriveLease: (parentId: string, scope: LeaseScope, lifetimeMs: number) => Promise<Lease>;
+  readonly createLease: (scope: LeaseScope, lifetimeMs: number, budget: LeaseBudget) => Promise<Lease>;
+  readonly deriveLease: (parentId: string, scope: LeaseScope, lifetimeMs: number, budget: LeaseBudget) => Promise<Lease>;
   readonly listLeases: () => Promise<readonly Lease[]>;
   readonly renewLease: (id: string, lifetimeMs: number) => Promise<Lease>;
   readonly releaseLease: (id: string) => Promise<Lease>;

@@ -7,7 +7,7 @@ import { create, type DescMessage, type MessageShape, toBinary } from "@bufbuild
 import { Code, ConnectError, type HandlerContext, type ServiceImpl } from "@connectrpc/connect";
 import { LEDGER_READ_ROWS_MAX, RPC_LIST_BYTES_MAX } from "../../base/limits.ts";
 import { type KernelAdmin, LeaseSchema, LedgerRecordSchema, SessionSchema } from "../../gen/handrail/admin/v1/admin_pb.ts";
-import { leaseMessage, milliseconds, scopeOf, sessionMessage } from "./admin-messages.ts";
+import { budgetOf, leaseMessage, milliseconds, scopeOf, sessionMessage } from "./admin-messages.ts";
 import type { AdminPort } from "./admin-port.ts";
 import { bearerToken } from "./bearer.ts";
 import { faultOf } from "./faults.ts";
@@ -87,7 +87,7 @@ type Methods = ServiceImpl<typeof KernelAdmin>;
 
 function sessionMethods(port: AdminPort, guarded: Guarded): Pick<Methods, "createSession" | "listSessions" | "revokeSession"> {
   return {
-    createSession: ({ workspace, projectRoot, role, preset, userId, agentId, lifetimeMs, leaseId, scope }) =>
+    createSession: ({ workspace, projectRoot, role, preset, userId, agentId, lifetimeMs, leaseId, scope, budget }) =>
       guarded(async () => {
         if (!workspace.startsWith("/")) {
           throw new ConnectError("`workspace` must be an absolute path on the kernel's machine", Code.InvalidArgument);
@@ -97,6 +97,7 @@ function sessionMethods(port: AdminPort, guarded: Guarded): Pick<Methods, "creat
           userId: checkedId(userId, "`user_id`") || "operator",
           agentId: checkedId(agentId, "`agent_id`") || "agent",
           scope: scopeOf(scope),
+          budget: budgetOf(budget),
           ...(projectRoot !== "" && { projectRoot }),
           ...(role !== "" && { role }),
           ...(preset !== "" && { preset }),
@@ -123,10 +124,12 @@ function leaseMethods(
   guarded: Guarded,
 ): Pick<Methods, "createLease" | "deriveLease" | "listLeases" | "renewLease" | "releaseLease"> {
   return {
-    createLease: ({ scope, lifetimeMs }) =>
-      guarded(async () => ({ lease: leaseMessage(await port.createLease(scopeOf(scope), milliseconds(lifetimeMs))) })),
-    deriveLease: ({ parentId, scope, lifetimeMs }) =>
-      guarded(async () => ({ lease: leaseMessage(await port.deriveLease(parentId, scopeOf(scope), milliseconds(lifetimeMs))) })),
+    createLease: ({ scope, lifetimeMs, budget }) =>
+      guarded(async () => ({ lease: leaseMessage(await port.createLease(scopeOf(scope), milliseconds(lifetimeMs), budgetOf(budget))) })),
+    deriveLease: ({ parentId, scope, lifetimeMs, budget }) =>
+      guarded(async () => ({
+        lease: leaseMessage(await port.deriveLease(parentId, scopeOf(scope), milliseconds(lifetimeMs), budgetOf(budget))),
+      })),
     listLeases: ({ limit }) =>
       guarded(async () => {
         const all = await port.listLeases();

@@ -24,7 +24,7 @@ function port(more: Partial<AdminPort> = {}) {
     authenticate: async () => true,
     createLease: async (scope: LeaseScope) => {
       scopes.push(scope);
-      return { id: "lease-1", scope, createdAtMs: 1, expiresAtMs: 2 };
+      return { id: "lease-1", scope, budget: {}, createdAtMs: 1, expiresAtMs: 2 };
     },
     createSession: async (wish: unknown) => {
       wishes.push(wish);
