@@ -43,6 +43,8 @@ export interface NewApproval extends ApprovalOwner {
   readonly tool: string;
   readonly createdAtMs: number;
   readonly expiresAtMs: number;
+  /** No approval outlives the session that it was asked for. */
+  readonly sessionEndsAtMs: number;
   /** The request as people see it: canonical JSON. */
   readonly document: string;
   /** What a decision file has to repeat. */

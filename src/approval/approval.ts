@@ -1,46 +1,62 @@
 /**
- * What an obligation asks for before an allowed call may run.
+ * What an obligation asks for before an allowed call may run: arming, and a person's approval.
  *
- * There is no channel through which a person could answer yet, so an obligation denies: nobody can be asked, and
- * nobody approves their own call.
+ * Pure. INVARIANT: an approval stands for the rules that its prompt named; a rule that asks besides is not met by it.
  */
-import { allow, deny, type Obligation, type Verdict } from "../model/decision.ts";
+import { allow, type Denial, deny, type Obligation, type Verdict } from "../model/decision.ts";
+import { checkArming } from "./arming.ts";
 
 /** An obligation and the rule that imposed it. */
 export interface ImposedObligation {
   readonly obligation: Obligation;
   readonly ruleId: string;
+  /** Why, in words of the rule. */
+  readonly reason?: string;
 }
 
-/** Whether nothing has to happen before the call, or all of it has: arming, then approval. */
-export function checkObligations(tool: string, obligations: readonly ImposedObligation[]): Verdict<undefined> {
-  const armed = checkArming(tool, obligations);
-  return armed.ok ? checkApproval(tool, obligations) : armed;
+const NONE: ReadonlySet<string> = new Set();
+
+/** Whether nothing has to happen before the call, or all of it has: arming, then approval of every rule that asks. */
+export function checkObligations(
+  tool: string,
+  obligations: readonly ImposedObligation[],
+  armed: boolean,
+  approved: ReadonlySet<string> = NONE,
+): Verdict<undefined> {
+  const ready = checkArming(tool, obligations, armed);
+  if (!ready.ok) return ready;
+  const staged = stagedDenial(tool, obligations);
+  if (staged) return deny(staged);
+  const open = obligations.find(({ obligation, ruleId }) => obligation === "ask" && !approved.has(ruleId));
+  return open === undefined ? allow(undefined) : deny(requiredDenial(tool, open.ruleId, "and nobody was asked about that; send it again"));
 }
 
-/** Whether the call needs no arming, or is armed. */
-function checkArming(tool: string, obligations: readonly ImposedObligation[]): Verdict<undefined> {
-  const imposed = obligations.find((candidate) => candidate.obligation === "arm");
-  if (!imposed) return allow(undefined);
-  return deny({
-    layer: "gates",
-    reason: "tool_requires_arming",
-    ruleId: imposed.ruleId,
-    message: `\`${tool}\` runs only while the kernel is armed, and it is not; leave this step to the operator`,
-    fix: `an operator's permit with @waives("${imposed.ruleId}")`,
-  });
+/** The denial of a call whose effect has to be looked at before it stands: there is no place to keep it meanwhile. */
+export function stagedDenial(tool: string, obligations: readonly ImposedObligation[]): Denial | undefined {
+  const staged = obligations.find(({ obligation }) => obligation === "stage");
+  return (
+    staged && {
+      layer: "approval",
+      reason: "tool_approval_required",
+      ruleId: staged.ruleId,
+      message: `\`${tool}\` needs to be staged for a person's review by rule \`${staged.ruleId}\`, and nobody can be asked here; choose another way or leave this step to the operator`,
+      fix: waiverOf(staged.ruleId),
+    }
+  );
 }
 
-/** Whether the call needs no approval, or has one. */
-function checkApproval(tool: string, obligations: readonly ImposedObligation[]): Verdict<undefined> {
-  const imposed = obligations.find((candidate) => candidate.obligation !== "arm");
-  if (!imposed) return allow(undefined);
-  const what = imposed.obligation === "ask" ? "a person's approval" : "to be staged for a person's review";
-  return deny({
+/** The denial of a call that needs an approval which it does not have; `why` goes on after "needs a person's approval by rule …,". */
+export function requiredDenial(tool: string, ruleId: string, why: string, approvalRef?: string): Denial {
+  return {
     layer: "approval",
     reason: "tool_approval_required",
-    ruleId: imposed.ruleId,
-    message: `\`${tool}\` needs ${what} by rule \`${imposed.ruleId}\`, and nobody can be asked here; choose another way or leave this step to the operator`,
-    fix: `an operator's permit with @waives("${imposed.ruleId}")`,
-  });
+    ruleId,
+    message: `\`${tool}\` needs a person's approval by rule \`${ruleId}\`, ${why}`,
+    fix: waiverOf(ruleId),
+    ...(approvalRef !== undefined && { approvalRef }),
+  };
+}
+
+function waiverOf(ruleId: string): string {
+  return `an operator's permit with @waives("${ruleId}")`;
 }

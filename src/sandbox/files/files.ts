@@ -11,12 +11,14 @@ import type { LockScope } from "./lock.ts";
 import type { FileScope } from "./open.ts";
 import { readContained, streamContained } from "./read.ts";
 import { removeContained } from "./remove.ts";
-import { transformContained, writeContained } from "./write.ts";
+import { type ApprovedTargets, transformContained, writeContained } from "./write.ts";
 
+export type { FileScope } from "./open.ts";
+export { readPreImage } from "./pre-image.ts";
 export { isInPlaceThisTurn, openWorkspaceRoots, type WorkspaceRoots } from "./roots.ts";
 
 /** What file access needs: the scope that it sees, the locks that it takes, and what listings may show. */
-export interface FileAccessParts extends FileScope, LockScope {
+export interface FileAccessParts extends FileScope, LockScope, ApprovedTargets {
   readonly visible: Visible;
 }
 

@@ -16,7 +16,7 @@ import { findExisting, kindOf, requestedPlace } from "./open.ts";
 import { type Destination, openExistingDestination, requireInPlace } from "./parent.ts";
 import { handleOf } from "./roots.ts";
 import { errorName, O_PATH, openBeneath, removeName } from "./syscalls.ts";
-import { lockKeyOf, lookAt, pathOf, requireUnchanged, requireWritable, tooSlow, type WriteScope } from "./write.ts";
+import { lockKeyOf, lookAt, pathOf, requireTarget, requireUnchanged, requireWritable, tooSlow, type WriteScope } from "./write.ts";
 
 const fsyncAsync = promisify(fsyncWithCallback);
 
@@ -56,6 +56,7 @@ async function removeLocked(scope: WriteScope, destination: Destination, path: s
   if (original === undefined) throw failureOf("ENOENT", path);
   try {
     requireWritable(original, path);
+    await requireTarget(scope, destination, original, path);
     throwIfCancelled(scope.signal);
     if (!lock.isFresh()) throw tooSlow(path);
     requireInPlace(scope.roots, destination, path);

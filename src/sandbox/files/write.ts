@@ -8,18 +8,29 @@
  */
 import { accessSync, closeSync, constants, fstatSync } from "node:fs";
 import { MAX_READ_LIMIT } from "../../base/limits.ts";
+import type { WorkspacePath } from "../../model/access.ts";
 import { type Refusal, ToolFailure } from "../../model/failure.ts";
 import type { WriteOptions, WriteReceipt } from "../../model/files.ts";
 import { changed, failureOf, notAFile, quoted, refusal, throwIfCancelled, translated } from "./failures.ts";
 import { type HeldLock, type LockScope, withFileLock } from "./lock.ts";
 import { type FileEffect, type FileScope, find, kindOf } from "./open.ts";
 import { type Destination, openDestination, removeMade, requireInPlace } from "./parent.ts";
+import { contentDigest } from "./pre-image.ts";
 import { openForReading, readInSteps } from "./read.ts";
 import { type Content, type Original, putInPlace, writeBeside } from "./replace.ts";
 import { errno, errorName, O_PATH, openBeneath } from "./syscalls.ts";
 
 /** What writing needs of the call. */
-export type WriteScope = FileScope & LockScope;
+export type WriteScope = FileScope & LockScope & ApprovedTargets;
+
+/** Where a person approved a change, it is made to the very file that they approved it for. */
+export interface ApprovedTargets {
+  /**
+   * Looks at the file under its lock, before it is changed; throws when it is another one than was approved.
+   * @param content gives its digest, or `undefined` when there is no file
+   */
+  readonly requireApproved?: (path: string, place: WorkspacePath, content: () => Promise<string | undefined>) => Promise<void>;
+}
 
 /** What a kind of write does with the file as it stands; `undefined` means there is nothing to change. */
 interface Plan {
@@ -105,6 +116,7 @@ async function changeLocked(scope: WriteScope, destination: Destination, path: s
     if (original === undefined && plan.whenMissing === "fail") throw failureOf("ENOENT", path);
     if (original !== undefined && plan.whenPresent === "fail") throw failureOf("EEXIST", path);
     if (original) requireWritable(original, path);
+    await requireTarget(scope, destination, original, path);
     const content = await plan.content(original);
     const written = { path: pathOf(scope, destination), created: original === undefined };
     if (content === undefined) return { ...written, sizeBytes: Number(original?.stats.size ?? 0) };
@@ -141,6 +153,21 @@ export function lookAt(destination: Destination, path: string): Original | undef
     closeSync(descriptor);
     throw error;
   }
+}
+
+/** Fails when a person approved the change of a file that was another one. What comes after sees to it that it stays this one. */
+export async function requireTarget(
+  scope: WriteScope,
+  { place }: Destination,
+  original: Original | undefined,
+  path: string,
+): Promise<void> {
+  if (scope.requireApproved === undefined) return;
+  await scope.requireApproved(
+    path,
+    place,
+    async () => original && contentDigest(original.descriptor, Number(original.stats.size), path, scope.signal),
+  );
 }
 
 function hardLink(path: string): Refusal {

@@ -119,3 +119,45 @@ export const CONTENT_SCHEMA: Schema = {
      CREATE TRIGGER object_removed AFTER DELETE ON objects BEGIN UPDATE totals SET bytes = bytes - OLD.size; END;`,
   ],
 };
+
+/** `approvals.db`: requests for approval and what became of them. Apart from sessions, because every change of that database empties their cache. */
+export const APPROVALS_SCHEMA: Schema = {
+  applicationId: 0x48_41_50_50,
+  migrations: [
+    `CREATE TABLE approvals (
+       id INTEGER PRIMARY KEY, ref TEXT NOT NULL UNIQUE, call TEXT NOT NULL, binding TEXT NOT NULL,
+       state TEXT NOT NULL CHECK (state IN ('pending', 'approved', 'denied', 'expired', 'consumed', 'void')),
+       user_id TEXT NOT NULL, agent_id TEXT NOT NULL, service_root TEXT NOT NULL, session_id TEXT NOT NULL, tool TEXT NOT NULL,
+       created_at_ms INTEGER NOT NULL, lifetime_ms INTEGER NOT NULL, expires_at_ms INTEGER NOT NULL, session_ends_at_ms INTEGER NOT NULL,
+       in_band INTEGER NOT NULL, code TEXT NOT NULL,
+       approved INTEGER, decided_at_ms INTEGER, decided_by TEXT, channel TEXT, scope TEXT CHECK (scope IN ('once', 'session', 'until')),
+       until_ms INTEGER, reason TEXT, uses INTEGER NOT NULL, used_by TEXT, document TEXT NOT NULL) STRICT;
+     CREATE UNIQUE INDEX approvals_live ON approvals (call, binding) WHERE state IN ('pending', 'approved');
+     CREATE INDEX approvals_by_call ON approvals (call, id);
+     CREATE INDEX approvals_pending ON approvals (user_id, agent_id, service_root) WHERE state = 'pending';
+     CREATE INDEX approvals_by_owner ON approvals (user_id, agent_id, service_root, created_at_ms);
+     CREATE INDEX approvals_ending ON approvals (expires_at_ms) WHERE state IN ('pending', 'approved');
+     CREATE INDEX approvals_over ON approvals (expires_at_ms) WHERE state NOT IN ('pending', 'approved');`,
+  ],
+};
+
+/** `budget.db`: what was spent and reserved, and token buckets. Apart from sessions, because every change of that database empties their cache. */
+export const BUDGET_SCHEMA: Schema = {
+  applicationId: 0x48_42_55_44,
+  migrations: [
+    `CREATE TABLE accounts (
+       key TEXT PRIMARY KEY, began_ms INTEGER NOT NULL, calls INTEGER NOT NULL, duration_ms INTEGER NOT NULL, bytes INTEGER NOT NULL,
+       tokens INTEGER NOT NULL, cost_micros INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+     CREATE TABLE holds (
+       id TEXT NOT NULL, account TEXT NOT NULL, began_ms INTEGER NOT NULL, instance TEXT NOT NULL, session_id TEXT NOT NULL, actor TEXT NOT NULL,
+       request_id TEXT NOT NULL, at_ms INTEGER NOT NULL, calls INTEGER NOT NULL, duration_ms INTEGER NOT NULL, bytes INTEGER NOT NULL,
+       tokens INTEGER NOT NULL, cost_micros INTEGER NOT NULL, PRIMARY KEY (id, account)) STRICT, WITHOUT ROWID;
+     CREATE INDEX holds_by_account ON holds (account, began_ms);
+     CREATE INDEX holds_by_instance ON holds (instance, id);
+     CREATE TABLE buckets (key TEXT PRIMARY KEY, units INTEGER NOT NULL, at_ms INTEGER NOT NULL, full_ms INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+     CREATE INDEX buckets_by_fullness ON buckets (full_ms);
+     CREATE TABLE slices (
+       key TEXT NOT NULL, instance TEXT NOT NULL, calls INTEGER NOT NULL, until_ms INTEGER NOT NULL,
+       PRIMARY KEY (key, instance)) STRICT, WITHOUT ROWID;`,
+  ],
+};

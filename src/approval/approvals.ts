@@ -1,0 +1,350 @@
+/**
+ * Approvals of one kernel: what stands about a call, asking people, waiting for them, using what they allowed.
+ *
+ * Trusts the store to decide between kernels, and whoever hands in a decision to have checked who made it. INVARIANTS: a decision is
+ * recorded before it counts, and a use before anything is executed by it; whatever fails, nothing is approved by that.
+ */
+import type { Clock } from "../base/clock.ts";
+import { KernelError } from "../base/errors.ts";
+import type { RandomBytes } from "../base/ids.ts";
+import type { JsonObject } from "../base/json.ts";
+import {
+  APPROVAL_KEPT_MS,
+  APPROVAL_SWEEP_PAUSE_MS,
+  APPROVAL_SWEEP_ROWS_MAX,
+  APPROVAL_WAIT_MAX_MS,
+  APPROVALS_PENDING_MAX,
+  APPROVALS_PENDING_TOTAL_MAX,
+  APPROVALS_PER_MINUTE_MAX,
+} from "../base/limits.ts";
+import type { ApprovalChannel, ApprovalRequest } from "../model/approval.ts";
+import type { Bell } from "../model/bell.ts";
+import type { EventSink, EventType } from "../model/event.ts";
+import type { ApprovalDecision, ApprovalOwner, ApprovalStore, AskingLimits, DecideOutcome, StoredApproval } from "./approval-store.ts";
+import type { CallBinding } from "./binding.ts";
+import { readDecisionFile } from "./decision-file.ts";
+import type { DecisionStore } from "./decision-store.ts";
+import type { ApprovalManager } from "./handler.ts";
+import type { InBandAnswer } from "./in-band.ts";
+import { newApproval, requestIn, type Wanted } from "./request.ts";
+import { judgeStanding, type Standing } from "./standing.ts";
+import { type WaitEnd, Waiting } from "./waiting.ts";
+
+/** The operator's settings, as they are now. */
+export interface ApprovalSettings {
+  /** Milliseconds; absent: as long as may be when there is somebody who can be asked, and not at all otherwise. */
+  readonly waitMs: number | undefined;
+  readonly lifetimeMs: number;
+  /** Clients whose in-band answers come from a person. */
+  readonly attendedClients: ReadonlySet<string>;
+}
+
+/** What approvals are made of. */
+export interface ApprovalsParts {
+  readonly store: ApprovalStore;
+  readonly decisions: DecisionStore;
+  readonly bell: Bell;
+  /** Where an embedding program answers. */
+  readonly manager?: ApprovalManager | undefined;
+  /** Whether anybody holds an approver's credential. */
+  readonly hasApprovers: () => Promise<boolean>;
+  readonly settings: () => ApprovalSettings;
+  readonly ledger: EventSink;
+  readonly clock: Clock;
+  readonly random: RandomBytes;
+  readonly onInternalError: (error: unknown) => void;
+  readonly limits?: AskingLimits;
+}
+
+/** A client that shows requests to the person who sits there. */
+export interface InBandClient {
+  readonly client: string;
+  readonly channel: Extract<ApprovalChannel, "elicitation" | "multi_round_trip">;
+}
+
+/** How such a client is asked while a call waits. */
+export interface InBandAsker extends InBandClient {
+  readonly ask: (request: ApprovalRequest, signal: AbortSignal) => Promise<InBandAnswer>;
+}
+
+/** What came of an in-band answer. */
+export type InBandOutcome = DecideOutcome | { readonly kind: "not_counted"; readonly why: "unattended" | "not_in_band" | "cancelled" };
+
+/** What came of asking. */
+export type Asked =
+  | { readonly kind: "asked"; readonly approval: StoredApproval }
+  | { readonly kind: "crowded"; readonly retryAfterMs: number };
+
+const DEFAULT_LIMITS: AskingLimits = {
+  pendingMax: APPROVALS_PENDING_MAX,
+  perMinuteMax: APPROVALS_PER_MINUTE_MAX,
+  pendingTotalMax: APPROVALS_PENDING_TOTAL_MAX,
+};
+
+/** The approvals of one kernel. */
+export class Approvals {
+  readonly #parts: ApprovalsParts;
+  readonly #limits: AskingLimits;
+  readonly #waiting: Waiting;
+  /** Requests that this kernel is about to make, by their binding: the calls that share one describe it once. */
+  readonly #asking = new Map<string, Promise<Asked>>();
+  /** Requests that the handler, or a client, is being asked about. */
+  readonly #inHand = new Set<string>();
+  #sweepAtMs = 0;
+
+  constructor(parts: ApprovalsParts) {
+    this.#parts = parts;
+    this.#limits = parts.limits ?? DEFAULT_LIMITS;
+    this.#waiting = new Waiting({
+      bell: parts.bell,
+      decisions: parts.decisions,
+      find: (ref) => this.find(ref),
+      onFile: (ref) => this.#onFile(ref),
+      onInternalError: parts.onInternalError,
+    });
+  }
+
+  /** What stands about a call; `forged` when a decision lies there that does not count. What is over is noted. */
+  async look(call: CallBinding): Promise<Standing["verdict"] | { readonly kind: "forged"; readonly approval: StoredApproval }> {
+    const { store, clock, onInternalError } = this.#parts;
+    await this.#sweep().catch(onInternalError); // a store that is down says so to what follows
+    const { verdict, over } = judgeStanding(await store.live(call.call, clock.nowMs()), call);
+    for (const approval of over) await this.#end(approval, approval.state === "expired" ? "expired" : "void");
+    if (verdict.kind !== "pending") return verdict;
+    const file = await this.#readFile(verdict.approval);
+    if (file === "none") return verdict;
+    if (file === "forged") return { kind: "forged", approval: verdict.approval };
+    return judgeStanding(await store.live(call.call, clock.nowMs()), call).verdict;
+  }
+
+  /** Asks people about a call, or joins those who ask about it already. `describe` is called only when there is room. */
+  ask(wanted: Wanted): Promise<Asked> {
+    const key = `${wanted.call} ${wanted.binding}`;
+    const known = this.#asking.get(key);
+    if (known !== undefined) return known;
+    const asking = this.#ask(wanted).finally(() => this.#asking.delete(key));
+    this.#asking.set(key, asking);
+    return asking;
+  }
+
+  /** Waits for a decision as long as the settings say; somebody who can be asked from here is asked once. */
+  async wait(approval: StoredApproval, signal: AbortSignal, inBand?: InBandAsker): Promise<WaitEnd> {
+    const { clock } = this.#parts;
+    const patienceMs = Math.min(await this.#patienceMs(approval, inBand), approval.expiresAtMs - clock.nowMs());
+    return this.#waiting.wait(approval.ref, patienceMs, signal, () => {
+      this.#askHere(approval, signal, inBand).catch((error: unknown) => {
+        this.#parts.onInternalError(error);
+        this.#waiting.end(approval.ref, { kind: "failed" });
+      });
+    });
+  }
+
+  /** The request, as it is now. */
+  find(ref: string): Promise<StoredApproval | undefined> {
+    return this.#parts.store.find(ref, this.#parts.clock.nowMs());
+  }
+
+  /**
+   * Takes a decision. The first one stands, but a denial takes an approval back that still lets something through. Whoever calls
+   * has made sure of `by`.
+   */
+  async decide(ref: string, given: Omit<ApprovalDecision, "atMs">): Promise<DecideOutcome> {
+    const { store, clock, decisions, bell, onInternalError } = this.#parts;
+    const before = await this.find(ref);
+    if (before === undefined) return { kind: "unknown" };
+    const holds = before.state === "pending" || (before.state === "approved" && !given.approved);
+    if (holds) await this.#recordDecision(before, given, true);
+    const outcome = await store.decide(ref, { ...given, atMs: clock.nowMs() });
+    if (outcome.kind === "stands") await this.#recordDecision(outcome.approval, given, false);
+    if (outcome.kind !== "decided") return outcome;
+    this.#waiting.end(ref, { kind: "settled", approval: outcome.approval });
+    await bell.ring("approvals").catch(onInternalError); // it stands; those who were not woken find it when they look
+    await decisions.withdraw(hashOf(ref)).catch(onInternalError);
+    return outcome;
+  }
+
+  /**
+   * Takes the answer that the asking client gives itself. It counts for an attended client alone, and only about what may be
+   * answered in band; a `cancel`, and whatever does not count, leaves the request pending for others.
+   */
+  async answerInBand(ref: string, sessionId: string, { client, channel }: InBandClient, answer: InBandAnswer): Promise<InBandOutcome> {
+    const approval = await this.find(ref);
+    if (approval === undefined || approval.sessionId !== sessionId) return { kind: "unknown" };
+    if (!approval.inBand) return { kind: "not_counted", why: "not_in_band" };
+    if (!this.isAttended(client)) return { kind: "not_counted", why: "unattended" };
+    if (answer === "cancel") return { kind: "not_counted", why: "cancelled" };
+    const approved = answer === "accept";
+    return this.decide(ref, { approved, by: `client:${client}`, channel, ...(approved && { scope: { kind: "once" } }) });
+  }
+
+  /** Whether the operator says that a person attends this client. */
+  isAttended(client: string): boolean {
+    return this.#parts.settings().attendedClients.has(client);
+  }
+
+  /**
+   * Uses an approval for one execution, recorded; false when it lets none through any more. `onUsed` is called as soon as it is used:
+   * from then on it is to be given back, should nothing come of it.
+   */
+  async consume(approval: StoredApproval, binding: string, requestId: string, onUsed: () => void): Promise<boolean> {
+    const { store, clock } = this.#parts;
+    if (!(await store.consume(approval.ref, binding, requestId, clock.nowMs()))) return false;
+    onUsed();
+    const { by = "", channel = "", scope } = approval.decision ?? {};
+    await this.#record("approval_consumed", approval, { by, channel, ...(scope && { scope: { ...scope } }) }, requestId);
+    return true;
+  }
+
+  /** Takes back the use by a call that never began. Never rejects: what cannot be given back is spent. */
+  async giveBack(ref: string, requestId: string): Promise<void> {
+    try {
+      if (!(await this.#parts.store.giveBack(ref, requestId))) return;
+      const approval = await this.find(ref);
+      if (approval) await this.#record("approval_returned", approval, {}, requestId);
+    } catch (error) {
+      this.#parts.onInternalError(error);
+    }
+  }
+
+  /** Ends a request whose time is over, or which can never fit again; recorded. */
+  async close(approval: StoredApproval, state: "expired" | "void"): Promise<void> {
+    await this.#end(approval, state);
+  }
+
+  /** Ends all waits. */
+  shutDown(): void {
+    this.#waiting.close();
+  }
+
+  async #ask(wanted: Wanted): Promise<Asked> {
+    const { store, clock, random, settings, decisions, bell, onInternalError } = this.#parts;
+    const owner: ApprovalOwner = wanted.caller;
+    const retryAfterMs = await store.room(owner, this.#limits, clock.nowMs());
+    if (retryAfterMs > 0) return { kind: "crowded", retryAfterMs };
+    const described = await wanted.describe();
+    const made = newApproval(wanted, described, { nowMs: clock.nowMs(), lifetimeMs: settings().lifetimeMs, random });
+    const added = await store.add(made, this.#limits);
+    if (added.kind === "crowded") return added;
+    if (added.kind === "shared") return { kind: "asked", approval: added.approval };
+    const approval: StoredApproval = { ...made, state: "pending", uses: 0 };
+    await this.#record("approval_requested", approval, { rules: [...wanted.rules], approvalId: described.id }, wanted.requestId);
+    const { ref, code, document } = made;
+    // People who look for files do without it; the others are told.
+    await decisions.announce(hashOf(ref), `{"approval_ref":"${ref}","code":"${code}","request":${document}}\n`).catch(onInternalError);
+    await bell.ring("approvals").catch(onInternalError);
+    return { kind: "asked", approval };
+  }
+
+  async #patienceMs(approval: StoredApproval, inBand: InBandAsker | undefined): Promise<number> {
+    const { settings, manager, hasApprovers } = this.#parts;
+    const { waitMs } = settings();
+    if (waitMs !== undefined) return Math.min(waitMs, APPROVAL_WAIT_MAX_MS);
+    const canAnswerHere = approval.inBand && inBand !== undefined && this.isAttended(inBand.client);
+    return canAnswerHere || manager?.hasHandler === true || (await hasApprovers()) ? APPROVAL_WAIT_MAX_MS : 0;
+  }
+
+  /** Asks whoever can be asked from this process: the handler of the embedding program, and the client where a person attends it. */
+  async #askHere(approval: StoredApproval, signal: AbortSignal, inBand: InBandAsker | undefined): Promise<void> {
+    const { manager } = this.#parts;
+    const { ref } = approval;
+    if (this.#inHand.has(ref)) return;
+    const attended = inBand !== undefined && approval.inBand && this.isAttended(inBand.client) ? inBand : undefined;
+    if (manager?.hasHandler !== true && attended === undefined) return;
+    this.#inHand.add(ref);
+    try {
+      await Promise.all([
+        manager?.hasHandler === true && this.#askHandler(manager, approval),
+        attended && this.#askClient(attended, approval, signal),
+      ]);
+    } finally {
+      this.#inHand.delete(ref);
+    }
+  }
+
+  async #askHandler(manager: ApprovalManager, approval: StoredApproval): Promise<void> {
+    const answer: unknown = await manager.request(requestIn(approval));
+    if (typeof answer !== "boolean") throw new KernelError("USAGE", "the approval handler answered neither true nor false");
+    await this.decide(approval.ref, { approved: answer, by: "handler", channel: "handler", ...(answer && { scope: { kind: "once" } }) });
+  }
+
+  async #askClient(asker: InBandAsker, approval: StoredApproval, signal: AbortSignal): Promise<void> {
+    const answer = await asker.ask(requestIn(approval), signal);
+    await this.answerInBand(approval.ref, approval.sessionId, asker, answer);
+  }
+
+  async #onFile(ref: string): Promise<void> {
+    const approval = await this.find(ref);
+    if (approval?.state !== "pending") return;
+    if ((await this.#readFile(approval)) === "forged") this.#waiting.end(ref, { kind: "forged" });
+  }
+
+  /** Takes the decision that lies beside a request, if it counts. */
+  async #readFile(approval: StoredApproval): Promise<"none" | "decided" | "forged"> {
+    const { decisions, clock } = this.#parts;
+    const hash = hashOf(approval.ref);
+    const found = await decisions.look(hash);
+    if (found.kind === "none") return "none";
+    const read = found.kind === "found" ? readDecisionFile(found.text, approval) : { ok: false as const, problem: found.problem };
+    const isPast = read.ok && read.decision.scope?.kind === "until" && read.decision.scope.untilMs <= clock.nowMs();
+    if (read.ok && !isPast) {
+      await this.decide(approval.ref, { ...read.decision, channel: "file" });
+      return "decided";
+    }
+    if (!read.ok && found.kind === "found" && !found.settled && "incomplete" in read) return "none"; // somebody is still writing it
+    const problem = read.ok ? "the time that it names has passed" : read.problem;
+    await this.#record("approval_forged", approval, { problem, severity: "critical" });
+    await decisions.setAside(hash);
+    return "forged";
+  }
+
+  /** Notes what has expired and forgets what is long over, now and then. */
+  async #sweep(): Promise<void> {
+    const { store, clock, decisions } = this.#parts;
+    if (clock.monotonicMs() < this.#sweepAtMs) return;
+    this.#sweepAtMs = clock.monotonicMs() + APPROVAL_SWEEP_PAUSE_MS;
+    const nowMs = clock.nowMs();
+    // What expired a moment ago is left for the call that comes back for it, which is told.
+    const { expired, forgotten } = await store.sweep(
+      nowMs - this.#parts.settings().lifetimeMs,
+      nowMs - APPROVAL_KEPT_MS,
+      APPROVAL_SWEEP_ROWS_MAX,
+    );
+    if (expired.length === APPROVAL_SWEEP_ROWS_MAX) this.#sweepAtMs = 0;
+    for (const approval of expired) await this.#record("approval_expired", approval, {});
+    for (const ref of [...expired.map((approval) => approval.ref), ...forgotten]) await decisions.withdraw(hashOf(ref));
+  }
+
+  async #end(approval: StoredApproval, state: "expired" | "void"): Promise<void> {
+    const { store, decisions, bell, onInternalError } = this.#parts;
+    if (!(await store.end(approval.ref, state))) return;
+    await this.#record(state === "expired" ? "approval_expired" : "approval_void", approval, {});
+    await decisions.withdraw(hashOf(approval.ref)).catch(onInternalError);
+    await bell.ring("approvals").catch(onInternalError);
+  }
+
+  async #recordDecision(approval: StoredApproval, given: Omit<ApprovalDecision, "atMs">, holds: boolean): Promise<void> {
+    const { approved, by, channel, scope, reason } = given;
+    await this.#record("tool_approval_decided", approval, {
+      approved,
+      by,
+      channel,
+      ...(scope && { scope: { ...scope } }),
+      ...(reason !== undefined && { reason }),
+      holds,
+      ...(!holds && { stands: approval.state }),
+      severity: "warning",
+    });
+  }
+
+  async #record(type: EventType, approval: StoredApproval, facts: JsonObject, requestId = ""): Promise<void> {
+    const { ledger, clock } = this.#parts;
+    const { ref, tool, sessionId, userId, agentId } = approval;
+    const actor = type === "tool_approval_decided" && typeof facts["by"] === "string" ? `approver:${facts["by"]}` : `${userId}/${agentId}`;
+    const payload = { approvalRef: ref, tool, ...facts };
+    await ledger.record({ type, sessionId, actor, requestId, timeMs: clock.nowMs(), payload }, "durable");
+  }
+}
+
+function hashOf(ref: string): string {
+  return ref.slice("blake3:".length);
+}

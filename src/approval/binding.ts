@@ -1,0 +1,60 @@
+/**
+ * What an approval is bound to: two keyed digests of a call.
+ *
+ * `call` says who calls what; `binding` says besides under which rules, on which lease, after having seen what, and on which state of
+ * its targets. Pure. INVARIANT: one byte of any of it differs, and the binding is another one. Keyed, because arguments may
+ * hold short secrets that could be guessed from a plain digest.
+ */
+import { hex } from "../base/bytes.ts";
+import { blake3Keyed } from "../base/hash.ts";
+import { canonicalJson, type JsonObject } from "../base/json.ts";
+import type { Mark } from "../model/label.ts";
+
+/** Who calls what, and where. */
+export interface BoundCall {
+  readonly userId: string;
+  readonly agentId: string;
+  readonly role: string;
+  readonly sessionId: string;
+  readonly workspace: string;
+  readonly workDir: string;
+  readonly tool: string;
+  readonly arguments: JsonObject;
+}
+
+/** By which rules the call was judged, and what it will change. */
+export interface BoundFacts {
+  readonly policy: string;
+  /** Rules that ask. */
+  readonly rules: readonly string[];
+  /** The tool's declaration, regular expressions as their sources. */
+  readonly capability: JsonObject;
+  /** Names the workspace's own rules. */
+  readonly workspaceRules: string;
+  readonly mode: string;
+  readonly skill: string;
+  readonly lease: JsonObject;
+  readonly mark: Mark;
+  /** By path: where it leads, and the digest of what is there. */
+  readonly preImages: JsonObject;
+}
+
+/** The digests of one call: 64 hexadecimal digits each. */
+export interface CallBinding {
+  readonly call: string;
+  readonly binding: string;
+}
+
+/** Binds a call. `key`: 32 secret bytes of the state directory. */
+export function bindCall(key: Uint8Array, call: BoundCall, facts: BoundFacts): CallBinding {
+  const named = { ...call } as JsonObject;
+  const known = { ...facts, rules: [...facts.rules].sort(), mark: { ...facts.mark } } as JsonObject;
+  return {
+    call: digest(key, ["handrail.approval.call", named]),
+    binding: digest(key, ["handrail.approval.binding", named, known]),
+  };
+}
+
+function digest(key: Uint8Array, value: readonly (string | JsonObject)[]): string {
+  return hex(blake3Keyed(key, canonicalJson(value)));
+}

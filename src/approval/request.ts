@@ -1,0 +1,76 @@
+/**
+ * The request as a document: what people see, named by its digest, so that what was shown, decided and recorded are the same.
+ *
+ * INVARIANT: the document holds nothing secret; the one-time code stands beside it, and is shown to nobody who only asks.
+ */
+import { KernelError } from "../base/errors.ts";
+import { blake3Hex } from "../base/hash.ts";
+import type { RandomBytes } from "../base/ids.ts";
+import { canonicalJson, type JsonObject } from "../base/json.ts";
+import { APPROVAL_DOCUMENT_BYTES_MAX } from "../base/limits.ts";
+import type { ApprovalRequest } from "../model/approval.ts";
+import type { ApprovalOwner, NewApproval, StoredApproval } from "./approval-store.ts";
+import type { CallBinding } from "./binding.ts";
+
+const SCHEMA = "handrail.tool_approval_request.v1";
+/** Random bytes of a one-time code, and of what tells equal requests apart: 128 bits. */
+const CODE_BYTES = 16;
+
+/** A call that people are to be asked about. */
+export interface Wanted extends CallBinding {
+  readonly caller: ApprovalOwner & { readonly sessionId: string; readonly sessionEndsAtMs: number };
+  readonly requestId: string;
+  readonly tool: string;
+  /** Rules that ask. */
+  readonly rules: readonly string[];
+  readonly inBand: boolean;
+  /** Says what is asked, redacted and bounded. */
+  readonly describe: () => Promise<ApprovalRequest>;
+}
+
+/** The request to store. @throws KernelError INTERNAL when it is larger than what people can be shown */
+export function newApproval(
+  { call, binding, caller, tool, inBand }: Wanted,
+  described: ApprovalRequest,
+  { nowMs, lifetimeMs, random }: { readonly nowMs: number; readonly lifetimeMs: number; readonly random: RandomBytes },
+): NewApproval {
+  const { userId, agentId, serviceRoot, sessionId, sessionEndsAtMs } = caller;
+  const createdAtMs = Math.floor(nowMs);
+  const expiresAtMs = Math.min(createdAtMs + lifetimeMs, Math.floor(sessionEndsAtMs));
+  const document = canonicalJson({
+    schema: SCHEMA,
+    ...(described as unknown as JsonObject),
+    binding,
+    nonce: text(random(CODE_BYTES)),
+    created_at_ms: createdAtMs,
+    expires_at_ms: expiresAtMs,
+  });
+  if (Buffer.byteLength(document) > APPROVAL_DOCUMENT_BYTES_MAX)
+    throw new KernelError("INTERNAL", "a request for approval is larger than what people can be shown");
+  return {
+    ref: `blake3:${blake3Hex(document)}`,
+    call,
+    binding,
+    userId,
+    agentId,
+    serviceRoot,
+    sessionId,
+    sessionEndsAtMs,
+    tool,
+    createdAtMs,
+    expiresAtMs,
+    document,
+    code: text(random(CODE_BYTES)),
+    inBand,
+  };
+}
+
+/** What a stored request asks, in meao's shape. */
+export function requestIn({ document }: StoredApproval): ApprovalRequest {
+  const { id, tool, action, summary, risks, details } = JSON.parse(document) as ApprovalRequest;
+  return { id, tool, action, summary, risks, ...(details && { details }) };
+}
+
+function text(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64url");
+}

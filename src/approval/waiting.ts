@@ -1,0 +1,148 @@
+/**
+ * Calls of this kernel that wait for a person: woken by the bell, by a decision file or by this kernel itself, never by looking now
+ * and then.
+ *
+ * INVARIANTS: a wait ends once, and at its deadline at the latest; the store is looked at after listening has begun, so that no
+ * decision falls between; nobody listens while nobody waits.
+ */
+import { APPROVAL_WAITERS_MAX } from "../base/limits.ts";
+import type { Bell, StopListening } from "../model/bell.ts";
+import type { StoredApproval } from "./approval-store.ts";
+import type { DecisionStore } from "./decision-store.ts";
+
+/** How a wait ended; `settled`: the request waits no longer. */
+export type WaitEnd =
+  | { readonly kind: "settled"; readonly approval: StoredApproval }
+  | { readonly kind: "late" | "cancelled" }
+  /** Whoever was to answer could not be asked, or put down a decision that does not count. */
+  | { readonly kind: "failed" | "forged" };
+
+/** What waiting needs. */
+export interface WaitingParts {
+  readonly bell: Bell;
+  readonly decisions: Pick<DecisionStore, "watch">;
+  readonly find: (ref: string) => Promise<StoredApproval | undefined>;
+  /** A decision file was put down for a request that somebody waits for. */
+  readonly onFile: (ref: string) => Promise<void>;
+  readonly onInternalError: (error: unknown) => void;
+}
+
+type Leave = (end: WaitEnd) => void;
+
+/** The waiting calls of one kernel. */
+export class Waiting {
+  readonly #parts: WaitingParts;
+  readonly #waiters = new Map<string, Set<Leave>>();
+  #count = 0;
+  #listening: Promise<StopListening> | undefined;
+  #closed = false;
+
+  constructor(parts: WaitingParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Waits until the request is settled. `onWaiting` is called once nothing that happens can be missed any more.
+   * @throws KernelError STORE_UNAVAILABLE when nobody could wake it
+   */
+  async wait(ref: string, patienceMs: number, signal: AbortSignal, onWaiting: () => void): Promise<WaitEnd> {
+    if (signal.aborted) return { kind: "cancelled" };
+    if (patienceMs <= 0 || this.#closed || this.#count >= APPROVAL_WAITERS_MAX) return { kind: "late" };
+    this.#count += 1;
+    try {
+      this.#listening ??= this.#listen();
+      await this.#listening;
+      const ended = this.#enter(ref, patienceMs, signal);
+      onWaiting();
+      void this.look(ref);
+      const end = await ended;
+      return end.kind === "late" ? await this.#lastLook(ref) : end;
+    } finally {
+      this.#count -= 1;
+      if (this.#count === 0) this.#stopListening();
+    }
+  }
+
+  /** Looks at a request, and ends the waits for it when it is settled. Never rejects. */
+  async look(ref: string): Promise<void> {
+    if (!this.#waiters.has(ref)) return;
+    try {
+      const approval = await this.#parts.find(ref);
+      if (approval !== undefined && approval.state !== "pending") this.end(ref, { kind: "settled", approval });
+    } catch (error) {
+      this.#parts.onInternalError(error);
+      this.end(ref, { kind: "failed" });
+    }
+  }
+
+  /** Ends the waits for a request. */
+  end(ref: string, end: WaitEnd): void {
+    for (const leave of [...(this.#waiters.get(ref) ?? [])]) leave(end);
+  }
+
+  /** Ends all waits: nobody waits any more. */
+  close(): void {
+    this.#closed = true;
+    for (const ref of [...this.#waiters.keys()]) this.end(ref, { kind: "late" });
+  }
+
+  #enter(ref: string, patienceMs: number, signal: AbortSignal): Promise<WaitEnd> {
+    return new Promise((resolve) => {
+      const waiters = this.#waiters.get(ref) ?? new Set();
+      this.#waiters.set(ref, waiters);
+      const leave = (end: WaitEnd) => {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", onAbort);
+        waiters.delete(leave);
+        if (waiters.size === 0 && this.#waiters.get(ref) === waiters) this.#waiters.delete(ref);
+        resolve(end);
+      };
+      const onAbort = () => leave({ kind: "cancelled" });
+      const timer = setTimeout(() => leave({ kind: "late" }), patienceMs);
+      waiters.add(leave);
+      signal.addEventListener("abort", onAbort, { once: true });
+      if (signal.aborted) onAbort();
+    });
+  }
+
+  /** What happened in the very moment of the deadline counts. */
+  async #lastLook(ref: string): Promise<WaitEnd> {
+    const approval = await this.#parts.find(ref);
+    return approval === undefined || approval.state === "pending" ? { kind: "late" } : { kind: "settled", approval };
+  }
+
+  async #listen(): Promise<StopListening> {
+    const { bell, decisions, onFile, onInternalError } = this.#parts;
+    try {
+      const stopBell = await bell.listen("approvals", () => {
+        for (const ref of [...this.#waiters.keys()]) void this.look(ref);
+      });
+      const stopFiles = await decisions
+        .watch((hash) => {
+          const ref = `blake3:${hash}`;
+          if (this.#waiters.has(ref)) onFile(ref).catch(onInternalError);
+        })
+        .catch((error: unknown) => {
+          stopBell();
+          throw error;
+        });
+      return () => {
+        stopBell();
+        stopFiles();
+      };
+    } catch (error) {
+      this.#listening = undefined; // the next call tries again
+      throw error;
+    }
+  }
+
+  #stopListening(): void {
+    const listening = this.#listening;
+    this.#listening = undefined;
+    // One that could not begin is not there to end; whoever waited was told.
+    listening?.then(
+      (stop) => stop(),
+      () => undefined,
+    );
+  }
+}

@@ -1,0 +1,103 @@
+/**
+ * What a call that asks is going to change, as it is when people are asked: digests of the files that it names with another effect than
+ * reading. They are part of what an approval is bound to, and are looked at once more under the lock of each file.
+ *
+ * INVARIANT: an approved call changes only what its approval was given for; what cannot be read has a pre-image too, and is changed by
+ * no approved call.
+ */
+import { hex } from "../base/bytes.ts";
+import { blake3Keyed } from "../base/hash.ts";
+import type { JsonObject } from "../base/json.ts";
+import { PRE_IMAGE_BYTES_MAX } from "../base/limits.ts";
+import type { WorkspacePath } from "../model/access.ts";
+import type { Denial } from "../model/decision.ts";
+import { Refusal, ToolFailure } from "../model/failure.ts";
+import type { FileAccess } from "../model/files.ts";
+import { type FileScope, readPreImage } from "../sandbox/files/files.ts";
+import type { ResolvedAccess } from "./trail.ts";
+
+/** Pre-images by the path as the call names it, each as the value that an approval is bound to. */
+export type PreImages = ReadonlyMap<string, JsonObject>;
+
+const CHANGED: Denial = {
+  layer: "approval",
+  reason: "tool_approval_invalid",
+  ruleId: "APPROVAL:target",
+  message:
+    "the file has changed since a person approved the call, so the approval does not count any more; look at the file, and send the call again to ask anew",
+};
+
+/**
+ * Reads the pre-images of what the call changes.
+ * @throws Refusal when the machine shows that the call would be refused
+ */
+export async function preImagesOf(
+  files: FileScope,
+  key: Uint8Array,
+  accesses: readonly ResolvedAccess[],
+  signal: AbortSignal,
+): Promise<PreImages> {
+  const found = new Map<string, JsonObject>();
+  for (const { resource, effect } of accesses) {
+    if (resource.kind !== "file" || effect === "read" || found.has(resource.path)) continue;
+    found.set(resource.path, await preImage(files, key, resource.path, signal));
+  }
+  return found;
+}
+
+async function preImage(files: FileScope, key: Uint8Array, path: string, signal: AbortSignal): Promise<JsonObject> {
+  try {
+    const { place, content } = await readPreImage(files, path, PRE_IMAGE_BYTES_MAX, signal);
+    return boundValue(key, place, content);
+  } catch (error) {
+    if (!(error instanceof ToolFailure) || error.code === "CANCELLED") throw error;
+    return { problem: error.code };
+  }
+}
+
+/** Keyed, because the content of a short file could be guessed from a plain digest. */
+function boundValue(key: Uint8Array, { root, path }: WorkspacePath, content: string | undefined): JsonObject {
+  return { root, path, content: content === undefined ? "absent" : hex(blake3Keyed(key, `handrail.approval.content ${content}`)) };
+}
+
+/** The targets of one approved call. */
+export class ApprovedTargets {
+  readonly #preImages: PreImages;
+  readonly #key: Uint8Array;
+  /** What the call itself has changed, and may change again. */
+  readonly #changed = new Set<string>();
+
+  constructor(preImages: PreImages, key: Uint8Array) {
+    this.#preImages = preImages;
+    this.#key = key;
+  }
+
+  /** Throws a `Refusal` unless the file at `place` is as it was when its change was approved. */
+  readonly require = async (path: string, place: WorkspacePath, content: () => Promise<string | undefined>): Promise<void> => {
+    if (this.#changed.has(path)) return;
+    const approved = this.#preImages.get(path);
+    const now = boundValue(this.#key, place, await content());
+    if (
+      approved === undefined ||
+      approved["content"] !== now["content"] ||
+      approved["root"] !== now["root"] ||
+      approved["path"] !== now["path"]
+    )
+      throw new Refusal(CHANGED);
+  };
+
+  /** `access` that remembers what it has changed. */
+  following(access: FileAccess): FileAccess {
+    const noted = async <T>(path: string, change: () => Promise<T>): Promise<T> => {
+      const receipt = await change();
+      this.#changed.add(path);
+      return receipt;
+    };
+    return {
+      ...access,
+      write: (path, content, options) => noted(path, () => access.write(path, content, options)),
+      remove: (path) => noted(path, () => access.remove(path)),
+      transform: (path, bytesMax, transform) => noted(path, () => access.transform(path, bytesMax, transform)),
+    };
+  }
+}

@@ -1,0 +1,67 @@
+/**
+ * What a file is before a call changes it: where its path leads, and the digest of what is there.
+ *
+ * INVARIANT: it is found as a write would find it, judged where it really lies, and read through the descriptor that was found; the
+ * bytes go into the digest and nowhere else.
+ */
+import { closeSync } from "node:fs";
+import { type StreamingHash, streamingHash } from "../../base/hash.ts";
+import { FILE_CHUNK_BYTES } from "../../base/limits.ts";
+import type { WorkspacePath } from "../../model/access.ts";
+import { ToolFailure } from "../../model/failure.ts";
+import { notAFile, quoted, throwIfCancelled, translated } from "./failures.ts";
+import { type FileScope, find, kindOf } from "./open.ts";
+import { openForReading, readInSteps } from "./read.ts";
+
+/** A file as it is: `content` is the BLAKE3-256 of its bytes (64 hexadecimal digits), absent when there is no file. */
+export interface PreImage {
+  readonly place: WorkspacePath;
+  readonly content?: string;
+}
+
+/**
+ * The pre-image of the file that `path` names for writing.
+ * @throws Refusal where a write would be refused; ToolFailure for what is no regular file or has more than `bytesMax` bytes
+ */
+export async function readPreImage(scope: FileScope, path: string, bytesMax: number, signal: AbortSignal): Promise<PreImage> {
+  throwIfCancelled(signal);
+  try {
+    const found = find(scope, path, ["write"]);
+    if (found.kind === "missing") return { place: found.place };
+    try {
+      if (!found.stats.isFile()) throw notAFile(path, kindOf(found.stats));
+      if (found.stats.size > bytesMax) throw tooLarge(path, bytesMax);
+      return { place: found.place, content: await contentDigest(found.descriptor, bytesMax, path, signal) };
+    } finally {
+      closeSync(found.descriptor);
+    }
+  } catch (error) {
+    throw translated(error, path);
+  }
+}
+
+/** BLAKE3-256 of the regular file that an `O_PATH` descriptor names. */
+export async function contentDigest(descriptor: number, bytesMax: number, path: string, signal: AbortSignal): Promise<string> {
+  const opened = openForReading(descriptor);
+  try {
+    return await digestOf(opened, streamingHash(), bytesMax, path, signal);
+  } finally {
+    closeSync(opened);
+  }
+}
+
+async function digestOf(opened: number, hash: StreamingHash, bytesMax: number, path: string, signal: AbortSignal): Promise<string> {
+  for (let offset = 0; ; ) {
+    throwIfCancelled(signal);
+    const part = await readInSteps(opened, offset, FILE_CHUNK_BYTES, signal);
+    if (part.byteLength === 0) return hash.hex();
+    hash.update(part);
+    offset += part.byteLength;
+    if (offset > bytesMax) throw tooLarge(path, bytesMax);
+  }
+}
+
+function tooLarge(path: string, bytesMax: number): ToolFailure {
+  const message = `${quoted(path)} has more than ${bytesMax} bytes, so nobody can approve a change of it`;
+  return new ToolFailure("FILE_TOO_LARGE", message, "ask a person to change the file");
+}
