@@ -4,23 +4,31 @@
  */
 import { systemClock } from "../../src/base/clock.ts";
 import { systemRandom } from "../../src/base/ids.ts";
+import { Budgets } from "../../src/budget/budget.ts";
+import { Rates } from "../../src/budget/rates.ts";
 import { defaultSettings } from "../../src/config/config.ts";
 import { Dedupe } from "../../src/dedupe/dedupe.ts";
-import { createKernelDoor, type KernelDoor, type KernelParts, SecretGuesses, ToolRegistry } from "../../src/kernel/index.ts";
+import { createKernelDoor, type KernelDoor, type KernelParts, KillSwitch, SecretGuesses, ToolRegistry } from "../../src/kernel/index.ts";
 import type { EventSink } from "../../src/model/event.ts";
+import { NO_GATES } from "../../src/model/gates.ts";
+import { NO_LIMITS } from "../../src/model/spending-limits.ts";
 import type { Tool } from "../../src/model/tool.ts";
 import { createPolicyEngine, type PolicyEngine } from "../../src/policy/policy.ts";
 import { createRedactor } from "../../src/redact/redact.ts";
 import { Administration } from "../../src/server/administration.ts";
+import { openApprovals } from "../../src/server/approvals.ts";
 import { BUILT_IN_TOOLS } from "../../src/server/built-in-tools.ts";
 import type { OperatorDirectory } from "../../src/server/operator-directory.ts";
 import { policyActions, policySources } from "../../src/server/policies.ts";
 import { createWorkspaceCatalog } from "../../src/server/workspace-catalog.ts";
+import { openBell } from "../../src/stores/embedded/bell.ts";
+import { openBudgetStores } from "../../src/stores/embedded/budget-stores.ts";
 import { openContentStore } from "../../src/stores/embedded/content-store.ts";
 import { openDedupeStore } from "../../src/stores/embedded/dedupe-store.ts";
 import { openLockStore } from "../../src/stores/embedded/lock-store.ts";
 import { prepareStateDirectory } from "../../src/stores/embedded/state-directory.ts";
 import { openStateStores } from "../../src/stores/embedded/state-stores.ts";
+import { openViolationStore } from "../../src/stores/embedded/violation-store.ts";
 
 /** An open kernel with one session. */
 export interface BareKernel extends AsyncDisposable {
@@ -50,9 +58,12 @@ export async function openBareKernel(
   const settings = defaultSettings();
   const registry = new ToolRegistry();
   for (const tool of [...BUILT_IN_TOOLS, ...tools]) registry.register(tool);
-  const { sessions, marks } = await openStateStores(stateDirectory);
+  const { sessions, marks, armings, freezes } = await openStateStores(stateDirectory);
+  const violations = openViolationStore(stateDirectory);
+  const bell = await openBell(stateDirectory, console.error);
   const locks = await openLockStore(stateDirectory);
   const kept = openDedupeStore(stateDirectory);
+  const spending = openBudgetStores(stateDirectory);
   const content = openContentStore({
     stateDirectory,
     instanceId: "ins_bench",
@@ -71,19 +82,48 @@ export async function openBareKernel(
   });
   const workspaces = createWorkspaceCatalog(() => ({ settings }), [stateDirectory]);
   const redactor = createRedactor();
+  const asking = openApprovals({
+    stateDirectory,
+    settings: () => settings.approvals,
+    bell,
+    ledger,
+    clock: systemClock,
+    random: systemRandom,
+    onInternalError: console.error,
+  });
   const parts: KernelParts = {
     clock: systemClock,
     random: systemRandom,
     instanceId: "ins_bench",
-    settings: { toolsEnabled: true, disabledTools: new Set(), violationsPerMinute: settings.alert.violations_per_minute },
+    settings: {
+      toolsEnabled: true,
+      disabledTools: new Set(),
+      violationsPerMinute: settings.alert.violations_per_minute,
+      limits: NO_LIMITS,
+      freezeOnAlert: true,
+      armed: false,
+      gates: NO_GATES,
+    },
     registry,
     policy: () => Promise.resolve(policy),
     redactor: () => redactor,
     guesses: new SecretGuesses(),
     sessions,
     marks,
+    armings,
+    violations,
+    killSwitch: new KillSwitch({ sessions, freezes, bell, clock: systemClock, onInternalError: console.error }),
     locks,
     content,
+    budgets: new Budgets({
+      store: spending.budgets,
+      instanceId: "ins_bench",
+      clock: systemClock,
+      random: systemRandom,
+      onInternalError: console.error,
+    }),
+    approvals: asking.approvals,
+    rates: new Rates({ store: spending.rates, instanceId: "ins_bench", clock: systemClock, onInternalError: console.error }),
     dedupe: new Dedupe({
       store: kept,
       instanceId: "ins_bench",
@@ -98,7 +138,9 @@ export async function openBareKernel(
   };
   const administration = new Administration({
     settings,
+    offer: () => ({ registry: registry.hash(), tools: registry.getAll().map(({ name }) => name), gates: NO_GATES }),
     sessions,
+    bell,
     ledger,
     clock: systemClock,
     random: systemRandom,
@@ -120,8 +162,12 @@ export async function openBareKernel(
       workspaces.close();
       policy.dispose();
       await sessions.close();
+      await violations.close();
+      await asking.close();
+      await bell.close();
       await locks.close();
       await kept.close();
+      await spending.budgets.close();
       await content.close();
     },
   };

@@ -11,10 +11,11 @@ import { callRules } from "../../src/kernel/call-rules.ts";
 import { callerOf } from "../../src/kernel/caller.ts";
 import { evaluateAccesses } from "../../src/kernel/decide.ts";
 import { Evidence } from "../../src/kernel/evidence.ts";
+import { checkMasterGate } from "../../src/kernel/gates.ts";
 import { CallRedaction, secretsOf } from "../../src/kernel/redaction.ts";
 import { finishResult } from "../../src/kernel/result.ts";
 import { runTool } from "../../src/kernel/run.ts";
-import { checkMasterGate, checkScope } from "../../src/kernel/scope.ts";
+import { checkScope } from "../../src/kernel/scope.ts";
 import { receive } from "../../src/kernel/submission.ts";
 import { beginTrail } from "../../src/kernel/trail.ts";
 import { chainEntries, GENESIS_HASH, pendingEntry } from "../../src/ledger/chain.ts";
@@ -88,8 +89,8 @@ async function kernelStages(kernel: BareKernel, call: Call): Promise<readonly St
   const caller = await callerOf(parts, authenticated.value);
   const analysed = analyse(parts.registry, received.value, trail);
   if (!analysed.ok) throw new Error("the arguments of the stages were refused");
-  const { tool, accesses } = analysed.value;
-  const scoped = checkScope(caller, tool, accesses, nowMs);
+  const { tool, demands } = analysed.value;
+  const scoped = checkScope(caller, tool, analysed.value, nowMs);
   if (!scoped.ok) throw new Error("the path of the stages was refused");
   Object.assign(trail, { session, caller, accesses: scoped.value, policyHash: policy.hash, rules: ["dev.read-files"] });
   const evidence = new Evidence(parts);
@@ -105,8 +106,10 @@ async function kernelStages(kernel: BareKernel, call: Call): Promise<readonly St
     awaited("authenticate", "authenticate: session, token hash, lease", () => authenticate(parts.sessions, kernel.token, nowMs)),
     awaited("workspace", "workspace of the session", () => parts.workspaces.open(session)),
     plain("analyse", "analyse: schema and accesses", () => analyse(parts.registry, received.value, {})),
-    plain("scope", "scope: lease, role, mode, path, zone", () => checkScope(caller, tool, accesses, nowMs)),
-    plain("policy", "policy: describe, key, remembered decision", () => evaluateAccesses(policy, caller, tool, scoped.value, nowMs)),
+    plain("scope", "scope: lease, role, mode, path, zone", () => checkScope(caller, tool, analysed.value, nowMs)),
+    plain("policy", "policy: describe, key, remembered decision", () =>
+      evaluateAccesses(policy, caller, tool, scoped.value, nowMs, demands),
+    ),
     plain("policy-plain", "policy without memo and slices", () => policy.evaluatePlainly(policyQuestion())),
     awaited("run", "run: contained open and read of 4 KB", () => runTool(parts, evidence, trail, rules, { signal })),
     plain("clean", "redact, bound, label", () => finishResult(parts, trail, ran.output, signal)),

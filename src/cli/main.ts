@@ -7,6 +7,8 @@ import { Command } from "commander";
 import { KernelError } from "../base/errors.ts";
 import { handrailVersion } from "../server/version.ts";
 import { addAdminCommand } from "./commands/admin.ts";
+import { addArmCommand, addDisarmCommand } from "./commands/arm.ts";
+import { addBudgetsCommand } from "./commands/budgets.ts";
 import { addCallCommand } from "./commands/call.ts";
 import { addCasCommand } from "./commands/cas.ts";
 import { addDoctorCommand } from "./commands/doctor.ts";
@@ -36,6 +38,9 @@ for (const add of [
   addCallCommand,
   addSessionsCommand,
   addLeasesCommand,
+  addBudgetsCommand,
+  addArmCommand,
+  addDisarmCommand,
   addAdminCommand,
   addPolicyCommand,
   addTrustCommand,

@@ -5,7 +5,10 @@ import type { ZodError } from "zod";
 import type { Access } from "../model/access.ts";
 import type { ToolCall } from "../model/call.ts";
 import { allow, type Denial, deny, type Verdict, type Violation } from "../model/decision.ts";
+import { NO_GATES, type OperatorGates } from "../model/gates.ts";
 import type { Tool } from "../model/tool.ts";
+import { type Demands, demandsOf } from "./capability-obligations.ts";
+import { isSpecified } from "./gates.ts";
 import type { ToolRegistry } from "./registry.ts";
 import type { Trail } from "./trail.ts";
 import { listed, summarised } from "./violations.ts";
@@ -14,12 +17,21 @@ import { listed, summarised } from "./violations.ts";
 export interface Analysis {
   readonly tool: Tool;
   readonly accesses: readonly Access[];
+  /** The arguments as they were sent. */
+  readonly input: Readonly<Record<string, unknown>>;
+  /** What the tool's capability asks for this call. */
+  readonly demands: Demands;
 }
 
 /** Finds the tool, parses the arguments with its schema, and asks it what it will touch: a tool that only reads, nothing else. */
-export function analyse(registry: ToolRegistry, call: ToolCall, trail: Pick<Trail, "tool" | "args">): Verdict<Analysis> {
+export function analyse(
+  registry: ToolRegistry,
+  call: ToolCall,
+  trail: Pick<Trail, "tool" | "args" | "demands">,
+  gates: OperatorGates = NO_GATES,
+): Verdict<Analysis> {
   const tool = registry.get(call.tool);
-  if (!tool) return deny(unknownTool(call.tool));
+  if (!tool) return deny(isSpecified(gates, call.tool) ? notImplemented(call.tool) : unknownTool(call.tool));
   trail.tool = tool;
   const parsed = tool.parameters.safeParse(call.arguments);
   if (!parsed.success) return invalidInput(tool.name, parsed.error);
@@ -28,12 +40,18 @@ export function analyse(registry: ToolRegistry, call: ToolCall, trail: Pick<Trai
   const { effect } = tool.capability;
   // Intent, re-check and replay protection go by the capability, and clients are told of it: it must not promise too much.
   if (effect === "read" && accesses.some((access) => access.effect !== "read")) return deny(contradicted(tool.name));
-  return allow({ tool, accesses });
+  trail.demands = demandsOf(tool, parsed.data, accesses);
+  return allow({ tool, accesses, input: call.arguments, demands: trail.demands });
 }
 
 function contradicted(tool: string): Denial {
   const message = `\`${tool}\` declares that it only reads, but its analysis names another effect; tell the tool's author`;
   return { layer: "scope", reason: "permission_denied", ruleId: `ANALYSE:${tool}`, message };
+}
+
+function notImplemented(tool: string): Denial {
+  const message = `the operator has a spec of \`${tool}\`, but nothing here implements it; list the tools and use one of them`;
+  return { layer: "call", reason: "tool_not_implemented", ruleId: `SPEC:${tool}`, message };
 }
 
 function unknownTool(name: string): Denial {

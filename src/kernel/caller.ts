@@ -8,7 +8,16 @@ import type { Caller } from "./trail.ts";
 
 /** The caller behind an authenticated session, as things are now. */
 export async function callerOf(parts: KernelParts, { session, lease }: Authenticated): Promise<Caller> {
-  return { session, lease, place: await parts.workspaces.open(session), mark: await markOf(parts, session) };
+  const [place, mark, armed] = [await parts.workspaces.open(session), await markOf(parts, session), await isArmed(parts, session)];
+  return { session, lease, place, mark, armed, gates: parts.settings.gates };
+}
+
+/** Whether calls of the session that need arming may run now. */
+export async function isArmed(
+  { settings, armings, clock }: Pick<KernelParts, "settings" | "armings" | "clock">,
+  session: Session,
+): Promise<boolean> {
+  return settings.armed || clock.nowMs() < (await armings.findArmedUntil(session.id));
 }
 
 /** What the session's principal has seen in its workspace. */

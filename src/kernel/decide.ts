@@ -1,5 +1,7 @@
 /**
  * Policy for a call: every access is evaluated, one denial denies the call, and the obligations of all add up.
+ *
+ * What turns up while a call runs is judged without the demands of the call as a whole, which were met before it began.
  */
 
 import type { ImposedObligation } from "../approval/approval.ts";
@@ -14,6 +16,7 @@ import type { PolicyEngine } from "../policy/policy.ts";
 import type { CapabilityObligation, PolicyRequest, PolicyResource } from "../policy/request.ts";
 import type { PolicyDeny, PolicyVerdict } from "../policy/verdict.ts";
 import { resourceId } from "../policy/vocabulary.ts";
+import { type Demands, hostDemand, NO_DEMANDS } from "./capability-obligations.ts";
 import type { PolicyJudge, TreeJudge } from "./judges.ts";
 import type { Judged, ResolvedAccess } from "./trail.ts";
 
@@ -36,8 +39,9 @@ export function evaluateAccesses(
   tool: Tool,
   accesses: readonly ResolvedAccess[],
   nowMs: number,
+  demands: Demands,
 ): Verdict<Decided> {
-  return evaluateRequests(policy, tool, requestsOf(caller, tool, accesses, nowMs));
+  return evaluateRequests(policy, tool, requestsOf(caller, tool, accesses, nowMs, demands));
 }
 
 /** What policy is asked about a call: each access, or the tool itself when there is none. */
@@ -46,12 +50,14 @@ export function requestsOf(
   tool: ToolFacts,
   accesses: readonly ResolvedAccess[],
   nowMs: number,
+  demands: Demands,
 ): readonly [PolicyRequest, ...PolicyRequest[]] {
-  const [only, ...more] = accesses.map((access) =>
-    restricted(caller, access, policyRequest(caller, tool, access.effect, policyResource(access), nowMs, access.carriesSecret)),
-  );
+  const [only, ...more] = accesses.map((access) => {
+    const request = policyRequest(caller, tool, access.effect, policyResource(access), nowMs, demands, access.carriesSecret);
+    return restricted(caller, access, request);
+  });
   if (only !== undefined) return [only, ...more];
-  return [policyRequest(caller, tool, tool.capability.effect, { kind: "tool", name: tool.name }, nowMs)];
+  return [policyRequest(caller, tool, tool.capability.effect, { kind: "tool", name: tool.name }, nowMs, demands)];
 }
 
 /** A workspace may want to be asked about its files: policy does not see that in their zone, and may waive it. */
@@ -93,7 +99,7 @@ export function judgeTreeByPolicy(policy: PolicyEngine, caller: Judged, tool: To
     const before = known.get(key);
     if (before !== undefined) return before;
     const access: ResolvedAccess = { resource: { kind: "file", path: place.path }, effect: "read", target: { place, zone } };
-    const requests = requestsOf(caller, tool, [access], nowMs);
+    const requests = requestsOf(caller, tool, [access], nowMs, NO_DEMANDS);
     const decided = evaluateRequests(policy, tool, requests);
     const allowed = decided.ok && decided.value.obligations.length === 0;
     if (!policy.looksAtPath(requests[0])) known.set(key, allowed);
@@ -105,7 +111,7 @@ export function judgeTreeByPolicy(policy: PolicyEngine, caller: Judged, tool: To
 export function judgeArtifactBy(policy: PolicyEngine, caller: Judged, tool: Tool, nowMs: number): (id: string) => boolean {
   return (id) => {
     const access: ResolvedAccess = { resource: { kind: "artifact", id }, effect: "read" };
-    const decided = evaluateAccesses(policy, caller, tool, [access], nowMs);
+    const decided = evaluateAccesses(policy, caller, tool, [access], nowMs, NO_DEMANDS);
     return decided.ok && decided.value.obligations.length === 0 && admits(caller.lease.scope, "artifacts", id);
   };
 }
@@ -120,7 +126,7 @@ function judgeFile(
 ): Denial | undefined {
   const zone = caller.place.workspace.zones.classify(place);
   const access: ResolvedAccess = { resource: { kind: "file", path: place.path }, effect, target: { place, zone } };
-  const decided = evaluateAccesses(policy, caller, tool, [access], nowMs);
+  const decided = evaluateAccesses(policy, caller, tool, [access], nowMs, NO_DEMANDS);
   if (!decided.ok) return decided.denial;
   const [due] = decided.value.obligations;
   if (due === undefined) return undefined;
@@ -140,16 +146,17 @@ export function policyResource(access: ResolvedAccess): PolicyResource {
   return { kind: "file", path: place?.path ?? access.resource.path, root: place?.root ?? "service", zone: access.target?.zone ?? "secret" };
 }
 
-/** One access as policy is asked about it. */
+/** One access as policy is asked about it; `demands` are those of the whole call. */
 export function policyRequest(
-  caller: Pick<Judged, "session" | "mark">,
+  caller: Pick<Judged, "session" | "mark" | "armed">,
   tool: ToolFacts,
   effect: PolicyRequest["effect"],
   resource: PolicyResource,
   nowMs: number,
+  demands: Demands,
   carriesSecret = false,
 ): PolicyRequest {
-  const { session, mark } = caller;
+  const { session, mark, armed } = caller;
   return {
     principal: {
       sessionId: session.id,
@@ -164,33 +171,22 @@ export function policyRequest(
     effect,
     resource,
     context: {
-      armed: false,
+      armed,
       trust: mark.trustLevel,
       dataClass: mark.dataClass,
       network: effect === "network" || resource.kind === "host",
       time: Math.floor(nowMs / 1000),
     },
-    capabilityObligations: obligationsOf(tool, mark, { resource, effect, carriesSecret }),
+    capabilityObligations: obligationsOf(tool, mark, { resource, effect, carriesSecret }, demands),
   };
 }
 
-const NONE: readonly CapabilityObligation[] = [];
-
-/** Obligations that policy does not impose but may waive: those of the tool and those of flow control. */
-function obligationsOf(tool: ToolFacts, mark: Mark, access: FlowAccess): readonly CapabilityObligation[] {
+/** Obligations that policy does not impose but may waive: those of the tool, for the call and for this host, and those of flow control. */
+function obligationsOf(tool: ToolFacts, mark: Mark, access: FlowAccess, demands: Demands): readonly CapabilityObligation[] {
   const flow = flowObligations(mark, tool.capability, access);
-  const capability = capabilityObligations(tool);
-  return flow.length === 0 ? capability : [...capability, ...flow];
-}
-
-function capabilityObligations(tool: ToolFacts): readonly CapabilityObligation[] {
-  const { approval, requiresArming } = tool.capability;
-  if (approval.level === "auto" && requiresArming !== true) return NONE;
-  const ruleId = `CAPABILITY:${tool.name}`;
-  const due: CapabilityObligation[] = [];
-  if (approval.level !== "auto") due.push({ obligation: "ask", ruleId });
-  if (requiresArming === true) due.push({ obligation: "arm", ruleId });
-  return due;
+  const host = hostDemand(tool, access.resource);
+  if (flow.length === 0 && host === undefined) return demands;
+  return host === undefined ? [...demands, ...flow] : [...demands, host, ...flow];
 }
 
 /** Tools that have a variant of their own on the wire are named by it in reasons (CTR-0027). */
@@ -212,6 +208,7 @@ function decide(tool: ToolFacts, request: PolicyRequest, verdict: PolicyVerdict)
     ruleId: verdict.ruleId,
     message: verdict.message ?? `no policy allows \`${tool.name}\` here; ask the operator whether it should`,
     fix: fixOf(request, verdict),
+    ...(request.resource.kind === "command" && { command: request.resource.line }),
   });
 }
 

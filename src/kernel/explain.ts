@@ -13,11 +13,12 @@ import type { PolicyRequest } from "../policy/request.ts";
 import { resourceId } from "../policy/vocabulary.ts";
 import type { Authenticated } from "../session/session.ts";
 import { analyse } from "./analyse.ts";
-import { markOf } from "./caller.ts";
+import { isArmed, markOf } from "./caller.ts";
 import { requestsOf } from "./decide.ts";
+import { checkMasterGate, withGateDemands } from "./gates.ts";
 import type { KernelParts, KernelSettings } from "./parts.ts";
 import type { CallRedaction } from "./redaction.ts";
-import { checkMasterGate, checkScope } from "./scope.ts";
+import { checkScope } from "./scope.ts";
 import type { Judged } from "./trail.ts";
 
 /** One access and what policy says of it. */
@@ -37,6 +38,8 @@ export interface CallExplanation {
   readonly tool: string;
   readonly denial?: Denial;
   readonly accesses: readonly ExplainedAccess[];
+  /** Whether calls of the session that need arming may run. */
+  readonly armed: boolean;
 }
 
 /** What may be assumed otherwise than it is. */
@@ -45,12 +48,14 @@ export interface Assumptions {
   readonly disabledTools?: ReadonlySet<string>;
   readonly workspace?: Workspace;
   readonly policy?: PolicyEngine;
+  readonly armed?: boolean;
 }
 
 /** The explanation as it may be printed: what it repeats of the call is redacted. */
 export function redactedExplanation(explanation: CallExplanation, redaction: CallRedaction): CallExplanation {
-  const { tool, denial, accesses } = explanation;
+  const { tool, denial, accesses, armed } = explanation;
   return {
+    armed,
     tool: redaction.text(tool),
     ...(denial && { denial: redaction.denial(denial) }),
     accesses: accesses.map((access) => ({ ...access, resource: redaction.text(access.resource) })),
@@ -66,21 +71,26 @@ export async function explainCall(
   assuming: Assumptions = {},
 ): Promise<CallExplanation> {
   const nowMs = parts.clock.nowMs();
-  const gate = checkMasterGate(assuming.settings ?? parts.settings, tool);
-  if (!gate.ok) return { tool, denial: gate.denial, accesses: [] };
+  const armed = assuming.armed ?? (await isArmed(parts, who.session));
+  const settings = assuming.settings ?? parts.settings;
+  const gate = checkMasterGate(settings, tool);
+  if (!gate.ok) return { tool, denial: gate.denial, accesses: [], armed };
   const open = await parts.workspaces.open(who.session);
   const caller: Judged = {
     ...who,
-    place: { workspace: assuming.workspace ?? open.workspace, disabledTools: assuming.disabledTools ?? open.disabledTools },
+    place: { ...open, workspace: assuming.workspace ?? open.workspace, disabledTools: assuming.disabledTools ?? open.disabledTools },
+    gates: settings.gates,
     mark: await markOf(parts, who.session),
+    armed,
   };
   const call: ToolCall = { requestId: "", sessionToken: "", dedupeKey: "", tool, arguments: args, variant: "call", reply: "result" };
-  const analysed = analyse(parts.registry, call, {});
-  if (!analysed.ok) return { tool, denial: analysed.denial, accesses: [] };
-  const scoped = checkScope(caller, analysed.value.tool, analysed.value.accesses, nowMs);
-  if (!scoped.ok) return { tool, denial: scoped.denial, accesses: [] };
+  const analysed = analyse(parts.registry, call, {}, caller.gates);
+  if (!analysed.ok) return { tool, denial: analysed.denial, accesses: [], armed };
+  const scoped = checkScope(caller, analysed.value.tool, analysed.value, nowMs);
+  if (!scoped.ok) return { tool, denial: scoped.denial, accesses: [], armed };
   const engine = assuming.policy ?? (await parts.policy(who.session.preset));
-  const accesses = requestsOf(caller, analysed.value.tool, scoped.value, nowMs).map((request): ExplainedAccess => {
+  const demands = withGateDemands(caller, tool, analysed.value.demands);
+  const accesses = requestsOf(caller, analysed.value.tool, scoped.value, nowMs, demands).map((request): ExplainedAccess => {
     const { resource, effect } = request;
     const isFile = resource.kind === "file";
     return {
@@ -94,5 +104,5 @@ export async function explainCall(
   // As in the pipeline: flow control looks at what policy allows.
   const isAllowed = accesses.every(({ policy }) => policy.verdict.decision === "allow");
   const flow = isAllowed ? judgeFlow(caller.mark, analysed.value.tool.capability, scoped.value) : undefined;
-  return flow === undefined || flow.ok ? { tool, accesses } : { tool, denial: flow.denial, accesses };
+  return flow === undefined || flow.ok ? { tool, accesses, armed } : { tool, denial: flow.denial, accesses, armed };
 }

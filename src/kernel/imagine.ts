@@ -11,7 +11,9 @@ import type { Session } from "../model/session.ts";
 import type { PolicyEngine } from "../policy/policy.ts";
 import type { PolicyContext, PolicyRequest, PolicyResource } from "../policy/request.ts";
 import { analyse } from "./analyse.ts";
+import { standingDemands } from "./capability-obligations.ts";
 import { type Decided, evaluateRequests, policyRequest, requestsOf, type ToolFacts } from "./decide.ts";
+import { withGateDemands } from "./gates.ts";
 import type { ToolRegistry } from "./registry.ts";
 import { checkScope } from "./scope.ts";
 import type { Judged } from "./trail.ts";
@@ -35,12 +37,16 @@ export interface ImaginedAccess {
 /** What would be decided, by the pipeline's stages from analysis to flow control: what policy allowed, or the denial. */
 export function imagineCall({ registry, policy, caller, tool: name, args, nowMs }: ImaginedCall): Verdict<Decided> {
   const call = { requestId: "", sessionToken: "", dedupeKey: "", tool: name, arguments: args, variant: "call", reply: "result" } as const;
-  const analysed = analyse(registry, call, {});
+  const analysed = analyse(registry, call, {}, caller.gates);
   if (!analysed.ok) return analysed;
-  const { tool, accesses } = analysed.value;
-  const scoped = checkScope(caller, tool, accesses, nowMs);
+  const { tool } = analysed.value;
+  const scoped = checkScope(caller, tool, analysed.value, nowMs);
   if (!scoped.ok) return scoped;
-  const decided = evaluateRequests(policy, tool, requestsOf(caller, tool, scoped.value, nowMs));
+  const decided = evaluateRequests(
+    policy,
+    tool,
+    requestsOf(caller, tool, scoped.value, nowMs, withGateDemands(caller, tool.name, analysed.value.demands)),
+  );
   if (!decided.ok) return decided;
   const flow = judgeFlow(caller.mark, tool.capability, scoped.value);
   return flow.ok ? decided : flow;
@@ -55,8 +61,10 @@ export function imagineAccesses(
   context: Partial<PolicyContext> & Pick<PolicyContext, "time">,
 ): Verdict<Decided> {
   const mark = { trustLevel: context.trust ?? INITIAL_MARK.trustLevel, dataClass: context.dataClass ?? INITIAL_MARK.dataClass };
+  // Without arguments, what depends on them is not known.
+  const demands = standingDemands(tool);
   const ask = ({ resource, effect }: ImaginedAccess): PolicyRequest => {
-    const request = policyRequest({ session, mark }, tool, effect, resource, context.time * 1000);
+    const request = policyRequest({ session, mark, armed: context.armed ?? false }, tool, effect, resource, context.time * 1000, demands);
     return { ...request, context: { ...request.context, ...context } };
   };
   const [first, ...more] = accesses.map(ask);

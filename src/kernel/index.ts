@@ -1,6 +1,9 @@
 /**
  * The kernel's only door. Transports hand submissions in and get responses out; everything between is the pipeline.
  */
+import type { InBandAsker, InBandClient, InBandOutcome } from "../approval/approvals.ts";
+import type { InBandAnswer } from "../approval/in-band.ts";
+import type { ApprovalRequest } from "../model/approval.ts";
 import type { CallResponse } from "../model/call.ts";
 import type { Denial } from "../model/decision.ts";
 import type { ProgressListener } from "../model/progress.ts";
@@ -9,16 +12,22 @@ import { type Admission, type Asker, admit, recordRefusal } from "./admit.ts";
 import { type Fetched, type FetchRequest, getContent, putContent, type TransferCaller, type UploadAnnouncement } from "./content-door.ts";
 import { Evidence } from "./evidence.ts";
 import { type Assumptions, type CallExplanation, explainCall, redactedExplanation } from "./explain.ts";
+import { answerInBand, requestInBand } from "./in-band-door.ts";
 import type { KernelParts } from "./parts.ts";
 import { pipeline } from "./pipeline.ts";
 import { CallRedaction } from "./redaction.ts";
 import type { ToolDefinition } from "./registry.ts";
 import { loadCodec, type Submission, type Waiter } from "./submission.ts";
+import { beginTrail } from "./trail.ts";
 
 export type { Admission, Asker } from "./admit.ts";
+export { needsArming } from "./capability-obligations.ts";
 export type { Fetched, FetchRequest, TransferCaller, UploadAnnouncement } from "./content-door.ts";
+export { patternsReady, problemsOfPatterns } from "./danger-patterns.ts";
 export type { Assumptions, CallExplanation } from "./explain.ts";
 export { type ImaginedAccess, imagineAccesses, imagineCall } from "./imagine.ts";
+export { compileInputSchema } from "./input-schema.ts";
+export { KillSwitch } from "./kill-switch.ts";
 export type { KernelParts, KernelSettings, OpenWorkspace, WorkspaceCatalog } from "./parts.ts";
 export { type ToolDefinition, ToolRegistry } from "./registry.ts";
 export { SecretGuesses } from "./secret-guesses.ts";
@@ -28,9 +37,18 @@ export type { Submission } from "./submission.ts";
 export interface KernelDoor {
   /**
    * Takes one submission through the pipeline. Never rejects; every failure is a response. `listener` hears what the
-   * tool reports while it runs, always before the response.
+   * tool reports while it runs, always before the response; `inBand` is asked for approval while the call waits, where it may be.
    */
-  readonly execute: (submission: Submission, signal: AbortSignal, listener?: ProgressListener) => Promise<CallResponse>;
+  readonly execute: (
+    submission: Submission,
+    signal: AbortSignal,
+    listener?: ProgressListener,
+    inBand?: InBandAsker,
+  ) => Promise<CallResponse>;
+  /** The request for approval that refused a call, for an attended client to show; `undefined` when there is nothing it may answer. */
+  readonly requestInBand: (asker: Asker, ref: string, client: Pick<InBandClient, "client">) => Promise<ApprovalRequest | undefined>;
+  /** Takes an attended client's answer to it; the call has to be sent again. */
+  readonly answerInBand: (asker: Asker, ref: string, client: InBandClient, answer: InBandAnswer) => Promise<InBandOutcome>;
   /** The same for an encoded `ToolRequest`; resolves with an encoded `ToolResponse`. */
   readonly executeBytes: (request: Uint8Array, signal: AbortSignal) => Promise<Uint8Array>;
   /** Authenticates a caller of what is no tool call. Never rejects; a refusal is recorded and is a response. */
@@ -62,8 +80,11 @@ export interface KernelDoor {
 /** Opens the door of a kernel made of `parts`. */
 export function createKernelDoor(parts: KernelParts): KernelDoor {
   const evidence = new Evidence(parts);
-  const submit = (submission: Submission, waiter: Waiter): Promise<CallResponse> => pipeline(parts, evidence, submission, waiter);
-  const execute: KernelDoor["execute"] = (submission, signal, listener) => pipeline(parts, evidence, submission, { signal, listener });
+  const submit = (submission: Submission, waiter: Waiter): Promise<CallResponse> => {
+    const trail = beginTrail(parts.clock);
+    return parts.killSwitch.during(trail, waiter, (watched) => pipeline(parts, evidence, submission, watched, trail));
+  };
+  const execute: KernelDoor["execute"] = (submission, signal, listener, inBand) => submit(submission, { signal, listener, inBand });
   return {
     execute,
     async executeBytes(request, signal) {
@@ -72,7 +93,9 @@ export function createKernelDoor(parts: KernelParts): KernelDoor {
     },
     admit: (asker) => admit(parts, evidence, asker),
     putContent: (who, announced, chunks, signal) => putContent(parts, submit, who, announced, chunks, signal),
-    getContent: (request, signal) => getContent(submit, request, signal),
+    getContent: (request, signal) => getContent(parts, submit, request, signal),
+    requestInBand: (asker, ref, client) => requestInBand(parts, evidence, asker, ref, client),
+    answerInBand: (asker, ref, client, answer) => answerInBand(parts, evidence, asker, ref, client, answer),
     recordRefusal: (denial) => recordRefusal(parts, evidence, denial),
     tools: () => parts.registry.getToolDefinitions(),
     explain: async (who, tool, args, assuming) =>

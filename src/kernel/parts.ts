@@ -2,19 +2,27 @@
  * What a kernel is made of. Everything with an effect comes in through here, so that the order in `pipeline.ts` is the
  * only thing the kernel owns.
  */
+import type { Approvals } from "../approval/approvals.ts";
 import type { Clock } from "../base/clock.ts";
 import type { RandomBytes } from "../base/ids.ts";
+import type { Budgets } from "../budget/budget.ts";
+import type { Rates } from "../budget/rates.ts";
 import type { ContentStore } from "../cas/content-store.ts";
 import type { Dedupe } from "../dedupe/dedupe.ts";
 import type { MarkStore } from "../flow/mark-store.ts";
+import type { ViolationStore } from "../flow/violation-store.ts";
 import type { EventSink } from "../model/event.ts";
+import type { OperatorGates, ToolPolicy } from "../model/gates.ts";
 import type { Session } from "../model/session.ts";
+import type { SpendingLimits } from "../model/spending-limits.ts";
 import type { Workspace } from "../model/workspace.ts";
 import type { PolicyEngine } from "../policy/policy.ts";
 import type { Redactor } from "../redact/redact.ts";
 import type { WorkspaceRoots } from "../sandbox/files/files.ts";
 import type { LockStore } from "../sandbox/lock-store.ts";
+import type { ArmingStore } from "../session/arming-store.ts";
 import type { SessionStore } from "../session/session-store.ts";
+import type { KillSwitch } from "./kill-switch.ts";
 import type { ToolRegistry } from "./registry.ts";
 import type { SecretGuesses } from "./secret-guesses.ts";
 
@@ -23,6 +31,14 @@ export interface KernelSettings {
   readonly toolsEnabled: boolean;
   readonly disabledTools: ReadonlySet<string>;
   readonly violationsPerMinute: number;
+  /** What may be spent, and how fast calls may come. */
+  readonly limits: SpendingLimits;
+  /** Whether more violations than that freeze the principal, or are recorded only. */
+  readonly freezeOnAlert: boolean;
+  /** Everything is armed for as long as the process lives. */
+  readonly armed: boolean;
+  /** Modes, skills, specs and tool policy. */
+  readonly gates: OperatorGates;
 }
 
 /** An opened workspace: its zones, its root handles, and tools that its own rules switched off. */
@@ -30,6 +46,8 @@ export interface OpenWorkspace {
   readonly workspace: Workspace;
   readonly roots: WorkspaceRoots;
   readonly disabledTools: ReadonlySet<string>;
+  /** What the workspace's own `policy.json` leaves. */
+  readonly toolPolicy?: ToolPolicy;
   /** Names the rules by which it was opened; others, and a call that waited is refused. */
   readonly rules?: string;
   /** Device number of the service root. */
@@ -57,8 +75,16 @@ export interface KernelParts {
   readonly guesses: SecretGuesses;
   readonly sessions: SessionStore;
   readonly marks: MarkStore;
+  readonly violations: ViolationStore;
+  /** Who is frozen, and the end of running calls. */
+  readonly killSwitch: KillSwitch;
+  readonly armings: ArmingStore;
   readonly locks: LockStore;
   readonly content: ContentStore;
+  readonly budgets: Budgets;
+  readonly rates: Rates;
+  /** Asks people, and knows what they allowed. */
+  readonly approvals: Approvals;
   /** Executes calls with a dedupe key at most once. */
   readonly dedupe: Dedupe;
   readonly workspaces: WorkspaceCatalog;

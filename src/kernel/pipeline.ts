@@ -5,31 +5,38 @@
  * refuses the call. INVARIANTS: every request gets exactly one response with its own id (CTR-0022, CTR-0023); for
  * effects a durable intent precedes and an outcome follows; nothing leaves before it is redacted and recorded.
  */
-import { checkObligations } from "../approval/approval.ts";
-import { reserveBudget } from "../budget/budget.ts";
+import { checkArming } from "../approval/arming.ts";
 import { judgeFlow } from "../flow/flow.ts";
 import type { CallResponse } from "../model/call.ts";
-import { type Authentication, authenticate } from "../session/session.ts";
 import { analyse } from "./analyse.ts";
 import { Answer } from "./answer.ts";
+import { approve } from "./approve.ts";
+import { authenticateCall } from "./authenticate.ts";
 import { callRules } from "./call-rules.ts";
 import { callerOf } from "./caller.ts";
 import { type Decided, evaluateAccesses } from "./decide.ts";
 import type { Evidence } from "./evidence.ts";
+import { checkMasterGate, withGateDemands } from "./gates.ts";
+import { recordIntent } from "./intent.ts";
 import type { KernelParts } from "./parts.ts";
-import { recheck } from "./recheck.ts";
 import { CallRedaction, secretsOf } from "./redaction.ts";
 import { replayed } from "./replay.ts";
 import { finishResult } from "./result.ts";
 import { runTool } from "./run.ts";
-import { checkMasterGate, checkScope } from "./scope.ts";
+import { checkScope } from "./scope.ts";
 import { markSecrets } from "./secret-writes.ts";
+import { outOfTime, pace, paid, reserveBudget, timed } from "./spend.ts";
 import { receive, type Submission, type Waiter } from "./submission.ts";
-import { beginTrail, type Trail } from "./trail.ts";
+import type { Trail } from "./trail.ts";
 
-/** Takes one request through every stage and answers it once. */
-export async function pipeline(parts: KernelParts, evidence: Evidence, submission: Submission, waiter: Waiter): Promise<CallResponse> {
-  const trail = beginTrail(parts.clock);
+/** Takes one request through every stage and answers it once. `trail` is the request's own, and has just begun. */
+export async function pipeline(
+  parts: KernelParts,
+  evidence: Evidence,
+  submission: Submission,
+  waiter: Waiter,
+  trail: Trail,
+): Promise<CallResponse> {
   const answer = new Answer(parts, evidence, trail);
   try {
     // without a redactor nothing is said about a call; decode → validate
@@ -44,25 +51,26 @@ export async function pipeline(parts: KernelParts, evidence: Evidence, submissio
     if (!gate.ok) return await answer.denied(gate.denial);
 
     // authenticate
-    const authenticated = identify(trail, await authenticate(parts.sessions, call.sessionToken, trail.receivedAtMs));
+    const authenticated = await authenticateCall(parts, trail, call.sessionToken);
     if (!authenticated.ok) return await answer.denied(authenticated.denial);
     const caller = await callerOf(parts, authenticated.value);
     trail.caller = caller;
 
     // analyse
-    const analysed = analyse(parts.registry, call, trail);
+    const analysed = analyse(parts.registry, call, trail, caller.gates);
     if (!analysed.ok) return await answer.denied(analysed.denial);
-    const { tool, accesses } = analysed.value;
+    const { tool } = analysed.value;
 
     // scope: lease ∧ role ∧ mode ∧ skill ∧ workspace
-    const scoped = checkScope(caller, tool, accesses, trail.receivedAtMs);
+    const scoped = checkScope(caller, tool, analysed.value, trail.receivedAtMs);
     if (!scoped.ok) return await answer.denied(scoped.denial);
     trail.accesses = markSecrets(trail.redaction, tool, call, scoped.value);
 
     // evaluate policy
     const policy = await parts.policy(caller.session.preset);
     trail.policyHash = policy.hash;
-    const decided = evaluateAccesses(policy, caller, tool, trail.accesses, trail.receivedAtMs);
+    const demands = withGateDemands(caller, tool.name, analysed.value.demands);
+    const decided = evaluateAccesses(policy, caller, tool, trail.accesses, trail.receivedAtMs, demands);
     if (!decided.ok) return await answer.denied(decided.denial);
     remember(trail, decided.value);
 
@@ -72,27 +80,35 @@ export async function pipeline(parts: KernelParts, evidence: Evidence, submissio
     const ended = await replayed(parts, trail, policy, waiter.signal);
     if (ended) return await answer.ended(ended);
 
-    // arming → approval
-    const due = checkObligations(tool.name, decided.value.obligations);
-    if (!due.ok) return await answer.denied(due.denial);
+    // rate limit
+    const pacing = pace(parts, trail);
+    const tooFast = pacing && (await pacing);
+    if (tooFast) return await answer.failed(tooFast);
+
+    // arming → approval, which may wait for a person and then looks at everything again
+    const armed = checkArming(tool.name, decided.value.obligations, caller.armed);
+    if (!armed.ok) return await answer.denied(armed.denial);
+    const asking = approve(parts, trail, policy, decided.value, waiter);
+    const unapproved = asking && (await asking);
+    if (unapproved) return await answer.ended(unapproved);
 
     // reserve budget → record intent → re-check, because recording waited for the disk
-    const reserved = reserveBudget(caller.lease);
-    if (!reserved.ok) return await answer.denied(reserved.denial);
-    if (tool.capability.effect !== "read") {
-      await trail.claim?.begin();
-      trail.intent = await evidence.intent(trail);
-      const still = await recheck(parts, trail, policy);
+    const reserving = reserveBudget(parts, trail, waiter);
+    const unpaid = reserving && (await reserving);
+    if (unpaid) return await answer.denied(unpaid);
+    if (tool.capability.effect !== "read" || trail.waited) {
+      const still = await recordIntent(parts, evidence, trail, policy);
       if (!still.ok) return await answer.denied(still.denial);
     }
 
     // execute
-    const ran = await runTool(parts, evidence, trail, callRules(parts, trail, caller, policy), waiter);
+    const ran = await runTool(parts, evidence, trail, callRules(parts, trail, caller, policy), timed(parts, trail, waiter));
     if (ran.kind === "refusal") return await answer.denied(ran.denial);
-    if (ran.kind === "failure") return await answer.failed(ran.failure);
+    if (ran.kind === "failure") return await answer.failed(outOfTime(trail) ?? ran.failure);
 
-    // redact → truncate → label → store → record outcome → respond
-    return await answer.succeeded(await finishResult(parts, trail, ran.output, waiter.signal));
+    // redact → truncate → label → store → record outcome → settle budget → respond
+    const finished = await finishResult(parts, trail, ran.output, waiter.signal);
+    return await answer.succeeded(trail.spending ? await paid(trail, finished, ran.output, waiter) : finished);
   } catch (thrown) {
     return answer.thrown(thrown);
   }
@@ -102,11 +118,4 @@ export async function pipeline(parts: KernelParts, evidence: Evidence, submissio
 function remember(trail: Trail, { permits, obligations }: Decided): void {
   trail.rules = permits;
   trail.obligations = obligations.map((due) => `${due.obligation} ${due.ruleId}`);
-}
-
-/** From here on everything about the call is recorded under the session that its token belongs to, refusals included. */
-function identify(trail: Trail, authenticated: Authentication): Authentication {
-  const session = authenticated.ok ? authenticated.value.session : authenticated.session;
-  if (session !== undefined) trail.session = session;
-  return authenticated;
 }

@@ -9,7 +9,9 @@ import { blake3Hex } from "../base/hash.ts";
 import { canonicalJson, type JsonObject } from "../base/json.ts";
 import { CUT_RESULT_SCHEMA } from "../cas/preview.ts";
 import type { EffectClass } from "../model/effect.ts";
+import type { ToolSpec } from "../model/gates.ts";
 import type { Tool } from "../model/tool.ts";
+import { preparePatterns } from "./danger-patterns.ts";
 
 const NAME = /^[a-z][a-z0-9_]{0,63}$/;
 
@@ -32,7 +34,7 @@ export class ToolRegistry {
   /**
    * Adds a tool.
    * @throws KernelError CONFIG_INVALID for a bad or duplicate name, a schema that lets unknown properties through,
-   *   `logOutput`, or a wish for approvals that nothing would grant yet
+   *   `logOutput`, or a danger pattern that could be slow
    */
   register(tool: Tool): void {
     if (!NAME.test(tool.name)) throw new KernelError("CONFIG_INVALID", `tool name \`${tool.name}\` must match ${NAME.source}`);
@@ -40,14 +42,8 @@ export class ToolRegistry {
     if (tool.capability.audit?.logOutput) {
       throw new KernelError("CONFIG_INVALID", `tool \`${tool.name}\` wants its output logged; output is never logged`);
     }
-    const { dangerPatterns = [], conditions } = tool.capability.approval;
-    if (dangerPatterns.length > 0 || conditions !== undefined) {
-      throw new KernelError(
-        "CONFIG_INVALID",
-        `tool \`${tool.name}\` asks for approval by \`dangerPatterns\` or \`conditions\`, which nothing checks yet; set its level to \`ask\``,
-      );
-    }
     this.#define(tool);
+    preparePatterns(tool.name, tool.capability.approval.dangerPatterns ?? []);
     this.#tools.set(tool.name, tool);
   }
 
@@ -66,8 +62,9 @@ export class ToolRegistry {
     return this.getAll().map((tool) => this.#define(tool));
   }
 
-  /** BLAKE3 over the canonical form of all definitions and capabilities. */
-  hash(): string {
+  /** BLAKE3 over the canonical form of all definitions and capabilities, and of the specs that the operator has of them. */
+  hash(specs: ReadonlyMap<string, ToolSpec> = new Map()): string {
+    if (specs.size > 0) return blake3Hex(canonicalJson({ tools: this.hash(), specs: [...specs.values()].map(specFacts) }));
     const tools = this.getAll().map((tool) => ({ ...this.#define(tool), capability: plainCapability(tool) }) as unknown as JsonObject);
     return blake3Hex(canonicalJson(tools));
   }
@@ -92,7 +89,12 @@ export class ToolRegistry {
   }
 }
 
+function specFacts({ id, requiresApproval, requiresArming, input }: ToolSpec): JsonObject {
+  return { id, requiresApproval, requiresArming, ...(input && { input: input.schema }) };
+}
+
 function plainCapability(tool: Tool): JsonObject {
-  const patterns = tool.capability.approval.dangerPatterns?.map((pattern) => pattern.source);
-  return JSON.parse(JSON.stringify({ ...tool.capability, dangerPatterns: patterns })) as JsonObject;
+  const { approval } = tool.capability;
+  const patterns = approval.dangerPatterns?.map(String);
+  return JSON.parse(JSON.stringify({ ...tool.capability, approval: { ...approval, dangerPatterns: patterns } })) as JsonObject;
 }

@@ -36,10 +36,10 @@ const RULES_CHANGED: Denial = {
  * behind a hash; and by which what it returned was redacted. An answer holds what those rules let through, and no analysis
  * of the call names it.
  */
-function basisOf({ session, lease, place }: Caller, policy: PolicyEngine, redaction: string): string {
+function basisOf({ session, lease, place, gates }: Caller, policy: PolicyEngine, redaction: string): string {
   const { role, mode, skill = "" } = session;
   const scope = { ...lease.scope };
-  const rules = [policy.hash, place.rules ?? "", [...place.disabledTools].sort(), redaction];
+  const rules = [policy.hash, place.rules ?? "", [...place.disabledTools].sort(), redaction, gates.hash];
   return blake3Hex(canonicalJson([...rules, role, mode, skill, lease.id, scope]));
 }
 

@@ -1,5 +1,5 @@
 /**
- * Scope: lease ∧ role ∧ mode ∧ skill ∧ workspace, and tools that are always denied. Each can only narrow; the first that refuses names itself.
+ * Scope: lease ∧ role ∧ mode ∧ skill ∧ workspace ∧ the tool's own network rules, and tools that are always denied. Each can only narrow; the first that refuses names itself.
  *
  * `judgePlace` is the one judgement of a file, used before the call for the path that was asked for, and during the
  * call for the path that was really opened.
@@ -12,23 +12,26 @@ import type { Tool } from "../model/tool.ts";
 import { resolveWorkspacePath } from "../model/workspace.ts";
 import type { Zone } from "../model/zone.ts";
 import { admits } from "../policy/lease-scope.ts";
+import { checkProfilePath } from "../session/profile.ts";
+import { checkInput, checkToolGates } from "./gates.ts";
 import { checkNamed, checkReach } from "./lease-names.ts";
-import type { KernelSettings } from "./parts.ts";
+import { checkNetwork } from "./network-rules.ts";
 import type { Judged, ResolvedAccess } from "./trail.ts";
 
-/** The master gate: whether any tool may run, and this one in particular (serverd). */
-export function checkMasterGate(settings: KernelSettings, tool: string): Verdict<undefined> {
-  if (!settings.toolsEnabled) {
-    return refuse("gates", "tools_disabled", "GATE:master", "tools are switched off by the operator (TOOLS_ENABLE or tools.enabled)");
-  }
-  if (!settings.disabledTools.has(tool)) return allow(undefined);
-  return refuse("gates", "tool_not_allowed", `GATE:${tool}`, `\`${tool}\` is switched off by the operator`);
+/** What a call asks for: its arguments as they were sent, and what its analysis says that it touches. */
+interface Asked {
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly accesses: readonly Access[];
 }
 
-/** Role, lease, mode, skill and workspace for every access; the accesses come back resolved. */
-export function checkScope(caller: Judged, tool: Tool, accesses: readonly Access[], nowMs: number): Verdict<readonly ResolvedAccess[]> {
+/** Role, lease, mode, skill and workspace for the call and every access of it; the accesses come back resolved. */
+export function checkScope(caller: Judged, tool: Tool, { input, accesses }: Asked, nowMs: number): Verdict<readonly ResolvedAccess[]> {
   const denial =
-    checkRole(caller.session, tool) ?? checkApprovalLevel(tool) ?? checkLease(caller.lease, tool, nowMs) ?? checkMode(caller, tool);
+    checkRole(caller.session, tool) ??
+    checkApprovalLevel(tool) ??
+    checkLease(caller.lease, tool, nowMs) ??
+    checkToolGates(caller, tool.name) ??
+    checkInput(caller, tool.name, input);
   if (denial) return deny(denial);
   const unnamed = checkReach(caller.lease, tool, accesses);
   if (unnamed) return deny(unnamed);
@@ -38,7 +41,8 @@ export function checkScope(caller: Judged, tool: Tool, accesses: readonly Access
     if (!one.ok) return one;
     resolved.push(one.value);
   }
-  return allow(resolved);
+  const blocked = checkNetwork(tool, accesses);
+  return blocked ? deny(blocked) : allow(resolved);
 }
 
 function checkRole(session: Session, tool: Tool): Denial | undefined {
@@ -79,34 +83,6 @@ function checkLease(lease: Lease, tool: Tool, nowMs: number): Denial | undefined
   };
 }
 
-function checkMode(caller: Judged, tool: Tool): Denial | undefined {
-  const { session, place } = caller;
-  if (session.mode !== "default") {
-    return {
-      layer: "scope",
-      reason: "tool_not_allowed",
-      ruleId: `MODE:${session.mode}`,
-      message: `the mode \`${session.mode}\` is not defined, so it allows no tool`,
-    };
-  }
-  if (session.skill !== undefined) {
-    return {
-      layer: "scope",
-      reason: "skill_tool_not_allowed",
-      ruleId: `SKILL:${session.skill}`,
-      message: `the skill \`${session.skill}\` is not defined, so it allows no tool`,
-    };
-  }
-  if (!place.disabledTools.has(tool.name)) return undefined;
-  return {
-    layer: "scope",
-    reason: "tool_not_allowed",
-    ruleId: `WORKSPACE:${tool.name}`,
-    message: `\`${tool.name}\` is switched off in this workspace`,
-    fix: `\`${tool.name}\` taken out of \`tools.disabled\` in handrail.yaml`,
-  };
-}
-
 function resolveAccess(caller: Judged, tool: Tool, access: Access): Verdict<ResolvedAccess> {
   if (access.resource.kind !== "file") {
     const lacking = checkNamed(caller.lease, access.resource);
@@ -140,6 +116,8 @@ export function judgePlace(caller: Judged, tool: Tool, place: WorkspacePath, zon
   }
   const dimension = effect === "read" ? "readPaths" : "writePaths";
   const leasePath = leasePathOf(place);
+  const left = checkProfilePath(caller.session, caller.gates, tool.name, leasePath);
+  if (left !== undefined) return left;
   if (admits(caller.lease.scope, dimension, leasePath)) return undefined;
   const ruleId = `LEASE:${caller.lease.id}`;
   return {
@@ -165,8 +143,4 @@ export function unanalysed(tool: string, effect: string): Denial {
     ruleId: `ANALYSE:${tool}`,
     message: `\`${tool}\` tried ${effect} access to a file that its analysis did not name; tell the tool's author`,
   };
-}
-
-function refuse(layer: Denial["layer"], reason: string, ruleId: string, message: string): Verdict<never> {
-  return deny({ layer, reason, ruleId, message });
 }

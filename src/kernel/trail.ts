@@ -6,14 +6,19 @@ import type { Clock } from "../base/clock.ts";
 import type { Claim } from "../dedupe/dedupe.ts";
 import type { Access, WorkspacePath } from "../model/access.ts";
 import type { ToolCall } from "../model/call.ts";
+import type { Denial } from "../model/decision.ts";
+import type { OperatorGates } from "../model/gates.ts";
 import type { Mark } from "../model/label.ts";
 import type { Lease } from "../model/lease.ts";
 import type { Session } from "../model/session.ts";
 import type { Tool } from "../model/tool.ts";
 import type { Zone } from "../model/zone.ts";
+import type { Demands } from "./capability-obligations.ts";
 import { Changes } from "./changes.ts";
 import type { OpenWorkspace } from "./parts.ts";
+import type { ApprovedTargets } from "./pre-image.ts";
 import type { CallRedaction } from "./redaction.ts";
+import type { Spending } from "./spending.ts";
 
 /** An access with the place it resolved to, when it is a file. */
 export interface ResolvedAccess extends Access {
@@ -29,14 +34,31 @@ export interface Caller {
   readonly place: OpenWorkspace;
   /** What the principal has seen in this workspace. */
   readonly mark: Mark;
+  /** Whether calls that need arming may run. */
+  readonly armed: boolean;
+  /** Modes, skills, specs and tool policy as they are now. */
+  readonly gates: OperatorGates;
 }
 
 /** A caller as far as decisions look at one: also one that is only imagined, without handles. */
 export interface Judged {
   readonly session: Session;
   readonly lease: Lease;
-  readonly place: Pick<OpenWorkspace, "workspace" | "disabledTools">;
+  readonly place: Pick<OpenWorkspace, "workspace" | "disabledTools" | "toolPolicy">;
   readonly mark: Mark;
+  readonly armed: boolean;
+  readonly gates: OperatorGates;
+}
+
+/** An approval that a call goes on by. */
+export interface UsedApproval {
+  readonly ref: string;
+  /** meao's name of the kind: `<tool>:execute` or `<tool>:danger`. */
+  readonly id: string;
+  /** Rules that it was asked for. */
+  readonly rules: ReadonlySet<string>;
+  /** The files that it was given for, as they were. */
+  readonly targets: ApprovedTargets;
 }
 
 /** The record of one call while it walks the pipeline. */
@@ -52,6 +74,8 @@ export interface Trail {
   caller?: Caller;
   tool?: Tool;
   args?: unknown;
+  /** What the tool's capability asks for these arguments. */
+  demands?: Demands;
   accesses: readonly ResolvedAccess[];
   policyHash?: string;
   rules: readonly string[];
@@ -59,10 +83,20 @@ export interface Trail {
   obligations: readonly string[];
   /** The right to execute a call with a dedupe key; settled with the answer. */
   claim?: Claim;
+  /** The approval that the call has used; given back when it never begins. */
+  approval?: UsedApproval;
+  /** Names the limits by which was decided what the call has to reserve. */
+  limits?: string;
+  /** What it reserved, where something is limited; settled with the answer. */
+  spending?: Spending;
+  /** Something kept the call waiting, so that what allowed it has to be looked at again. */
+  waited?: boolean;
   /** Sequence of the durable intent, once it stands. */
   intent?: number;
   /** The tool was started: from here on an effect may stand. */
   ran: boolean;
+  /** Why the call was ended while it ran: its session must not act any more. */
+  stopped?: Denial;
   /** What the tool changed through its handles. */
   readonly changes: Changes;
   /** The tool failed, and nothing stands of what it tried. */

@@ -1,6 +1,6 @@
 /**
  * What an agent is told when a configuration cannot be used. The operator's configuration is not the agent's to know:
- * it is named, its problems stay in the kernel's log. What is wrong with the workspace's own file is told, because the
+ * it is named, its problems stay in the kernel's log. What is wrong with the workspace's own files is told, because the
  * agent works on it.
  */
 import type { KernelError } from "../base/errors.ts";
@@ -24,7 +24,7 @@ const TOLD: Partial<Record<KernelError["code"], (error: KernelError) => Told>> =
     fix: "the operator runs `handrail doctor` and corrects what it names, or what the kernel's log says",
   }),
   WORKSPACE_INVALID: (error) => ({
-    message: `the workspace's handrail.yaml is not valid, so nothing is allowed: ${error.message}`,
-    fix: "correct the workspace's handrail.yaml, outside of the kernel, and send the call again",
+    message: `the workspace's own configuration is not valid, so nothing is allowed: ${error.message}`,
+    fix: "correct the file that is named, outside of the kernel, and send the call again",
   }),
 };

@@ -106,6 +106,7 @@ export class Administration {
     const lease = this.#newLease(wish.scope ?? UNRESTRICTED_SCOPE, lifetimeMs, wish.budget ?? {});
     const { createdAtMs, expiresAtMs } = lease;
     const session: Session = {
+      mode: DEFAULT_MODE,
       ...wanted,
       id: newId("ses", this.#parts.random),
       leaseId: lease.id,

@@ -23,11 +23,11 @@ export class PolicyEdits {
   }
 
   /** What to assume about what policy says of `explanation`. */
-  async meet(state: Assumed, { accesses }: CallExplanation): Promise<NextStep> {
+  async meet(state: Assumed, { accesses, armed }: CallExplanation): Promise<NextStep> {
     for (const { request, policy } of accesses) {
       const { verdict, matching } = policy;
       if (verdict.decision === "allow") {
-        for (const { ruleId } of verdict.obligations) this.#waive(request, ruleId);
+        for (const { obligation, ruleId } of verdict.obligations) if (!armed || obligation !== "arm") this.#waive(request, ruleId);
       } else if (verdict.cause === "error") {
         return `the rule ${verdict.ruleId} cannot be evaluated, and that denies: ${verdict.message ?? "correct it"}`;
       } else if (verdict.cause === "default") {

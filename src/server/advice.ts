@@ -16,7 +16,7 @@ export interface AdviceParts {
 
 /** One change. */
 export interface Advice {
-  readonly kind: "permit" | "waiver" | "exception" | "example" | "lease" | "session" | "setting" | "trust";
+  readonly kind: "permit" | "waiver" | "exception" | "example" | "lease" | "session" | "setting" | "trust" | "arming";
   /** What to do, for people. */
   readonly change: string;
   /** What to paste there. */

@@ -4,24 +4,41 @@
  * Opening claims an instance, so that intents of a killed kernel can be told from those of a living one, takes over what
  * dead ones had spooled and closes their orphans. Closing gives everything back; nothing that was acknowledged is lost either way.
  */
+import type { ApprovalManager } from "../approval/handler.ts";
 import { systemClock } from "../base/clock.ts";
 import { KernelError } from "../base/errors.ts";
 import { systemRandom } from "../base/ids.ts";
 import { Dedupe } from "../dedupe/dedupe.ts";
-import { createKernelDoor, type KernelDoor, type KernelParts, SecretGuesses, ToolRegistry } from "../kernel/index.ts";
+import {
+  createKernelDoor,
+  type KernelDoor,
+  type KernelParts,
+  type KernelSettings,
+  KillSwitch,
+  SecretGuesses,
+  ToolRegistry,
+} from "../kernel/index.ts";
 import { closeOrphans } from "../ledger/orphans.ts";
 import { recoverSpools, spoolDamage } from "../ledger/spool-recovery.ts";
+import type { Bell } from "../model/bell.ts";
+import type { OperatorGates } from "../model/gates.ts";
 import type { Tool } from "../model/tool.ts";
 import type { Authenticated } from "../session/session.ts";
 import type { SessionStore } from "../session/session-store.ts";
+import { openBell } from "../stores/embedded/bell.ts";
 import { openContentStore } from "../stores/embedded/content-store.ts";
 import { openDedupeStore } from "../stores/embedded/dedupe-store.ts";
 import { openInstanceStore } from "../stores/embedded/instance-store.ts";
 import { openLockStore } from "../stores/embedded/lock-store.ts";
 import { prepareStateDirectory } from "../stores/embedded/state-directory.ts";
 import { openStateStores } from "../stores/embedded/state-stores.ts";
-import { Administration } from "./administration.ts";
+import { openViolationStore } from "../stores/embedded/violation-store.ts";
+import { Administration, type Offer } from "./administration.ts";
 import type { AdvisedExplanation, ExplainedCall } from "./advice.ts";
+import type { ApprovalAdministration } from "./approval-administration.ts";
+import { openApprovals } from "./approvals.ts";
+import { ArmingAdministration } from "./arming-administration.ts";
+import type { BudgetAdministration } from "./budget-administration.ts";
 import { BUILT_IN_TOOLS } from "./built-in-tools.ts";
 import {
   type Configuration,
@@ -33,9 +50,13 @@ import {
 } from "./configuration.ts";
 import { ContentAdministration } from "./content-administration.ts";
 import { evidenceKey } from "./evidence-key.ts";
+import { FreezeAdministration } from "./freeze-administration.ts";
 import { type LedgerHealth, type LedgerThread, startLedgerThread } from "./ledger-thread.ts";
 import { MarkAdministration } from "./mark-administration.ts";
 import { defaultStatePath, type Environment, type OperatorDirectory, operatorPath, readOperatorDirectory } from "./operator-directory.ts";
+import { registryHash } from "./operator-gates.ts";
+import { openSpending } from "./spending.ts";
+import { recordOverrides, ToolsInForce } from "./tools-in-force.ts";
 import { TrustDesk } from "./trust.ts";
 
 export type { MintedSession } from "../session/session.ts";
@@ -47,6 +68,8 @@ export interface KernelOptions {
   readonly environment: Environment;
   /** Tools besides the built-in ones. */
   readonly tools?: readonly Tool[];
+  /** Where the embedding program answers requests for approval, once it has set a handler. */
+  readonly approvals?: ApprovalManager;
   /**
    * Whether reads wait for their place in the ledger, so that each answer carries its sequence. Without it they wait only
    * until they would survive a killed process, and the answer names no sequence.
@@ -66,6 +89,14 @@ export interface OpenKernel {
   readonly door: KernelDoor;
   readonly administration: Administration;
   readonly marks: MarkAdministration;
+  /** What is armed, for all kernels of the state directory. */
+  readonly arming: ArmingAdministration;
+  /** Requests for approval, for the people who decide them. */
+  readonly approvals: ApprovalAdministration;
+  /** Who is frozen, in all kernels of the state directory. */
+  readonly freezes: FreezeAdministration;
+  /** What is limited, spent, reserved and left. */
+  readonly budgets: BudgetAdministration;
   /** Stored content. */
   readonly content: ContentAdministration;
   /** Trust in the configuration that workspaces bring. */
@@ -87,7 +118,7 @@ export async function openKernel(options: KernelOptions): Promise<OpenKernel> {
   const operator = await readOperatorDirectory(options.configDirectory ?? operatorPath(environment));
   const stateDirectory = options.stateDirectory ?? defaultStatePath(environment);
   await prepareStateDirectory(stateDirectory);
-  const registry = registryOf(options.tools);
+  const tools = new ToolsInForce(registryOf(options.tools));
   const live = { operator };
   const redactor = currentRedactor(live, environment);
   const onInternalError = options.onInternalError ?? ((error) => void reportInternalError(redactor, error));
@@ -96,7 +127,10 @@ export async function openKernel(options: KernelOptions): Promise<OpenKernel> {
   const instances = await openInstanceStore(stateDirectory, systemRandom);
   const instance = await instances.claim();
   const ledger = startLedgerThread({ stateDirectory, instanceId: instance.id }, { spool: options.awaitSequences !== true });
-  const { sessions, marks, locks, argumentsKey } = await openStores(stateDirectory).catch(async (error: unknown) => {
+  const { sessions, marks, armings, freezes, violations, locks, argumentsKey, bell, killSwitch } = await openStores(
+    stateDirectory,
+    onInternalError,
+  ).catch(async (error: unknown) => {
     // A kernel that cannot open must not go on counting as one that lives.
     await ledger.close().catch(onInternalError);
     await instance.release();
@@ -105,33 +139,69 @@ export async function openKernel(options: KernelOptions): Promise<OpenKernel> {
   const kept = openDedupeStore(stateDirectory);
   const content = openContent(stateDirectory, instance.id, instances.isAlive, ledger, onInternalError);
   const tell = options.onWarning ?? reportWarning;
-  const tools = registry.getAll();
   const configuration = openConfiguration({ live, stateDirectory, tools, ledger, nowMs: systemClock.nowMs, tell, onInternalError });
+  const spending = openSpending({
+    stateDirectory,
+    instanceId: instance.id,
+    isAlive: instances.isAlive,
+    limits: () => settings.limits,
+    sessions,
+    ledger,
+    clock: systemClock,
+    random: systemRandom,
+    onInternalError,
+  });
+  const asking = openApprovals({
+    stateDirectory,
+    manager: options.approvals,
+    settings: () => live.operator.settings.approvals,
+    bell,
+    ledger,
+    clock: systemClock,
+    random: systemRandom,
+    onInternalError,
+  });
   const parts: KernelParts = {
     clock: systemClock,
     random: systemRandom,
     instanceId: instance.id,
     settings,
-    registry,
+    get registry() {
+      return tools.under(live.operator.settings).registry;
+    },
     policy: configuration.policy.engine,
     redactor,
     guesses: new SecretGuesses(),
     sessions,
     marks,
+    armings,
+    violations,
+    killSwitch,
     locks,
     content,
+    budgets: spending.budgets,
+    rates: spending.rates,
+    approvals: asking.approvals,
     dedupe: new Dedupe({ store: kept, instanceId: instance.id, isAlive: instances.isAlive, clock: systemClock, onInternalError }),
     workspaces: configuration.workspaces,
     ledger,
     argumentsKey,
     onInternalError,
   };
+  await tools.ready();
+  await recordOverrides(ledger, systemClock.nowMs(), tools.under(operator.settings).overridden);
   const door = createKernelDoor(parts);
-  const started = announce(ledger, instances, registry, instance.id, onInternalError).catch(onInternalError);
+  const started = announce(ledger, instances, parts.registry, instance.id, settings, onInternalError)
+    .then(spending.settleOrphans)
+    .catch(onInternalError);
   return {
     door,
     marks: new MarkAdministration({ marks, ledger, clock: systemClock }),
-    administration: administrationOf(live, sessions, ledger, tell),
+    arming: new ArmingAdministration({ armings, sessions, ledger, clock: systemClock }),
+    budgets: spending.administration,
+    approvals: asking.administration(door),
+    freezes: new FreezeAdministration({ freezes, violations, sessions, bell, ledger, clock: systemClock }),
+    administration: administrationOf(live, () => offerOf(parts.registry, settings.gates), sessions, bell, ledger, tell),
     trust: new TrustDesk({ operatorPath: operator.path, ledger, clock: systemClock, random: systemRandom }),
     get operator() {
       return live.operator;
@@ -141,12 +211,26 @@ export async function openKernel(options: KernelOptions): Promise<OpenKernel> {
     instanceId: instance.id,
     async explain(who, call) {
       const { adviseCall } = await import("./policy-advice.ts");
-      return adviseCall({ door, operator: live.operator, settings, tools, hidden: [operator.path, stateDirectory] }, who, call);
+      return adviseCall(
+        { door, operator: live.operator, settings, tools: parts.registry.getAll(), hidden: [operator.path, stateDirectory] },
+        who,
+        call,
+      );
     },
     health: () => ledger.health(),
     loadPolicy: async (preset) => void (await Promise.all([configuration.policy.engine(preset), redactor()])),
-    close: () =>
-      closeKernel({ configuration, started, door, ledger, instance, closing: [sessions, locks, kept, content], onInternalError }),
+    close: () => {
+      asking.approvals.shutDown();
+      return closeKernel({
+        configuration,
+        started,
+        door,
+        ledger,
+        instance,
+        closing: [asking, bell, sessions, violations, locks, kept, content, spending],
+        onInternalError,
+      });
+    },
   };
 }
 
@@ -158,7 +242,7 @@ function registryOf(tools: readonly Tool[] = []): ToolRegistry {
 
 interface ClosingParts {
   readonly configuration: Configuration;
-  readonly started: Promise<void>;
+  readonly started: Promise<unknown>;
   readonly door: KernelDoor;
   readonly ledger: LedgerThread;
   readonly instance: { readonly id: string; readonly release: () => Promise<void> };
@@ -181,7 +265,9 @@ async function closeKernel({ configuration, started, door, ledger, instance, clo
 /** Settings are looked up for each act: they may have been reloaded. */
 function administrationOf(
   live: LiveOperator,
+  offer: () => Offer,
   sessions: SessionStore,
+  bell: Bell,
   ledger: LedgerThread,
   warn: (message: string) => void,
 ): Administration {
@@ -189,12 +275,18 @@ function administrationOf(
     get settings() {
       return live.operator.settings;
     },
+    offer,
     sessions,
+    bell,
     ledger,
     clock: systemClock,
     random: systemRandom,
     warn,
   });
+}
+
+function offerOf(registry: ToolRegistry, gates: OperatorGates): Offer {
+  return { registry: registryHash(registry, gates), tools: registry.getAll().map(({ name }) => name), gates };
 }
 
 function openContent(
@@ -223,10 +315,16 @@ async function recordCorrupt(ledger: LedgerThread, hash: string): Promise<void> 
   await ledger.record(event, "durable");
 }
 
-async function openStores(stateDirectory: string) {
-  const { sessions, marks } = await openStateStores(stateDirectory);
+async function openStores(stateDirectory: string, onInternalError: (error: unknown) => void) {
+  const state = await openStateStores(stateDirectory);
   const locks = await openLockStore(stateDirectory);
-  return { sessions, marks, locks, argumentsKey: await evidenceKey(stateDirectory, systemRandom) };
+  const violations = openViolationStore(stateDirectory);
+  const bell = await openBell(stateDirectory, (error) => {
+    killSwitch.lost();
+    onInternalError(error);
+  });
+  const killSwitch = new KillSwitch({ ...state, bell, clock: systemClock, onInternalError });
+  return { ...state, locks, violations, bell, killSwitch, argumentsKey: await evidenceKey(stateDirectory, systemRandom) };
 }
 
 async function recordStop(ledger: LedgerThread, instanceId: string): Promise<void> {
@@ -240,11 +338,16 @@ async function announce(
   instances: Parameters<typeof closeOrphans>[1],
   registry: ToolRegistry,
   instanceId: string,
+  { armed, gates }: Pick<KernelSettings, "armed" | "gates">,
   report: (error: unknown) => void,
 ): Promise<void> {
   const timeMs = systemClock.nowMs();
-  const payload = { instanceId, registry: registry.hash(), tools: registry.getAll().map((tool) => tool.name) };
+  const payload = { instanceId, registry: registryHash(registry, gates), tools: registry.getAll().map((tool) => tool.name) };
   await ledger.record({ type: "kernel_started", sessionId: "", actor: "kernel", requestId: "", timeMs, payload }, "buffered");
+  if (armed) {
+    const reach = { reach: "kernel", instanceId, severity: "warning" };
+    await ledger.record({ type: "armed", sessionId: "", actor: "operator:TOOLS_ARM", requestId: "", timeMs, payload: reach }, "durable");
+  }
   for (const recovery of await recoverSpools(ledger, instances, timeMs)) {
     const damage = spoolDamage(recovery);
     if (damage !== undefined) report(damage);

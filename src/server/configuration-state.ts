@@ -7,6 +7,7 @@ import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { POLICY_FILES_MAX, TRUSTED_WORKSPACES_MAX } from "../base/limits.ts";
 import { TRUST_DIRECTORY } from "./operator-directory.ts";
+import { GATE_DIRECTORIES, TOOL_POLICY_FILE } from "./operator-gates.ts";
 
 /** More names than any of the directories may hold files; what lies beyond makes reading fail anyway. */
 const NAMES_MAX = 2 * (POLICY_FILES_MAX + TRUSTED_WORKSPACES_MAX);
@@ -19,6 +20,8 @@ export async function configurationState(path: string): Promise<string> {
     // Every name that reading looks at, refused ones included; what it never reads must not push out what it does.
     directoryState(join(path, "policy"), /\.cedar$|\.test\.ya?ml$/),
     directoryState(join(path, TRUST_DIRECTORY), /\.json$/),
+    stateOf(join(path, TOOL_POLICY_FILE)),
+    ...GATE_DIRECTORIES.map(([directory, names]) => directoryState(join(path, directory), names)),
   ]);
   return parts.join("\n");
 }

@@ -6,11 +6,14 @@ import { join } from "node:path";
 import { KernelError } from "../base/errors.ts";
 import type { KernelSettings } from "../kernel/index.ts";
 import type { EventSink } from "../model/event.ts";
-import type { Tool } from "../model/tool.ts";
+import { NO_GATES } from "../model/gates.ts";
+import type { SpendingLimits } from "../model/spending-limits.ts";
 import type { Redactor } from "../redact/redact.ts";
 import { HotReload } from "./hot-reload.ts";
 import type { Environment, OperatorDirectory } from "./operator-directory.ts";
 import { PolicyCatalog } from "./policy-catalog.ts";
+import { spendingLimits } from "./spending-limits.ts";
+import type { ToolsInForce } from "./tools-in-force.ts";
 import { warningOfUnknownTools } from "./unknown-tools.ts";
 import { validatedPolicies } from "./validated-policies.ts";
 import { type ClosableCatalog, createWorkspaceCatalog } from "./workspace-catalog.ts";
@@ -24,7 +27,7 @@ export interface LiveOperator {
 export interface ConfigurationParts {
   readonly live: LiveOperator;
   readonly stateDirectory: string;
-  readonly tools: readonly Tool[];
+  readonly tools: ToolsInForce;
   readonly ledger: EventSink;
   readonly nowMs: () => number;
   readonly tell: (message: string) => void;
@@ -41,13 +44,18 @@ export interface Configuration {
 /** Makes what depends on the configuration, and begins to look after it. */
 export function openConfiguration(parts: ConfigurationParts): Configuration {
   const { live, stateDirectory, tools, ledger, nowMs, tell, onInternalError } = parts;
-  const misspelt = warningOfUnknownTools(live.operator, tools);
+  const misspelt = warningOfUnknownTools(live.operator, tools.under(live.operator.settings).tools);
   if (misspelt !== undefined) tell(misspelt);
   const workspaces = createWorkspaceCatalog(() => live.operator, [live.operator.path, stateDirectory]);
   const validated = validatedPolicies(stateDirectory, onInternalError);
-  const inputsOf = (operator: OperatorDirectory) => ({ tools, operator, roles: operator.settings.roles, validated });
+  const inputsOf = (operator: OperatorDirectory) => ({
+    tools: tools.under(operator.settings).tools,
+    operator,
+    roles: operator.settings.roles,
+    validated,
+  });
   const policy = new PolicyCatalog(inputsOf(live.operator), ledger, nowMs);
-  const reload = new HotReload({ live, policy, inputsOf, workspaces, ledger, nowMs, tell, onInternalError });
+  const reload = new HotReload({ live, policy, tools, inputsOf, workspaces, ledger, nowMs, tell, onInternalError });
   reload.start();
   return { policy, workspaces, reload };
 }
@@ -77,15 +85,14 @@ export function currentRedactor(live: Readonly<LiveOperator>, environment: Envir
 }
 
 /**
- * The operator's switches, looked up for each call; the rate of the alarm is counted from the start on.
- * @throws KernelError CONFIG_INVALID when `TOOLS_ENABLE` says something else than 0 or 1
+ * The operator's switches, looked up for each call.
+ * @throws KernelError CONFIG_INVALID when `TOOLS_ENABLE` or `TOOLS_ARM` says something else than 0 or 1
  */
 export function kernelSettings(environment: Environment, live: Readonly<LiveOperator>): KernelSettings {
-  const wanted = environment["TOOLS_ENABLE"];
-  if (wanted !== undefined && wanted !== "" && wanted !== "0" && wanted !== "1") {
-    throw new KernelError("CONFIG_INVALID", `TOOLS_ENABLE is \`${wanted}\`; set it to 0 or 1, or leave it out`);
-  }
+  const wanted = switchOf(environment, "TOOLS_ENABLE");
+  const armed = switchOf(environment, "TOOLS_ARM") === "1";
   let disabled: { readonly by: OperatorDirectory; readonly tools: ReadonlySet<string> } | undefined;
+  let limits: { readonly by: OperatorDirectory; readonly limits: SpendingLimits } | undefined;
   return {
     /** `TOOLS_ENABLE=0` closes the master gate; `TOOLS_ENABLE=1` opens it only where the operator's settings do. */
     get toolsEnabled() {
@@ -96,6 +103,26 @@ export function kernelSettings(environment: Environment, live: Readonly<LiveOper
       if (disabled?.by !== operator) disabled = { by: operator, tools: new Set(operator.settings.tools.disabled) };
       return disabled.tools;
     },
-    violationsPerMinute: live.operator.settings.alert.violations_per_minute,
+    get violationsPerMinute() {
+      return live.operator.settings.alert.violations_per_minute;
+    },
+    get limits() {
+      const { operator } = live;
+      if (limits?.by !== operator) limits = { by: operator, limits: spendingLimits(operator.settings.limits) };
+      return limits.limits;
+    },
+    get freezeOnAlert() {
+      return live.operator.settings.alert.freeze;
+    },
+    armed,
+    get gates() {
+      return live.operator.narrowing?.gates ?? NO_GATES;
+    },
   };
+}
+
+function switchOf(environment: Environment, name: string): string | undefined {
+  const value = environment[name];
+  if (value === undefined || value === "" || value === "0" || value === "1") return value;
+  throw new KernelError("CONFIG_INVALID", `${name} is \`${value}\`; set it to 0 or 1, or leave it out`);
 }

@@ -12,7 +12,9 @@ import { DEFAULT_PRESET } from "../model/preset.ts";
 import type { Workspace } from "../model/workspace.ts";
 import { BUILT_IN_ZONE_RULES, compileZones } from "../model/zone.ts";
 import { createFileAccess, openWorkspaceRoots } from "../sandbox/files/files.ts";
+import type { ArmingAdministration } from "./arming-administration.ts";
 import { BUILT_IN_TOOLS } from "./built-in-tools.ts";
+import { describeOverride, effectiveTools } from "./capability-overrides.ts";
 import { type KernelOptions, openKernel } from "./compose.ts";
 import { type Environment, operatorPath, readOperatorDirectory } from "./operator-directory.ts";
 import { checkPresets } from "./policy-check.ts";
@@ -34,8 +36,9 @@ export async function diagnose(options: KernelOptions): Promise<readonly Finding
     await attempt("contained file access", () => containment()),
     await attempt("operator directory", () => operatorDirectory(options.environment, options.configDirectory)),
     await attempt("policies", () => policies(options)),
+    await capabilities(options),
     await trustedWorkspaces(options),
-    await attempt("ledger and state", () => ledger(options)),
+    ...(await ledgerAndArming(options)),
     {
       check: "boundary",
       status: "advisory",
@@ -127,6 +130,20 @@ async function policies(options: KernelOptions): Promise<string> {
   return `${report.presets.length} presets are valid`;
 }
 
+/** What the operator loosened is no fault, but is said, so that it is meant. */
+async function capabilities({ environment, configDirectory, tools = [] }: KernelOptions): Promise<Finding> {
+  const check = "capabilities";
+  try {
+    const { settings } = await readOperatorDirectory(configDirectory ?? operatorPath(environment));
+    const { overridden } = effectiveTools([...BUILT_IN_TOOLS, ...tools], settings);
+    if (overridden.length === 0) return { check, status: "ok", detail: "every tool is as it declares itself" };
+    const isLoosened = overridden.some(({ changes }) => changes.some(({ loosens }) => loosens));
+    return { check, status: isLoosened ? "advisory" : "ok", detail: overridden.map(describeOverride).join("; ") };
+  } catch (error) {
+    return { check, status: "failed", detail: error instanceof Error ? error.message : String(error) };
+  }
+}
+
 /** A workspace that changed since it was trusted is no fault: its own configuration only narrows until it is trusted again. */
 async function trustedWorkspaces(options: KernelOptions): Promise<Finding> {
   const check = "trusted workspaces";
@@ -146,13 +163,29 @@ async function trustedWorkspaces(options: KernelOptions): Promise<Finding> {
   }
 }
 
-async function ledger(options: KernelOptions): Promise<string> {
-  const kernel = await openKernel({ ...options, onInternalError: () => undefined });
-  try {
-    const health = kernel.health();
-    if (!health.writable) throw new Error(health.problem ?? "the ledger is not writable");
-    return kernel.stateDirectory;
-  } finally {
-    await kernel.close();
-  }
+async function ledgerAndArming(options: KernelOptions): Promise<readonly Finding[]> {
+  let armed: Finding | undefined;
+  const state = await attempt("ledger and state", async () => {
+    const kernel = await openKernel({ ...options, onInternalError: () => undefined });
+    try {
+      const health = kernel.health();
+      if (!health.writable) throw new Error(health.problem ?? "the ledger is not writable");
+      armed = arming(await kernel.arming.list(), options.environment);
+      return kernel.stateDirectory;
+    } finally {
+      await kernel.close();
+    }
+  });
+  return armed === undefined ? [state] : [state, armed];
+}
+
+/** What is armed is no fault, but nobody should forget it. */
+function arming(armings: Awaited<ReturnType<ArmingAdministration["list"]>>, environment: Environment): Finding {
+  const check = "arming";
+  const told = armings.map(
+    ({ sessionId, untilMs, armedBy }) => `${sessionId ?? "all sessions"} until ${new Date(untilMs).toISOString()} by ${armedBy}`,
+  );
+  if (environment["TOOLS_ARM"] === "1") told.unshift("kernels that start with this environment, because TOOLS_ARM is 1");
+  if (told.length === 0) return { check, status: "ok", detail: "nothing is armed" };
+  return { check, status: "advisory", detail: `armed: ${told.join("; ")}; \`handrail disarm\` ends what was armed by command` };
 }

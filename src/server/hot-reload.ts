@@ -15,10 +15,13 @@ import { canonicalJson, type JsonObject, type JsonValue } from "../base/json.ts"
 import { RELOAD_CHECK_MS, RELOAD_SETTLE_LOOKS_MAX, RELOAD_SETTLE_MS } from "../base/limits.ts";
 import type { Settings } from "../config/config.ts";
 import type { EventSink, EventType } from "../model/event.ts";
+import { NO_GATES } from "../model/gates.ts";
 import { configurationState } from "./configuration-state.ts";
 import { type OperatorDirectory, readOperatorDirectory } from "./operator-directory.ts";
+import { gateFacts, NO_GATE_FILES, type ReadGates, TOOL_POLICY_FILE } from "./operator-gates.ts";
 import type { PolicyInputs } from "./policies.ts";
 import type { PolicyCatalog } from "./policy-catalog.ts";
+import { recordOverrides, type ToolsInForce } from "./tools-in-force.ts";
 import { warningOfUnknownTools } from "./unknown-tools.ts";
 
 /** What a reload works on. */
@@ -26,6 +29,7 @@ export interface ReloadParts {
   /** The configuration in force; replaced in one step. */
   readonly live: { operator: OperatorDirectory };
   readonly policy: PolicyCatalog;
+  readonly tools: Pick<ToolsInForce, "under" | "ready">;
   readonly inputsOf: (operator: OperatorDirectory) => PolicyInputs;
   readonly workspaces: { readonly forget: () => void; readonly refresh: () => Promise<void> };
   readonly ledger: EventSink;
@@ -44,7 +48,18 @@ export interface ReloadTiming {
 const TIMING: ReloadTiming = { checkMs: RELOAD_CHECK_MS, settleMs: RELOAD_SETTLE_MS };
 
 /** Settings that take effect without a restart: everything that is looked up anew for each call, session or workspace. */
-const RELOADED_SETTINGS: ReadonlySet<string> = new Set(["preset", "tools", "files", "sessions", "roles", "workspaces", "redaction"]);
+const RELOADED_SETTINGS: ReadonlySet<string> = new Set([
+  "approvals",
+  "preset",
+  "tools",
+  "files",
+  "alert",
+  "sessions",
+  "roles",
+  "workspaces",
+  "redaction",
+  "capabilities",
+]);
 
 /** The reload of one kernel. */
 export class HotReload {
@@ -138,10 +153,11 @@ export class HotReload {
   }
 
   async #takeOver(operator: OperatorDirectory, digest: string): Promise<void> {
-    const { live, policy, inputsOf, workspaces } = this.#parts;
+    const { live, policy, tools, inputsOf, workspaces, ledger, nowMs } = this.#parts;
     const inputs = inputsOf(operator);
     let prepared: Awaited<ReturnType<PolicyCatalog["prepare"]>>;
     try {
+      await tools.ready();
       prepared = await policy.prepare(inputs);
     } catch (error) {
       if (!isRefusal(error)) throw error;
@@ -150,6 +166,10 @@ export class HotReload {
     const settings = changedSettings(live.operator.settings, operator.settings);
     await policy.recordChanges(inputs, prepared);
     if (settings.length > 0) await this.#record("settings_loaded", settingsFacts(live.operator.settings, operator.settings, settings));
+    const overridden = [tools.under(operator.settings).overridden, tools.under(live.operator.settings).overridden] as const;
+    await recordOverrides(ledger, nowMs(), ...overridden);
+    const gates = [live.operator.narrowing?.gates ?? NO_GATES, operator.narrowing?.gates ?? NO_GATES] as const;
+    if (gates[0].hash !== gates[1].hash) await this.#record("gates_loaded", gateFacts(operator, gates[0]));
     // No await from here on: policies, settings and workspaces change together.
     prepared.commit();
     live.operator = operator;
@@ -157,8 +177,10 @@ export class HotReload {
     this.#judged = digest;
     for (const { preset, policy: hash } of prepared.changes) this.#parts.tell(`policy reloaded: preset ${preset} is ${hash} now`);
     if (settings.length > 0) this.#parts.tell(settingsMessage(settings));
-    const misspelt = settings.includes("tools") ? warningOfUnknownTools(operator, inputs.tools) : undefined;
+    const misspelt =
+      settings.includes("tools") || settings.includes("capabilities") ? warningOfUnknownTools(operator, inputs.tools) : undefined;
     if (misspelt !== undefined) this.#parts.tell(misspelt);
+    if (gates[0].hash !== gates[1].hash) this.#parts.tell("modes, skills, tool specs and policy.json reloaded");
   }
 
   async #refuse(problem: string, digest: string): Promise<void> {
@@ -209,11 +231,28 @@ function whatVanished(before: OperatorDirectory, now: OperatorDirectory): string
     return `\`${before.path}/handrail.yaml\` is gone; put it back, or make it empty to run with the defaults`;
   if (before.policies.length > 0 && now.policyDirectory === false)
     return `\`${before.path}/policy\` is gone; put it back, or make it empty to run without policies of your own`;
+  return whatGatesVanished(before, now) ?? whatGatesBroke(now);
+}
+
+function whatGatesVanished(
+  { path, narrowing: before = NO_GATE_FILES }: OperatorDirectory,
+  { narrowing: now = NO_GATE_FILES }: OperatorDirectory,
+) {
+  const has = ({ files }: ReadGates) => files.some(({ name }) => name === TOOL_POLICY_FILE || name === `tools/${TOOL_POLICY_FILE}`);
+  if (has(before) && !has(now))
+    return `\`${path}/${TOOL_POLICY_FILE}\` is gone; put it back, or make it allow everything with \`"default_allow": true\``;
+  const hadSpecs = before.files.some(({ name }) => name.startsWith("tools/"));
+  if (hadSpecs && !now.toolDirectory) return `\`${path}/tools\` is gone; put it back, or make it empty to run without specs`;
   return undefined;
 }
 
-function digestOf({ exists, settings, policies, examples = [], trusted = [] }: OperatorDirectory): string {
-  return blake3Hex(canonicalJson(plain({ exists, settings, policies, examples, trusted })));
+/** Where a kernel starts with such rules no tool runs; while one runs, those that it has stay. */
+function whatGatesBroke({ narrowing }: OperatorDirectory): string | undefined {
+  return narrowing === undefined || narrowing.gates.rules.ok ? undefined : narrowing.gates.rules.problem;
+}
+
+function digestOf({ exists, settings, policies, examples = [], trusted = [], narrowing }: OperatorDirectory): string {
+  return blake3Hex(canonicalJson(plain({ exists, settings, policies, examples, trusted, narrowing: narrowing?.files ?? [] })));
 }
 
 function changedSettings(before: Settings, now: Settings): readonly (keyof Settings)[] {

@@ -7,11 +7,13 @@
  */
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { KernelError } from "../base/errors.ts";
 import { CONFIG_FILE_BYTES_MAX, POLICY_FILES_MAX, TRUSTED_WORKSPACES_MAX } from "../base/limits.ts";
 import { defaultSettings, parseSettings, type Settings } from "../config/config.ts";
 import { parsePin, type WorkspacePin } from "../config/trust.ts";
+import { checkCapabilities } from "./capability-overrides.ts";
+import { type ReadGates, readOperatorGates } from "./operator-gates.ts";
 
 /** Environment variables that locate directories. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -34,6 +36,8 @@ export interface OperatorDirectory {
   readonly policyDirectory?: boolean;
   /** Examples beside the policies. */
   readonly examples?: readonly PolicyFileText[];
+  /** Modes, skills, tool specs and tool policy; absent where there are none. */
+  readonly narrowing?: ReadGates;
   /** Workspaces whose own configuration the operator trusts. */
   readonly trusted?: readonly WorkspacePin[];
 }
@@ -72,6 +76,7 @@ export async function readOperatorDirectory(path: string): Promise<OperatorDirec
     settings: text === undefined ? defaultSettings() : await parseChecked(text, settingsPath),
     settingsFile: text !== undefined,
     ...readPolicies(join(path, "policy"), requireOwnerOnly),
+    narrowing: await readOperatorGates(path, (file) => readOptional(file, requireOwnerOnlyPath)),
     trusted: readPins(join(path, TRUST_DIRECTORY)),
   };
 }
@@ -101,6 +106,7 @@ async function parseChecked(text: string, name: string): Promise<Settings> {
   const settings = await parseSettings(text, name);
   const { rules, allow } = settings.redaction;
   if (rules.length + allow.length > 0) (await import("./redaction.ts")).checkRedaction(settings.redaction, name);
+  checkCapabilities(settings, name);
   return settings;
 }
 
@@ -149,6 +155,12 @@ function readOptional(path: string, require: Requirement): string | undefined {
   if (!status.isFile() || status.size > CONFIG_FILE_BYTES_MAX)
     throw new KernelError("CONFIG_INVALID", `\`${path}\` must be a regular file of at most 1 MiB`);
   return readFileSync(path, "utf8");
+}
+
+/** A file in a directory of the operator's: the directory must be the operator's alone as well. */
+function requireOwnerOnlyPath(path: string): void {
+  requireOwnerOnly(dirname(path));
+  requireOwnerOnly(path);
 }
 
 /**

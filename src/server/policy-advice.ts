@@ -12,12 +12,13 @@ import type { Authenticated } from "../session/session.ts";
 import type { Advice, AdviceParts, AdvisedExplanation, Assumed, ExplainedCall, NextStep } from "./advice.ts";
 import { PolicyEdits } from "./advice-policy.ts";
 import { adviseLease, adviseZone } from "./advice-scope.ts";
+import { declaredTool, describeOverride, effectiveTools } from "./capability-overrides.ts";
 import { planWorkspace, workspaceBy } from "./workspace-catalog.ts";
 
 /** Explains a call and finds the narrowest change that would let it run. */
 export async function adviseCall(parts: AdviceParts, who: Authenticated, call: ExplainedCall): Promise<AdvisedExplanation> {
   const first = await parts.door.explain(who, call.tool, call.args);
-  const notes = await notesOf(parts, who);
+  const notes = [...overrideNotes(parts, call.tool), ...(await notesOf(parts, who))];
   if (runs(first)) return { ...first, runs: true, advice: [], notes };
   const edits = new PolicyEdits(parts);
   try {
@@ -41,8 +42,12 @@ async function findAdvice(
   let explanation = first;
   for (let step = 0; step < ADVICE_STEPS_MAX; step += 1) {
     if (runs(explanation)) return [...state.changes, ...(await edits.advice(state.who.session.preset))];
-    const next =
-      explanation.denial === undefined ? await edits.meet(state, explanation) : await meetDenial(parts, state, explanation, call);
+    const needsArming = !explanation.armed && obligationsOf(explanation).some(({ obligation }) => obligation === "arm");
+    const next = needsArming
+      ? meetArming(state)
+      : explanation.denial === undefined
+        ? await edits.meet(state, explanation)
+        : await meetDenial(parts, state, explanation, call);
     if (typeof next === "string") return next;
     state = next;
     explanation = await parts.door.explain(state.who, call.tool, call.args, state.assuming);
@@ -50,10 +55,23 @@ async function findAdvice(
   return "no few changes would allow it; look at the rules that match, one after the other";
 }
 
-function runs({ denial, accesses }: CallExplanation): boolean {
+function runs(explanation: CallExplanation): boolean {
+  const { denial, accesses, armed } = explanation;
   return (
-    denial === undefined && accesses.every(({ policy: { verdict } }) => verdict.decision === "allow" && verdict.obligations.length === 0)
+    denial === undefined &&
+    accesses.every(({ policy: { verdict } }) => verdict.decision === "allow") &&
+    obligationsOf(explanation).every(({ obligation }) => armed && obligation === "arm")
   );
+}
+
+function obligationsOf({ accesses }: CallExplanation) {
+  return accesses.flatMap(({ policy: { verdict } }) => (verdict.decision === "allow" ? verdict.obligations : []));
+}
+
+/** Arming ends by itself, and so is narrower than a permit that waives the need of it. */
+function meetArming(state: Assumed): Assumed {
+  const change = "arm it for a while: handrail arm --for 15m";
+  return { ...state, assuming: { ...state.assuming, armed: true }, changes: [...state.changes, { kind: "arming", change }] };
 }
 
 /** What to assume about a refusal that came before policy. */
@@ -79,9 +97,7 @@ function meetGate({ operator, settings }: AdviceParts, state: Assumed, tool: str
         ? "start the kernel without `TOOLS_ENABLE=0`"
         : `set \`tools.enabled: true\` in ${file}, and do not start the kernel with \`TOOLS_ENABLE=0\``;
   const assumed: KernelSettings =
-    ruleId === "GATE:master"
-      ? { toolsEnabled: true, disabledTools: now.disabledTools, violationsPerMinute: now.violationsPerMinute }
-      : { toolsEnabled: now.toolsEnabled, disabledTools: without(now.disabledTools, tool), violationsPerMinute: now.violationsPerMinute };
+    ruleId === "GATE:master" ? { ...now, toolsEnabled: true } : { ...now, disabledTools: without(now.disabledTools, tool) };
   // The workspace's own list repeats what the operator switched off everywhere.
   const disabledTools = ruleId === "GATE:master" ? state.assuming.disabledTools : undefined;
   return {
@@ -126,6 +142,14 @@ async function meetWorkspace(parts: AdviceParts, state: Assumed, { denial }: Cal
 
 function without(names: ReadonlySet<string>, name: string): ReadonlySet<string> {
   return new Set([...names].filter((one) => one !== name));
+}
+
+/** What the operator changed of the tool's own capability: the obligations and refusals come from there. */
+function overrideNotes({ operator, tools }: AdviceParts, name: string): readonly string[] {
+  const { overridden } = effectiveTools(tools.filter((tool) => tool.name === name).map(declaredTool), operator.settings);
+  return overridden.map(
+    (one) => `\`capabilities\` in ${operator.path}/handrail.yaml changes what the tool declares: ${describeOverride(one)}`,
+  );
 }
 
 async function notesOf(parts: AdviceParts, { session }: Authenticated): Promise<readonly string[]> {

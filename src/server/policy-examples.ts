@@ -10,8 +10,9 @@ import { canonicalJson } from "../base/json.ts";
 import { POLICY_EXAMPLES_PER_TURN, POLICY_PROBLEMS_LISTED_MAX } from "../base/limits.ts";
 import { noWorkspaceSettings, type Settings } from "../config/config.ts";
 import { INITIAL_MARK, judgeFlow } from "../flow/flow.ts";
-import { type ImaginedAccess, imagineAccesses, imagineCall, ToolRegistry } from "../kernel/index.ts";
+import { type ImaginedAccess, imagineAccesses, imagineCall, patternsReady, ToolRegistry } from "../kernel/index.ts";
 import type { Verdict } from "../model/decision.ts";
+import { NO_GATES } from "../model/gates.ts";
 import type { Mark } from "../model/label.ts";
 import { type Lease, UNRESTRICTED_SCOPE } from "../model/lease.ts";
 import { DEFAULT_PRESET, PRESET_NAMES, type PresetName } from "../model/preset.ts";
@@ -66,6 +67,7 @@ export async function runExamples(inputs: ExampleInputs): Promise<ExampleReport>
   const { examples, problems } = await parseExamples(inputs.examples);
   if (problems.length > 0) return { ok: false, problems: problems.map(formatProblem), results: [] };
   const registry = registryOf(inputs.tools);
+  await patternsReady();
   const results: ExampleResult[] = [];
   for (const [preset, group] of byPreset(examples, inputs.settings.preset ?? DEFAULT_PRESET)) {
     const engine = await createPolicyEngine({
@@ -163,7 +165,7 @@ function judge(
   const { armed, network } = example.context;
   if (tool !== undefined && example.resource === undefined && armed === undefined && network === undefined) {
     const place = { workspace: workspaceOf(example, settings, session.serviceRoot), disabledTools: NO_TOOLS };
-    const caller = { session, lease: LEASE, place, mark: markOf(example) };
+    const caller = { session, lease: LEASE, place, mark: markOf(example), armed: false, gates: NO_GATES };
     return imagineCall({ registry, policy: engine, caller, tool: tool.name, args: example.arguments ?? {}, nowMs: time * 1000 });
   }
   if (example.arguments !== undefined)

@@ -23,7 +23,7 @@ import { isInPlaceThisTurn, openWorkspaceRoots, type WorkspaceRoots } from "../s
 import { grantOf } from "./grants.ts";
 import type { OperatorDirectory } from "./operator-directory.ts";
 import { isWithin, realPath } from "./real-path.ts";
-import { readWorkspaceConfiguration, workspaceFilesState } from "./workspace-settings.ts";
+import { readWorkspaceConfiguration, TOOL_POLICY_FILE, type WorkspaceToolPolicy, workspaceFilesState } from "./workspace-settings.ts";
 
 /** What the operator says of workspaces; asked again whenever one is opened. */
 export type WorkspaceRules = () => Pick<OperatorDirectory, "settings" | "trusted">;
@@ -129,7 +129,7 @@ function areInPlace({ service, project }: WorkspaceRoots): boolean {
 }
 
 async function openWorkspace(rulesOf: WorkspaceRules, hidden: readonly string[], session: Session): Promise<OpenWorkspace> {
-  const { rules, disabledTools } = await planWorkspace(rulesOf, hidden, session);
+  const { rules, disabledTools, toolPolicy } = await planWorkspace(rulesOf, hidden, session);
   const workspace = workspaceBy(rules, session);
   const roots = openWorkspaceRoots(workspace);
   unused.register(roots, roots.close);
@@ -137,7 +137,8 @@ async function openWorkspace(rulesOf: WorkspaceRules, hidden: readonly string[],
     workspace,
     roots,
     disabledTools: new Set(disabledTools),
-    rules: blake3Hex(canonicalJson({ ...rules, disabledTools })),
+    ...(toolPolicy && { toolPolicy: toolPolicy.policy }),
+    rules: blake3Hex(canonicalJson({ ...rules, disabledTools, ...(toolPolicy && { toolPolicy: toolPolicy.digest }) })),
     volumeId: String(statSync(session.serviceRoot).dev),
   };
 }
@@ -149,6 +150,7 @@ export interface WorkspacePlan {
   /** What the workspace says of itself, and whether the operator trusts it. */
   readonly own: WorkspaceSettings;
   readonly trust: TrustState;
+  readonly toolPolicy?: WorkspaceToolPolicy;
 }
 
 /** Reads and combines the rules of the workspace of `session`; `assumeTrust` as if its own configuration were trusted. */
@@ -161,13 +163,16 @@ export async function planWorkspace(
   const { serviceRoot, projectRoot } = session;
   if (!isWithin(projectRoot, serviceRoot))
     throw new KernelError("CONFIG_INVALID", `the workspace \`${serviceRoot}\` does not lie in its project \`${projectRoot}\``);
-  const { settings: own, digests } = await readWorkspaceConfiguration(serviceRoot);
+  const { settings: own, digests, toolPolicy } = await readWorkspaceConfiguration(serviceRoot);
   const { settings, trusted = [] } = rulesOf();
   const trust = trustStateOf(trusted, serviceRoot, digests);
   const granted = grantOf(settings, serviceRoot)?.files;
   const zoneRules = trust === "trusted" || assumeTrust ? trustedRulesOf(settings, granted, own) : zoneRulesOf(settings, granted, own);
-  const rules = { ...zoneRules, hidden: hiddenPaths(hidden, session) };
-  return { rules, disabledTools: [...settings.tools.disabled, ...own.tools.disabled], own, trust };
+  // An agent that could change the policy could take back what it narrows.
+  const kept = toolPolicy === undefined ? zoneRules.settings : [...zoneRules.settings, `/${TOOL_POLICY_FILE}`];
+  const rules = { ...zoneRules, settings: kept, hidden: hiddenPaths(hidden, session) };
+  const disabledTools = [...settings.tools.disabled, ...own.tools.disabled];
+  return { rules, disabledTools, own, trust, ...(toolPolicy && { toolPolicy }) };
 }
 
 /** The workspace that `rules` make of the directories of `session`. */

@@ -11,6 +11,7 @@ import { blake3Digest, blake3Hex } from "../base/hash.ts";
 import { newId, type RandomBytes } from "../base/ids.ts";
 import { LEASE_DEPTH_MAX, SESSION_LIFETIME_MAX_MS, TOKEN_BYTES } from "../base/limits.ts";
 import { allow, type Denial, deny, type Verdict } from "../model/decision.ts";
+import { DEFAULT_MODE } from "../model/gates.ts";
 import type { Lease } from "../model/lease.ts";
 import type { Session } from "../model/session.ts";
 import type { SessionStore } from "./session-store.ts";
@@ -25,6 +26,9 @@ export interface NewSession {
   readonly isolationLevel: Session["isolationLevel"];
   readonly leaseId: string;
   readonly preset: string;
+  /** Absent: the mode that narrows nothing. */
+  readonly mode?: string;
+  readonly skill?: string;
   readonly lifetimeMs: number;
 }
 
@@ -46,7 +50,7 @@ export async function mintSession(store: SessionStore, wanted: NewSession, nowMs
     ...identity,
     id,
     tokenHash: blake3Hex(token),
-    mode: "default",
+    mode: identity.mode ?? DEFAULT_MODE,
     createdAtMs: nowMs,
     expiresAtMs: nowMs + lifetimeMs,
   };

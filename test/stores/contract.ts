@@ -4,6 +4,8 @@
  */
 import { describe, expect, test } from "vitest";
 import { systemRandom } from "../../src/base/ids.ts";
+import type { BudgetStore } from "../../src/budget/budget-store.ts";
+import type { RateStore } from "../../src/budget/rate-store.ts";
 import type { DedupeStore } from "../../src/dedupe/dedupe-store.ts";
 import type { FreezeStore } from "../../src/flow/freeze-store.ts";
 import type { MarkStore } from "../../src/flow/mark-store.ts";
@@ -20,9 +22,11 @@ import type { LockStore } from "../../src/sandbox/lock-store.ts";
 import type { ArmingStore } from "../../src/session/arming-store.ts";
 import type { SessionStore } from "../../src/session/session-store.ts";
 import { armingContract } from "./arming-contract.ts";
+import { budgetContract } from "./budget-contract.ts";
 import { dedupeContract } from "./dedupe-contract.ts";
 import { freezeContract } from "./freeze-contract.ts";
 import { markContract } from "./mark-contract.ts";
+import { rateContract } from "./rate-contract.ts";
 
 /** One kernel's view of a place where state is kept. */
 export interface Stores {
@@ -35,6 +39,8 @@ export interface Stores {
   readonly violations: ViolationStore;
   readonly locks: LockStore;
   readonly dedupe: DedupeStore;
+  readonly budgets: BudgetStore;
+  readonly rates: RateStore;
 }
 
 /** A backend under test: `freshPlace` is empty, `open` opens it for one kernel and is closed by the backend. */
@@ -100,6 +106,21 @@ export function storeContract(backend: Backend): void {
   describe(`${backend.name}: mark store`, () => markContract(backend));
   describe(`${backend.name}: arming store`, () => armingContract(backend));
   describe(`${backend.name}: freeze and violation stores`, () => freezeContract(backend));
+  describe(`${backend.name}: budget store`, () => {
+    budgetContract(
+      async () => (await open()).budgets,
+      async () => {
+        const [left, right] = await openTwice();
+        return [left.budgets, right.budgets];
+      },
+    );
+  });
+  describe(`${backend.name}: rate store`, () => {
+    rateContract(async () => {
+      const [left, right] = await openTwice();
+      return [left.rates, right.rates];
+    });
+  });
   describe(`${backend.name}: dedupe store`, () => {
     const bothOf = ([left, right]: readonly [Stores, Stores]) => [left.dedupe, right.dedupe] as const;
     dedupeContract(

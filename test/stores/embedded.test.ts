@@ -7,6 +7,7 @@ import { Worker } from "node:worker_threads";
 import Sqlite from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
 import { systemRandom } from "../../src/base/ids.ts";
+import { openBudgetStores } from "../../src/stores/embedded/budget-stores.ts";
 import { openDatabase } from "../../src/stores/embedded/database.ts";
 import { openDedupeStore } from "../../src/stores/embedded/dedupe-store.ts";
 import { openInstanceStore } from "../../src/stores/embedded/instance-store.ts";
@@ -20,14 +21,27 @@ import { freshDirectory } from "./place.ts";
 
 async function open(directory: string): Promise<Stores> {
   const ledger = await openLedgerStore(directory);
-  const { sessions, marks, freezes } = await openStateStores(directory);
+  const { sessions, marks, armings, freezes } = await openStateStores(directory);
   const violations = openViolationStore(directory);
   const locks = await openLockStore(directory);
   const dedupe = openDedupeStore(directory);
+  const { budgets, rates } = openBudgetStores(directory);
   onTestFinished(async () => {
-    await Promise.all([ledger.close(), sessions.close(), violations.close(), locks.close(), dedupe.close()]);
+    await Promise.all([ledger.close(), sessions.close(), violations.close(), locks.close(), dedupe.close(), budgets.close()]);
   });
-  return { ledger, sessions, marks, freezes, violations, locks, dedupe, instances: await openInstanceStore(directory, systemRandom) };
+  return {
+    ledger,
+    sessions,
+    marks,
+    armings,
+    freezes,
+    violations,
+    locks,
+    dedupe,
+    budgets,
+    rates,
+    instances: await openInstanceStore(directory, systemRandom),
+  };
 }
 
 storeContract({

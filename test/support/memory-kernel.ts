@@ -7,29 +7,43 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { z } from "zod";
+import type { ApprovalStore, AskingLimits } from "../../src/approval/approval-store.ts";
+import { type ApprovalSettings, Approvals, type InBandAsker } from "../../src/approval/approvals.ts";
+import type { DecisionStore } from "../../src/approval/decision-store.ts";
+import type { ApprovalManager } from "../../src/approval/handler.ts";
 import type { Clock } from "../../src/base/clock.ts";
 import { KernelError } from "../../src/base/errors.ts";
 import { systemRandom } from "../../src/base/ids.ts";
 import { canonicalJson, type JsonObject } from "../../src/base/json.ts";
+import { Budgets } from "../../src/budget/budget.ts";
+import type { BudgetStore } from "../../src/budget/budget-store.ts";
+import type { RateStore } from "../../src/budget/rate-store.ts";
+import { Rates } from "../../src/budget/rates.ts";
 import type { MaintainedContentStore } from "../../src/cas/content-store.ts";
 import { defaultSettings } from "../../src/config/config.ts";
 import { Dedupe } from "../../src/dedupe/dedupe.ts";
 import type { DedupeStore } from "../../src/dedupe/dedupe-store.ts";
 import { INITIAL_MARK } from "../../src/flow/flow.ts";
+import type { FreezeStore } from "../../src/flow/freeze-store.ts";
 import type { MarkStore } from "../../src/flow/mark-store.ts";
+import type { ViolationStore } from "../../src/flow/violation-store.ts";
 import {
   createKernelDoor,
   type KernelDoor,
   type KernelParts,
   type KernelSettings,
+  KillSwitch,
   type OpenWorkspace,
   SecretGuesses,
   ToolRegistry,
 } from "../../src/kernel/index.ts";
+import type { Bell } from "../../src/model/bell.ts";
 import type { CallResponse } from "../../src/model/call.ts";
 import type { Durability, EventSink, LedgerEvent } from "../../src/model/event.ts";
+import { NO_GATES, type ToolPolicy } from "../../src/model/gates.ts";
 import { type Lease, type LeaseBudget, type LeaseScope, UNRESTRICTED_SCOPE } from "../../src/model/lease.ts";
 import type { Session } from "../../src/model/session.ts";
+import { NO_LIMITS } from "../../src/model/spending-limits.ts";
 import type { Tool } from "../../src/model/tool.ts";
 import { BUILT_IN_ZONE_RULES, compileZones, type ZoneRules } from "../../src/model/zone.ts";
 import { createPolicyEngine, type PolicyEngine } from "../../src/policy/policy.ts";
@@ -37,11 +51,17 @@ import { createRedactor, type Redactor } from "../../src/redact/redact.ts";
 import { openWorkspaceRoots } from "../../src/sandbox/files/files.ts";
 import type { LockStore } from "../../src/sandbox/lock-store.ts";
 import { policyActions, policySources } from "../../src/server/policies.ts";
+import type { ArmingStore } from "../../src/session/arming-store.ts";
 import { mintSession } from "../../src/session/session.ts";
 import type { SessionStore } from "../../src/session/session-store.ts";
+import { openApprovalStore } from "../../src/stores/embedded/approval-store.ts";
+import { openBell } from "../../src/stores/embedded/bell.ts";
+import { openBudgetStores } from "../../src/stores/embedded/budget-stores.ts";
 import { openContentStore } from "../../src/stores/embedded/content-store.ts";
+import { openDecisionFiles } from "../../src/stores/embedded/decision-files.ts";
 import { openDedupeStore } from "../../src/stores/embedded/dedupe-store.ts";
 import { openStateStores } from "../../src/stores/embedded/state-stores.ts";
+import { openViolationStore } from "../../src/stores/embedded/violation-store.ts";
 import { artifactTools } from "../../src/tools/artifact/artifact-tools.ts";
 import { editTools } from "../../src/tools/edit/edit-tools.ts";
 import { fileTools } from "../../src/tools/file/file-tools.ts";
@@ -133,6 +153,13 @@ export interface MemoryKernelOptions {
   /** The operator's own policies. */
   readonly policies?: string;
   readonly workspaceDisabled?: readonly string[];
+  /** What the workspace's own `policy.json` leaves. */
+  readonly toolPolicy?: ToolPolicy;
+  /** Whether anybody holds an approver's credential: then calls that ask wait. */
+  readonly approvers?: boolean;
+  readonly approvalManager?: ApprovalManager;
+  readonly approvalSettings?: Partial<ApprovalSettings>;
+  readonly askingLimits?: AskingLimits;
   /** Another one than that of the built-in rules. */
   readonly redactor?: Redactor;
   /** What the kernel gets when it asks for the redactor. */
@@ -150,11 +177,28 @@ export interface MemoryKernel {
   readonly root: string;
   /** Claims and kept answers, in a database that is made when a call has a dedupe key; replace a method to break it. */
   readonly kept: { -readonly [Name in keyof DedupeStore]: DedupeStore[Name] };
+  /** What is spent and reserved, in a database that is made when something is limited; replace a method to break it. */
+  readonly spent: { -readonly [Name in keyof BudgetStore]: BudgetStore[Name] };
+  /** Token buckets, in the same database. */
+  readonly paced: { -readonly [Name in keyof RateStore]: RateStore[Name] };
+  readonly approvals: Approvals;
+  /** Requests for approval, in a database that is made when a call asks; replace a method to break it. */
+  readonly asked: { -readonly [Name in keyof ApprovalStore]: ApprovalStore[Name] };
+  readonly decisions: DecisionStore;
+  /** Whether anybody holds an approver's credential; without one, and without a handler, no call waits. */
+  readonly people: { approvers: boolean };
   /** Stored content, in files and a database that are made with the first use. */
   readonly content: MaintainedContentStore;
   /** Hashes of content that was found altered. */
   readonly corrupt: readonly string[];
   readonly marks: MarkStore;
+  /** Freezes and violations; replace a method to break it. */
+  readonly freezes: { -readonly [Name in keyof FreezeStore]: FreezeStore[Name] };
+  readonly violations: { -readonly [Name in keyof ViolationStore]: ViolationStore[Name] };
+  readonly killSwitch: KillSwitch;
+  /** Wakes other kernels, and this one. */
+  readonly bell: Bell;
+  readonly armings: ArmingStore;
   readonly state: string;
   readonly internalErrors: unknown[];
   readonly time: { nowMs: number };
@@ -176,6 +220,8 @@ export interface CallOptions {
   readonly token?: string;
   readonly dedupeKey?: string;
   readonly signal?: AbortSignal;
+  /** The client can show requests for approval. */
+  readonly inBand?: InBandAsker;
 }
 
 /** 2026-01-01T00:00:00Z, where the kernel's clock starts. */
@@ -200,6 +246,10 @@ export async function memoryKernel(options: MemoryKernelOptions = {}): Promise<M
   const fixed = fixedParts(clock, root, tools, options);
   const kept = { ...openDedupeStore(join(base, "state")) };
   onTestFinished(() => kept.close());
+  const spending = openBudgetStores(join(base, "state"));
+  const spent = { ...spending.budgets };
+  const paced = { ...spending.rates };
+  onTestFinished(() => spending.budgets.close());
   const content = openContentStore({
     stateDirectory: join(base, "state"),
     instanceId: fixed.instanceId,
@@ -215,6 +265,32 @@ export async function memoryKernel(options: MemoryKernelOptions = {}): Promise<M
   if (options.unmarked !== true)
     await state.marks.raiseMark(session, INITIAL_MARK, { trustLevel: "verified", dataClass: "internal" }, START_MS);
   const onInternalError = (error: unknown) => void internalErrors.push(error);
+  const freezes = withOwnMethods(state.freezes);
+  const violations = { ...openViolationStore(join(base, "marks")) };
+  onTestFinished(() => violations.close());
+  const bell = await openBell(join(base, "marks"), onInternalError);
+  onTestFinished(() => bell.close());
+  const asked = { ...openApprovalStore(join(base, "state")) };
+  onTestFinished(() => asked.close());
+  const decisions = openDecisionFiles(join(base, "state"), onInternalError);
+  onTestFinished(() => decisions.close());
+  const { approvers = false, approvalManager, askingLimits, approvalSettings } = options;
+  const people = { approvers };
+  const approvals = new Approvals({
+    store: asked,
+    decisions,
+    bell,
+    manager: approvalManager,
+    hasApprovers: async () => people.approvers,
+    settings: () => ({ waitMs: undefined, lifetimeMs: 15 * 60_000, attendedClients: new Set(), ...approvalSettings }),
+    ledger,
+    clock,
+    random: systemRandom,
+    onInternalError,
+    ...(askingLimits && { limits: askingLimits }),
+  });
+  onTestFinished(() => approvals.shutDown());
+  const killSwitch = new KillSwitch({ sessions, freezes, bell, clock, onInternalError });
   let brokenBy: Error | undefined;
   let rezoned: OpenWorkspace | undefined;
   const door = createKernelDoor({
@@ -228,17 +304,23 @@ export async function memoryKernel(options: MemoryKernelOptions = {}): Promise<M
     policy: () => policy.current(),
     sessions,
     marks: state.marks,
+    violations,
+    killSwitch,
+    armings: state.armings,
+    approvals,
     content,
+    budgets: new Budgets({ store: spent, instanceId: fixed.instanceId, clock, random: systemRandom, onInternalError }),
+    rates: new Rates({ store: paced, instanceId: fixed.instanceId, clock, onInternalError }),
     dedupe: new Dedupe({ store: kept, instanceId: fixed.instanceId, isAlive: async () => false, clock, onInternalError }),
     ledger,
     onInternalError,
   });
   let calls = 0;
-  const call: MemoryKernel["call"] = (tool, args, { signal, ...given } = {}) => {
+  const call: MemoryKernel["call"] = (tool, args, { signal, inBand, ...given } = {}) => {
     calls += 1;
     const { requestId = `req-${calls}`, token: sessionToken = token, dedupeKey } = given;
     const submission = { kind: "call", requestId, sessionToken, tool, arguments: args, ...(dedupeKey !== undefined && { dedupeKey }) };
-    return door.execute(submission as Parameters<KernelDoor["execute"]>[0], signal ?? new AbortController().signal);
+    return door.execute(submission as Parameters<KernelDoor["execute"]>[0], signal ?? new AbortController().signal, undefined, inBand);
   };
   const textOf = (path: string) => readFileSync(join(root, path), "utf8");
   const breakWorkspace = (error: Error) => {
@@ -254,9 +336,20 @@ export async function memoryKernel(options: MemoryKernelOptions = {}): Promise<M
     rezone,
     locks: fixed.locks,
     kept,
+    spent,
+    paced,
+    approvals,
+    asked,
+    decisions,
+    people,
     content,
     corrupt,
     marks: state.marks,
+    freezes,
+    violations,
+    killSwitch,
+    bell,
+    armings: state.armings,
     state: join(base, "state"),
     door,
     ledger,
@@ -273,7 +366,32 @@ export async function memoryKernel(options: MemoryKernelOptions = {}): Promise<M
   };
 }
 
-type FixedParts = Omit<KernelParts, "policy" | "sessions" | "marks" | "content" | "dedupe" | "ledger" | "onInternalError">;
+/** A store whose methods can be replaced one by one. */
+function withOwnMethods(store: FreezeStore): { -readonly [Name in keyof FreezeStore]: FreezeStore[Name] } {
+  return {
+    findFreeze: (owner) => store.findFreeze(owner),
+    insertFreeze: (freeze) => store.insertFreeze(freeze),
+    removeFreeze: (target) => store.removeFreeze(target),
+    listFreezes: () => store.listFreezes(),
+  };
+}
+
+type FixedParts = Omit<
+  KernelParts,
+  | "policy"
+  | "sessions"
+  | "marks"
+  | "violations"
+  | "killSwitch"
+  | "armings"
+  | "approvals"
+  | "content"
+  | "budgets"
+  | "rates"
+  | "dedupe"
+  | "ledger"
+  | "onInternalError"
+>;
 
 function fixedParts(clock: Clock, root: string, tools: readonly Tool[], options: MemoryKernelOptions): FixedParts {
   const registry = new ToolRegistry();
@@ -281,12 +399,27 @@ function fixedParts(clock: Clock, root: string, tools: readonly Tool[], options:
   const workspace = { serviceRoot: root, projectRoot: root, sharedPaths: [], zones: compileZones(BUILT_IN_ZONE_RULES, "") };
   const roots = openWorkspaceRoots(workspace);
   onTestFinished(() => roots.close());
-  const place = { workspace, roots, disabledTools: new Set(options.workspaceDisabled), volumeId: "1" };
+  const place = {
+    workspace,
+    roots,
+    disabledTools: new Set(options.workspaceDisabled),
+    volumeId: "1",
+    ...(options.toolPolicy && { toolPolicy: options.toolPolicy }),
+  };
   return {
     clock,
     random: systemRandom,
     instanceId: "ins_test",
-    settings: { toolsEnabled: true, disabledTools: new Set(), violationsPerMinute: 5, ...options.settings },
+    settings: {
+      toolsEnabled: true,
+      disabledTools: new Set(),
+      violationsPerMinute: 5,
+      limits: NO_LIMITS,
+      freezeOnAlert: true,
+      armed: false,
+      gates: NO_GATES,
+      ...options.settings,
+    },
     registry,
     redactor: options.brokenRedactor ?? (() => options.redactor ?? builtInRedactor()),
     guesses: new SecretGuesses(),

@@ -17,3 +17,5 @@ export const GLOB_ALTERNATIVES_MAX = 256;
 export const GLOB_EXPANDED_CHARACTERS_MAX = 8 * KIB;
 /** Characters of all globs of one list of zone patterns, braces written out: every path of every call is tried on them. */
 export const GLOB_LIST_CHARACTERS_MAX = 32 * KIB;
+/** Milliseconds that one arming may last: a working day with a margin; who needs longer arms again, and says so. */
+export const ARMING_MAX_MS = 24 * 3_600_000;

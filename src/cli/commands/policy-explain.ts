@@ -61,13 +61,14 @@ async function leaseOf(kernel: import("../../server/compose.ts").OpenKernel, id:
   throw new KernelError("USAGE", `there is no lease \`${id}\`; \`handrail leases list\` shows them`);
 }
 
-function printExplanation({ tool, denial, accesses, advice, stuck, notes }: AdvisedExplanation): void {
+function printExplanation({ tool, denial, accesses, armed, advice, stuck, notes }: AdvisedExplanation): void {
   if (denial) print(visible(`${tool}: denied by ${denial.ruleId} (${denial.layer}, ${denial.reason}): ${denial.message}`));
   for (const { resource, effect, zone, policy } of accesses) {
     const where = zone === undefined || zone === "own" ? "" : ` (zone ${zone})`;
     print(visible(`${tool} ${effect} ${resource}${where}: ${policy.verdict.decision} by ${policy.decidedBy.join(", ")}`));
     if (policy.verdict.decision === "allow") {
-      for (const due of policy.verdict.obligations) print(visible(`  needs ${due.obligation} by ${due.ruleId} ${due.reason}`));
+      for (const due of policy.verdict.obligations)
+        print(visible(`  needs ${due.obligation} by ${due.ruleId} ${due.reason}${due.obligation === "arm" && armed ? " (armed)" : ""}`));
     } else if (policy.verdict.message !== undefined) print(visible(`  ${policy.verdict.message}`));
     for (const rule of policy.matching) print(visible(`  ${rule.outcome} ${rule.effect} ${rule.id} (${rule.file}:${rule.line})`));
   }

@@ -1,8 +1,9 @@
 /** `handrail sessions` and `handrail leases`: the operator makes, lists, narrows and ends them. */
 import type { Command } from "commander";
-import { type Lease, type LeaseScope, UNRESTRICTED_SCOPE } from "../../model/lease.ts";
+import { printBudget } from "../../model/budget-text.ts";
+import { type Lease, type LeaseBudget, type LeaseScope, UNRESTRICTED_SCOPE } from "../../model/lease.ts";
 import type { Session } from "../../model/session.ts";
-import { currentUser, parseDuration } from "../inputs.ts";
+import { budgetOption, currentUser, parseDuration } from "../inputs.ts";
 import { type KernelFlags, withKernel, withKernelOptions } from "../kernel-options.ts";
 import { print, printJson, table, visible } from "../output.ts";
 
@@ -10,6 +11,7 @@ interface ScopeFlags {
   readonly tools?: string[];
   readonly read?: string[];
   readonly write?: string[];
+  readonly budget?: LeaseBudget;
 }
 
 interface CreateFlags extends KernelFlags, ScopeFlags {
@@ -35,11 +37,14 @@ export function addSessionsCommand(program: Command): void {
     .option("--preset <name>", "reader, dev, autonomous or open")
     .option("--agent <name>", "agent name for the evidence", "agent")
     .option("--lifetime <duration>", "such as 8h (default: 12h)")
-    .option("--lease <id>", "act under an existing lease, narrowed by --tools, --read and --write")
+    .option("--lease <id>", "act under an existing lease, narrowed by --tools, --read, --write and --budget")
     .option("--json", "print JSON");
   withKernelOptions(withScopeOptions(create)).action(createSession);
   withKernelOptions(sessions.command("list").description("list sessions, newest first").option("--json", "print JSON")).action(
-    (flags: CreateFlags) => withKernel(flags, async (kernel) => showSessions(await kernel.administration.listSessions(), flags.json)),
+    (flags: CreateFlags) =>
+      withKernel(flags, async ({ administration, arming }) =>
+        showSessions(await administration.listSessions(), flags.json, await arming.list()),
+      ),
   );
   withKernelOptions(sessions.command("revoke <id>").description("end a session for good").option("--json", "print JSON")).action(
     (id: string, flags: CreateFlags) =>
@@ -60,7 +65,10 @@ export function addLeasesCommand(program: Command): void {
     .option("--json", "print JSON");
   withKernelOptions(withScopeOptions(derive)).action((parent: string, flags: CreateFlags) =>
     withKernel(flags, async (kernel) =>
-      showLeases([await kernel.administration.deriveLease(parent, scopeOf(flags), parseDuration(flags.lifetime ?? ""))], flags.json),
+      showLeases(
+        [await kernel.administration.deriveLease(parent, scopeOf(flags), parseDuration(flags.lifetime ?? ""), flags.budget)],
+        flags.json,
+      ),
     ),
   );
   withKernelOptions(
@@ -84,7 +92,8 @@ function withScopeOptions(command: Command): Command {
   return command
     .option("--tools <names...>", "tools that the lease covers (default: all)")
     .option("--read <globs...>", "paths that may be read, from the workspace root or @project/ (default: all)")
-    .option("--write <globs...>", "paths that may be written (default: all)");
+    .option("--write <globs...>", "paths that may be written (default: all)")
+    .option("--budget <amounts>", "what may be spent, such as calls=100,duration=10m,bytes=1GB,tokens=50000,cost=2.50", budgetOption);
 }
 
 function scopeOf(flags: ScopeFlags): LeaseScope {
@@ -104,6 +113,7 @@ async function createSession(flags: CreateFlags): Promise<void> {
       userId: currentUser(),
       agentId: flags.agent,
       scope: scopeOf(flags),
+      ...(flags.budget !== undefined && { budget: flags.budget }),
       askedBy: "operator",
     });
     if (flags.json) return printJson({ ...publicSession(session), token });
@@ -118,26 +128,36 @@ function publicSession(session: Session): object {
   return shown;
 }
 
+type Armings = Awaited<ReturnType<import("../../server/compose.ts").OpenKernel["arming"]["list"]>>;
+
+/** The longest of the armings that cover the session. */
+function armedOf({ id }: Session, armings: Armings): { readonly armedUntil?: string } {
+  const covering = armings.filter(({ sessionId }) => sessionId === undefined || sessionId === id);
+  if (covering.length === 0) return {};
+  return { armedUntil: new Date(Math.max(...covering.map(({ untilMs }) => untilMs))).toISOString() };
+}
+
 function stateOf(session: Session): string {
   if (session.revokedAtMs !== undefined) return "revoked";
   if (session.frozenAtMs !== undefined) return "frozen";
   return Date.now() >= session.expiresAtMs ? "expired" : "active";
 }
 
-function showSessions(sessions: readonly Session[], json: boolean | undefined): void {
+function showSessions(sessions: readonly Session[], json: boolean | undefined, armings: Armings = []): void {
   if (json) {
-    printJson(sessions.map(publicSession));
+    printJson(sessions.map((session) => ({ ...publicSession(session), ...armedOf(session, armings) })));
     return;
   }
   const rows = sessions.map((session) => [
     session.id,
     stateOf(session),
+    armedOf(session, armings).armedUntil ?? "-",
     session.role,
     session.preset,
     visible(session.agentId),
     visible(session.serviceRoot),
   ]);
-  print(table([["SESSION", "STATE", "ROLE", "PRESET", "AGENT", "WORKSPACE"], ...rows]));
+  print(table([["SESSION", "STATE", "ARMED UNTIL", "ROLE", "PRESET", "AGENT", "WORKSPACE"], ...rows]));
 }
 
 function showLeases(leases: readonly Lease[], json: boolean | undefined): void {
@@ -150,9 +170,10 @@ function showLeases(leases: readonly Lease[], json: boolean | undefined): void {
     leaseState(lease),
     lease.parentId ?? "-",
     new Date(lease.expiresAtMs).toISOString(),
+    printBudget(lease.budget),
     visible(JSON.stringify(lease.scope.tools)),
   ]);
-  print(table([["LEASE", "STATE", "PARENT", "EXPIRES", "TOOLS"], ...rows]));
+  print(table([["LEASE", "STATE", "PARENT", "EXPIRES", "BUDGET", "TOOLS"], ...rows]));
 }
 
 function leaseState(lease: Lease): string {

@@ -1,0 +1,19 @@
+/**
+ * Whether a call that needs arming may go on. Arming is the operator's act alone: no answer in band grants it, and no
+ * approval stands for it.
+ */
+import { allow, deny, type Verdict } from "../model/decision.ts";
+import type { ImposedObligation } from "./approval.ts";
+
+/** Whether the call needs no arming, or is armed. */
+export function checkArming(tool: string, obligations: readonly ImposedObligation[], armed: boolean): Verdict<undefined> {
+  const imposed = armed ? undefined : obligations.find((candidate) => candidate.obligation === "arm");
+  if (!imposed) return allow(undefined);
+  return deny({
+    layer: "gates",
+    reason: "tool_requires_arming",
+    ruleId: imposed.ruleId,
+    message: `\`${tool}\` runs only while it is armed, and it is not; ask the operator to arm it, then send the call again`,
+    fix: "the operator runs `handrail arm --for 15m`",
+  });
+}
