@@ -211,12 +211,12 @@ export async function receiveContent(
 ): Promise<ReceivedUpload> {
   const stream = redaction.byteStream();
   const staged = await content.stage(withoutSecrets(chunks, stream), announced, signal);
-  return { staged, found: { definite: 0, probable: stream.findings.length } };
+  return { staged, found: foundIn(stream) };
 }
 
 async function* withoutSecrets(chunks: AsyncIterable<Uint8Array>, stream: ByteRedactionStream): AsyncGenerator<Uint8Array> {
   const refuse = () => {
-    if (stream.findings.some(({ kind }) => kind === "definite")) throw new Refusal(SECRET_IN_CONTENT);
+    if (foundIn(stream).definite > 0) throw new Refusal(SECRET_IN_CONTENT);
   };
   for await (const chunk of chunks) {
     stream.push(chunk);
@@ -225,6 +225,15 @@ async function* withoutSecrets(chunks: AsyncIterable<Uint8Array>, stream: ByteRe
   }
   stream.end();
   refuse();
+}
+
+function foundIn({ counts }: ByteRedactionStream): FoundSecrets {
+  let [definite, probable] = [0, 0];
+  for (const count of counts.values()) {
+    definite += count.definite;
+    probable += count.probable;
+  }
+  return { definite, probable };
 }
 
 async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {

@@ -177,5 +177,5 @@ async function* redacted(
   const stream = redaction.byteStream(window);
   for await (const chunk of chunks) yield stream.push(chunk);
   yield stream.end();
-  redaction.take(stream.findings);
+  redaction.takeCounts(stream.counts);
 }

@@ -57,7 +57,7 @@ export class ProgressFeed {
     this.#ended = true;
     for (const stream of ["stdout", "stderr"] as const) {
       this.#sendOutput(stream, this.#streams[stream].end());
-      this.#redaction.take(this.#streams[stream].findings);
+      this.#redaction.takeCounts(this.#streams[stream].counts);
     }
   }
 

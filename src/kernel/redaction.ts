@@ -10,7 +10,7 @@ import type { FoundSecrets } from "../flow/labels.ts";
 import type { ToolCall } from "../model/call.ts";
 import type { Denial } from "../model/decision.ts";
 import type { Excerpt, HiddenRange, Window } from "../model/tool.ts";
-import type { ByteRedactionStream, Finding, KnownSecret, Redactor, ValueJudge } from "../redact/redact.ts";
+import type { ByteRedactionStream, Finding, FindingCounts, KnownSecret, Redactor, ValueJudge } from "../redact/redact.ts";
 
 /** The secrets that the kernel holds for a call and that must not leave with its result. */
 export function secretsOf(call: Pick<ToolCall, "sessionToken">): readonly KnownSecret[] {
@@ -95,9 +95,18 @@ export class CallRedaction {
     return shown.findings.length === 0 ? bytes.subarray(window.start, window.end) : Buffer.from(shown.text, "latin1");
   }
 
-  /** For bytes that come in pieces; hand its findings to `take` when it is over. */
+  /** For bytes that come in pieces; hand its counts to `takeCounts` when it is over. */
   byteStream(window?: Window): ByteRedactionStream {
     return this.#redactor.byteStream(this.#secrets, window);
+  }
+
+  /** Counts what was found in a stream. */
+  takeCounts(counts: FindingCounts): void {
+    for (const [rule, { definite, probable }] of counts) {
+      this.#definite += definite;
+      this.#probable += probable;
+      this.#rules.set(rule, (this.#rules.get(rule) ?? 0) + definite + probable);
+    }
   }
 
   /** Counts what was found. */

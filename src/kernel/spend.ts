@@ -60,7 +60,7 @@ async function reserve(parts: KernelParts, trail: Trail, { transfer }: Waiter): 
   const { caller, session, tool, call } = trail;
   assert(caller && session && tool && call, "only an analysed call is paid for");
   const accounts = accountsOf(session, await leasesOf(parts, caller.lease), parts.settings.limits);
-  const upload = transfer?.upload !== undefined && "sizeBytes" in transfer.upload ? transfer.upload.sizeBytes : 0;
+  const upload = transfer?.upload !== undefined && "staged" in transfer.upload ? transfer.upload.staged.sizeBytes : 0;
   const bytesIn = argumentBytes(call.arguments) + upload;
   const need = needOf(tool.spends?.(trail.args) ?? {}, bytesIn);
   const spender = { sessionId: session.id, actor: `${session.userId}/${session.agentId}`, requestId: trail.requestId };

@@ -17,6 +17,15 @@ export interface Finding {
   readonly end: number;
 }
 
+/** How often a rule has found something. */
+export interface RuleCount {
+  readonly definite: number;
+  readonly probable: number;
+}
+
+/** The findings of each rule, counted: complete where a list of them would have to end. */
+export type FindingCounts = ReadonlyMap<string, RuleCount>;
+
 /**
  * Joins findings that overlap: the range is their union, the rule that of the better one (definite before probable, then
  * the specific, the longer one, then the earlier one, then the one whose rule's name comes first).

@@ -16,7 +16,7 @@ import { RedactionTables, type RedactorOptions } from "./tables.ts";
 import { ByteRedactionStream, type StreamWindow, TextRedactionStream } from "./text-stream.ts";
 import { redactWindow, type Window } from "./window.ts";
 
-export type { Finding } from "./finding.ts";
+export type { Finding, FindingCounts } from "./finding.ts";
 export type { KnownSecret } from "./known-secret.ts";
 export type { ValueJudge } from "./named-rule.ts";
 export type { RedactorOptions } from "./tables.ts";

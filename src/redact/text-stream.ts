@@ -7,7 +7,7 @@
  * beginning of a keyword otherwise; no text is looked at twice for the same keyword.
  */
 import { REDACTION_FINDINGS_KEPT_MAX } from "../base/limits.ts";
-import { addToChain, type Chain, closeChain, type Finding, startChain } from "./finding.ts";
+import { addToChain, type Chain, closeChain, type Finding, type FindingCounts, type RuleCount, startChain } from "./finding.ts";
 import { markerOf } from "./marker.ts";
 import { emptyMemo, MATCHER_BEHIND_MAX, type ScanMemo } from "./matcher.ts";
 import { type TriggerTable, verify } from "./scan.ts";
@@ -26,6 +26,7 @@ interface Candidate {
 
 const LINE_FEED = 10;
 const ASCII = 128;
+const NONE: RuleCount = { definite: 0, probable: 0 };
 const KEPT_BEFORE = 2 * MATCHER_BEHIND_MAX + 16;
 
 /** The part of a stream that is wanted; what stands around it is searched and does not leave. */
@@ -43,6 +44,7 @@ export class TextRedactionStream {
   readonly #states: number[];
   readonly #queues = new Map<number, Candidate[]>();
   readonly #findings: Finding[] = [];
+  readonly #counts = new Map<string, RuleCount>();
   #waiting: Finding[] = [];
   #text = "";
   /** Where `#text` begins, counted from the beginning of the stream. */
@@ -72,6 +74,11 @@ export class TextRedactionStream {
   /** What was found in the text that has left; the first ones, if there were very many. */
   get findings(): readonly Finding[] {
     return this.#findings;
+  }
+
+  /** How often each rule has found something in that text. */
+  get counts(): FindingCounts {
+    return this.#counts;
   }
 
   #scan(number: number, table: TriggerTable, piece: string, at: number): void {
@@ -177,6 +184,9 @@ export class TextRedactionStream {
     }
     const marker = this.#chain.interleaved ? [...markerOf(finding.rule)].join("\0") : markerOf(finding.rule);
     if (this.#findings.length < REDACTION_FINDINGS_KEPT_MAX) this.#findings.push(finding);
+    const { definite, probable } = this.#counts.get(finding.rule) ?? NONE;
+    const isDefinite = finding.kind === "definite";
+    this.#counts.set(finding.rule, isDefinite ? { definite: definite + 1, probable } : { definite, probable: probable + 1 });
     this.#emitted = this.#chain.end;
     this.#chain = undefined;
     return marker;
@@ -218,5 +228,10 @@ export class ByteRedactionStream {
   /** What was found in the bytes that have left; offsets count bytes. */
   get findings(): readonly Finding[] {
     return this.#stream.findings;
+  }
+
+  /** How often each rule has found something in those bytes. */
+  get counts(): FindingCounts {
+    return this.#stream.counts;
   }
 }

@@ -5,7 +5,8 @@ import { create } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { KernelError } from "../../src/base/errors.ts";
-import { INLINE_RESULT_BYTES_MAX, REFUSAL_TEXT_CHARACTERS_MAX } from "../../src/base/limits.ts";
+import { blake3Hex } from "../../src/base/hash.ts";
+import { INLINE_RESULT_BYTES_MAX, REDACTION_FINDINGS_KEPT_MAX, REFUSAL_TEXT_CHARACTERS_MAX } from "../../src/base/limits.ts";
 import { ToolRequestSchema } from "../../src/gen/handrail/tool/v1/tool_pb.ts";
 import { ToolFailure } from "../../src/model/failure.ts";
 import type { ProgressReport } from "../../src/model/progress.ts";
@@ -330,6 +331,51 @@ describe("writing", () => {
     const uploaded = await door.putContent({ requestId: "r", sessionToken: token }, {}, pieces(), new AbortController().signal);
     expect(uploaded.outcome).toMatchObject(refused);
     expect((await call("put_content", { content: "clean" })).outcome.kind).toBe("success");
+  });
+
+  test("content is refused for a definite secret behind more probable ones than are listed", async () => {
+    const { call, door, token, ledger } = await memoryKernel();
+    const text = `${`password = "${PASSWORD}"\n`.repeat(REDACTION_FINDINGS_KEPT_MAX + 1)}${KEY}\n`;
+    async function* pieces() {
+      yield Buffer.from(text);
+    }
+    const { outcome } = await door.putContent({ requestId: "r", sessionToken: token }, {}, pieces(), new AbortController().signal);
+    expect(outcome).toMatchObject({ kind: "denied", denial: { reason: "flow_secret_content" } });
+    expect((await call("put_content", { content: text.slice(0, -KEY.length - 1) })).outcome.kind).toBe("success"); // control
+    expect(ledger.of("tool_executed")).toHaveLength(1);
+  });
+
+  test("a result that streams is labelled by all that was found in it, and all of it is counted", async () => {
+    const text = `${`password = "${PASSWORD}"\n`.repeat(REDACTION_FINDINGS_KEPT_MAX + 1)}${KEY}\n`;
+    async function* pieces() {
+      yield Buffer.from(text);
+    }
+    const big = testTool("big", () => ({ kind: "stream", chunks: pieces() }), { ...DECLARED });
+    const { call, ledger } = await memoryKernel({ tools: [big] });
+    expect((await call("big", { path: "a" })).outcome).toMatchObject({ kind: "success", label: { dataClass: "secret" } });
+    expect(ledger.of("secret_redacted")[0]?.payload).toMatchObject({ definite: 1, probable: REDACTION_FINDINGS_KEPT_MAX + 1 });
+  });
+
+  test.each([
+    ["what only looks like a secret makes it sensitive", `password = "${PASSWORD}"\n`, "sensitive"],
+    ["what holds nothing of the kind stays internal", "password = changeme\n", "internal"],
+  ])("content in a call and beside it is stored as it is: %s", async (_, text, dataClass) => {
+    const { call, door, token, content, session, marks } = await memoryKernel();
+    const owner = { userId: session.userId, workspace: session.serviceRoot };
+    async function* pieces(sent: string) {
+      for (const character of sent) yield Buffer.from(character);
+    }
+    await door.putContent({ requestId: "r", sessionToken: token }, {}, pieces(`${text}beside`), new AbortController().signal);
+    expect((await call("put_content", { content: `${text}inside` })).outcome.kind).toBe("success");
+    expect(await marks.findMark(session)).toMatchObject({ dataClass: "internal" }); // what was sent was known before
+    for (const stored of [`${text}beside`, `${text}inside`]) {
+      const hash = blake3Hex(stored);
+      expect(await content.find(hash, owner)).toMatchObject({ sizeBytes: stored.length, label: { dataClass } });
+      const { outcome } = await call("artifact_fetch", { content_hash: hash });
+      expect(outcome).toMatchObject({ kind: "success", label: { dataClass } });
+    }
+    // It may be fetched as it is by whoever may read it, so that fetching it counts as having seen it.
+    expect(await marks.findMark(session)).toMatchObject({ dataClass });
   });
 
   test("metadata of an artifact with a secret asks", async () => {
