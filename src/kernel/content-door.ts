@@ -13,14 +13,15 @@ import type { AnnouncedContent } from "../cas/content-store.ts";
 import { judgeFlow } from "../flow/flow.ts";
 import type { CallResponse, ToolCall } from "../model/call.ts";
 import { Refusal, ToolFailure } from "../model/failure.ts";
-import { authenticate } from "../session/session.ts";
 import { analyse } from "./analyse.ts";
+import { mayAct } from "./authenticate.ts";
 import { callerOf } from "./caller.ts";
 import { receiveContent } from "./content-access.ts";
 import { evaluateAccesses } from "./decide.ts";
+import { checkMasterGate, withGateDemands } from "./gates.ts";
 import type { KernelParts } from "./parts.ts";
 import { CallRedaction, secretsOf } from "./redaction.ts";
-import { checkMasterGate, checkScope } from "./scope.ts";
+import { checkScope } from "./scope.ts";
 import type { Submission, Waiter } from "./submission.ts";
 import type { ReceivedUpload, Transfer, UploadFailure } from "./transfer.ts";
 
@@ -87,14 +88,23 @@ export async function putContent(
 }
 
 /** Fetches content: the call `artifact_fetch` whose bytes stream after it was answered. Never rejects. */
-export async function getContent(submit: Submit, request: FetchRequest, signal: AbortSignal): Promise<Fetched> {
+export async function getContent(parts: KernelParts, submit: Submit, request: FetchRequest, signal: AbortSignal): Promise<Fetched> {
   const { requestId, sessionToken, hash, offset, limit } = request;
   const args = { content_hash: hex(hash), ...(offset !== undefined && { offset }), ...(limit !== undefined && { limit }) };
   const transfer: Transfer = {};
   const submission = { kind: "call", requestId, sessionToken, tool: "artifact_fetch", arguments: args, reply: "stream" } as const;
   const response = await submit(submission, { signal, transfer });
   if (response.outcome.kind !== "success" || transfer.opened === undefined) return { kind: "refused", response };
-  return { kind: "content", size: transfer.opened.sizeBytes, chunks: transfer.opened.chunks };
+  return { kind: "content", size: transfer.opened.sizeBytes, chunks: whileAllowed(parts, sessionToken, transfer.opened.chunks) };
+}
+
+/** What streams after its call was answered ends, like a running call, when its session must not act any more. */
+async function* whileAllowed(parts: KernelParts, token: string, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for await (const chunk of chunks) {
+    const still = await mayAct(parts, token, parts.clock.nowMs());
+    if (!still.ok) throw new ToolFailure("CANCELLED", still.denial.message, "ask the operator; the rest was not sent");
+    yield chunk;
+  }
 }
 
 /**
@@ -106,16 +116,17 @@ async function senderOf(parts: KernelParts, who: TransferCaller, args: JsonObjec
     const call: ToolCall = { ...who, dedupeKey: "", tool: "put_content", arguments: args, variant: "call", reply: "result" };
     const nowMs = parts.clock.nowMs();
     if (!checkMasterGate(parts.settings, call.tool).ok) return undefined;
-    const authenticated = await authenticate(parts.sessions, who.sessionToken, nowMs);
+    const authenticated = await mayAct(parts, who.sessionToken, nowMs);
     if (!authenticated.ok) return undefined;
-    const analysed = analyse(parts.registry, call, {});
+    const analysed = analyse(parts.registry, call, {}, parts.settings.gates);
     if (!analysed.ok) return undefined;
     const { session } = authenticated.value;
     const caller = await callerOf(parts, authenticated.value);
-    const { tool, accesses } = analysed.value;
-    const scoped = checkScope(caller, tool, accesses, nowMs);
+    const { tool } = analysed.value;
+    const scoped = checkScope(caller, tool, analysed.value, nowMs);
     if (!scoped.ok || !judgeFlow(caller.mark, tool.capability, scoped.value).ok) return undefined;
-    const decided = evaluateAccesses(await parts.policy(session.preset), caller, tool, scoped.value, nowMs);
+    const demands = withGateDemands(caller, tool.name, analysed.value.demands);
+    const decided = evaluateAccesses(await parts.policy(session.preset), caller, tool, scoped.value, nowMs, demands);
     if (!decided.ok || decided.value.obligations.length > 0) return undefined;
     return JSON.stringify([session.userId, session.agentId]);
   } catch (error) {
