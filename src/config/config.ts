@@ -18,6 +18,9 @@ import {
 } from "../base/limits.ts";
 import { PRESET_NAMES } from "../model/preset.ts";
 import { BUILT_IN_ROLES, ROLE_PATTERN } from "../model/role.ts";
+import { approvalSettings } from "./approvals.ts";
+import { capabilitySettings } from "./capabilities.ts";
+import { limitSettings } from "./limits.ts";
 import { redactionSettings } from "./redaction.ts";
 import { parseYaml, shortened } from "./yaml.ts";
 
@@ -54,7 +57,11 @@ const workspace = z.strictObject({
 });
 
 const tools = z.strictObject({ enabled: z.boolean().default(true), disabled: listOf(z.string()).default([]) });
-const alert = z.strictObject({ violations_per_minute: z.int().min(1).max(1_000_000).default(ALERT_VIOLATIONS_PER_MINUTE) });
+const alert = z.strictObject({
+  violations_per_minute: z.int().min(1).max(1_000_000).default(ALERT_VIOLATIONS_PER_MINUTE),
+  /** Whether more violations freeze the agent until a person has reviewed it; otherwise they are recorded only. */
+  freeze: z.boolean().default(true),
+});
 const sessions = z.strictObject({
   lifetime_seconds: z
     .int()
@@ -69,8 +76,12 @@ const settings = z.strictObject({
   tools: tools.prefault({}),
   files: files.prefault({}),
   alert: alert.prefault({}),
+  approvals: approvalSettings.prefault({}),
   sessions: sessions.prefault({}),
+  limits: limitSettings.prefault({}),
   redaction: redactionSettings.prefault({}),
+  /** What the operator says about single tools. */
+  capabilities: capabilitySettings.default({}),
   roles: listOf(role).default([...BUILT_IN_ROLES]),
   workspaces: listOf(workspace).default([]),
 });

@@ -16,11 +16,16 @@ import type { Denial } from "../model/decision.ts";
 import type { EventType, LedgerEvent } from "../model/event.ts";
 import type { ToolFailure } from "../model/failure.ts";
 import type { Mark } from "../model/label.ts";
+import { resourceId } from "../policy/vocabulary.ts";
+import { countViolation, violationType } from "./alarm.ts";
+import { policyResource } from "./decide.ts";
 import type { CleanResult } from "./large-result.ts";
+import { NETWORK_PREFIX } from "./network-rules.ts";
 import type { KernelParts } from "./parts.ts";
 import { RefusalRates } from "./refusal-rate.ts";
+import { severityFact } from "./severity.ts";
+import { spentFact } from "./spend.ts";
 import type { Trail } from "./trail.ts";
-import { ViolationRate } from "./violation-rate.ts";
 
 /** Records what happens to calls; one per kernel. */
 export class Evidence {
@@ -28,11 +33,9 @@ export class Evidence {
   readonly #refusals = new RefusalRates();
   #suppressed = 0;
   #flushedMs = 0;
-  readonly #violations: ViolationRate;
 
   constructor(parts: KernelParts) {
     this.#parts = parts;
-    this.#violations = new ViolationRate(parts.settings.violationsPerMinute);
   }
 
   /** Records the durable intent of a call with an effect. Resolves with its sequence. */
@@ -53,6 +56,8 @@ export class Evidence {
       outputBytes: clean.outputBytes,
       ...(clean.outcome.stored && { resultHash: clean.outcome.stored.hash }),
       label: { trustLevel: clean.outcome.label.trustLevel, dataClass: clean.outcome.label.dataClass },
+      ...spentFact(trail),
+      ...stoppedFact(trail),
       executionTime: this.#elapsedMs(trail),
     };
     return this.#withRedactions(this.#outcome("tool_executed", trail, facts), trail);
@@ -71,12 +76,15 @@ export class Evidence {
 
   /** Records that the call failed, and whether the tool ran at all; `undefined` when it was only counted. */
   async failed(trail: Trail, failure: Pick<ToolFailure, "code">): Promise<number | undefined> {
-    if (trail.session === undefined && !this.#admitRefusal(trail)) return undefined;
+    const isCountable = trail.session === undefined || failure.code === "RATE_LIMITED";
+    if (isCountable && !this.#admitRefusal(trail)) return undefined;
     const facts = {
       ...this.#callFacts(trail),
       success: false,
       errorCode: failure.code,
       ...(!trail.ran && { ran: false }),
+      ...spentFact(trail),
+      ...stoppedFact(trail),
       executionTime: this.#elapsedMs(trail),
     };
     const recorded = this.#outcome("tool_executed", trail, facts);
@@ -100,7 +108,7 @@ export class Evidence {
   /** Records a refusal; `undefined` when it was only counted. */
   async denied(trail: Trail, denial: Denial): Promise<number | undefined> {
     if (mayFlood(trail, denial) && !this.#admitRefusal(trail)) return undefined;
-    const facts = { ...this.#callFacts(trail), ...denialFacts(denial), severity: "warning" };
+    const facts = { ...this.#callFacts(trail), ...denialFacts(denial), ...severityFact(trail, "warning") };
     const entry = this.#record(
       "tool_execution_denied",
       trail,
@@ -110,7 +118,9 @@ export class Evidence {
       trail.intent === undefined || trail.changes.any ? {} : { closes: trail.intent },
     );
     const others: Promise<unknown>[] = [];
-    if (denial.layer === "workspace") others.push(this.#violation(trail, denial));
+    const violation = violationType(denial);
+    if (violation !== undefined) others.push(this.#violation(trail, denial, violation));
+    if (denial.ruleId.startsWith(NETWORK_PREFIX)) others.push(this.#record("network_blocked", trail, facts, "durable", {}));
     if (denial.reason === "tool_approval_required") others.push(this.#record("tool_approval_required", trail, facts, "durable", {}));
     const [sequence] = await Promise.all([entry, ...others]);
     return sequence;
@@ -156,24 +166,34 @@ export class Evidence {
     return this.#record(type, trail, facts, "durable", { closes: trail.intent });
   }
 
-  /** The security audit record of a workspace violation (Flow §7.2), and the alarm when there are too many. */
-  async #violation(trail: Trail, denial: Denial): Promise<void> {
+  /** The security audit record of a violation (Flow §7.2), and the alarm when there are too many. */
+  async #violation(trail: Trail, denial: Denial, type: EventType): Promise<void> {
     const { session } = trail;
     const facts = {
       timestamp: new Date(trail.receivedAtMs).toISOString(),
       agent_id: session?.agentId ?? "",
       violation_type: denial.reason,
-      ...clean(trail, { target_path: denial.targetPath ?? "outside the workspace" }),
-      command_args: [],
+      ...clean(trail, {
+        target_path: violatedPath(trail, denial, type),
+        command_args: denial.command === undefined ? [] : [denial.command],
+      }),
+      severity: "warning",
     };
-    const recorded = [this.#record("workspace_violation", trail, facts, "durable", {})];
-    const principal = `${session?.userId}\0${session?.agentId}\0${session?.serviceRoot}`;
-    if (this.#violations.count(principal, this.#parts.clock.nowMs())) {
-      const limit = this.#parts.settings.violationsPerMinute;
-      const alarm = { violations_per_minute: limit, severity: "critical", review: "required" };
-      recorded.push(this.#record("alert_mode", trail, alarm, "durable", {}));
-    }
-    await Promise.all(recorded);
+    await Promise.all([this.#record(type, trail, facts, "durable", {}), this.#count(trail)]);
+  }
+
+  /** An alarm flags the principal for review, frozen until then unless the operator wants alarms recorded only. */
+  async #count(trail: Trail): Promise<void> {
+    const { session } = trail;
+    const alarm = session && (await countViolation(this.#parts, session));
+    if (!session || !alarm) return;
+    const { userId, agentId, serviceRoot } = session;
+    const raised = { violations_per_minute: alarm.violationsPerMinute, severity: "critical", review: "required", frozen: alarm.frozen };
+    const frozen = { scope: "workspace", userId, agentId, serviceRoot, cause: "alert", severity: "critical" };
+    await Promise.all([
+      this.#record("alert_mode", trail, raised, "durable", {}),
+      ...(alarm.frozen ? [this.#record("frozen", trail, frozen, "durable", {})] : []),
+    ]);
   }
 
   #admitRefusal(trail: Trail): boolean {
@@ -223,8 +243,10 @@ export class Evidence {
       ...(trail.accesses.length > 0 && clean(trail, { accesses: trail.accesses.map(accessFact) })),
       ...markFact(trail),
       ...(trail.rules.length > 0 && { rules: trail.rules }),
+      ...(trail.approval && { approvalRef: trail.approval.ref, approvalId: trail.approval.id }),
       ...(trail.obligations.length > 0 && { obligations: trail.obligations }),
       ...(trail.policyHash !== undefined && { policy: trail.policyHash }),
+      ...severityFact(trail),
       ...this.#argumentFacts(trail),
     };
   }
@@ -240,6 +262,19 @@ export class Evidence {
   #elapsedMs(trail: Trail): number {
     return Math.round((this.#parts.clock.monotonicMs() - trail.startedMs) * 1000) / 1000;
   }
+}
+
+/** Why the call was told to end while it ran, where its session must not act any more. */
+function stoppedFact({ stopped }: Trail): JsonObject {
+  return stopped === undefined ? {} : { stopped: stopped.reason };
+}
+
+/** What the security audit names as the target: the file that was judged, or what else the call was about. */
+function violatedPath({ accesses }: Trail, { targetPath }: Denial, type: EventType): string {
+  if (targetPath !== undefined) return targetPath;
+  if (type === "workspace_violation") return "outside the workspace";
+  const [access] = accesses;
+  return type === "command_violation" || access === undefined ? "" : resourceId(policyResource(access));
 }
 
 /** Refusals that cost their sender nothing: of unknown tokens, and of sessions whose time is over. Never an intent's end. */
@@ -281,6 +316,7 @@ function denialFacts(denial: Denial): JsonObject {
     layer: denial.layer,
     reason: denial.reason,
     ruleId: denial.ruleId,
+    ...(denial.approvalRef !== undefined && { approvalRef: denial.approvalRef }),
     ...(denial.violations && {
       violations: denial.violations.slice(0, 32).map(({ field, rule }) => ({ field: field.slice(0, 128).toWellFormed(), rule })),
     }),

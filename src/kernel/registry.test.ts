@@ -54,13 +54,15 @@ test("a schema that lets unknown properties through is refused", () => {
   expect(() => registryOf(tool("a", { parameters: z.string() }))).toThrow(/unknown properties/);
 });
 
-test.each([{ dangerPatterns: [/rm/] }, { conditions: {} }, { conditions: { unknownHostRequiresApproval: true } }])(
-  "an approval by %j, which nothing checks, is refused",
-  (more) => {
-    const capability = { ...tool("a").capability, approval: { level: "auto", ...more } } as const;
-    expect(() => registryOf(tool("a", { capability }))).toThrow(/nothing checks yet/);
-  },
-);
+test("a danger pattern that could be slow is refused, others are part of the hash", () => {
+  const asking = (pattern: RegExp) =>
+    tool("a", { capability: { ...tool("a").capability, approval: { level: "auto", dangerPatterns: [pattern] } } });
+  expect(() => registryOf(asking(/(a)\1/))).toThrow(
+    "danger patterns of `a` are refused: pattern 1: a back-reference has no linear-time equal",
+  );
+  const hashes = [/rm/, /rm/i, /cp/].map((pattern) => registryOf(asking(pattern)).hash());
+  expect(new Set(hashes).size).toBe(3);
+});
 
 test("an empty list of dangerous patterns asks for nothing", () => {
   const capability = { ...tool("a").capability, approval: { level: "auto", dangerPatterns: [] } } as const;

@@ -67,10 +67,13 @@ export function parseAnnotations(effect: "permit" | "forbid", raw: unknown, repo
   };
 }
 
-/** Whether the waiver `pattern` names `ruleId`. */
+/** Whether the waiver `pattern` names `ruleId`. A capability stands for everything that it asks by itself: `CAPABILITY:fetch` for `CAPABILITY:fetch:host`. */
 export function waives(pattern: string, ruleId: string): boolean {
-  return pattern.endsWith("*") ? ruleId.startsWith(pattern.slice(0, -1)) : pattern === ruleId;
+  if (pattern.endsWith("*")) return ruleId.startsWith(pattern.slice(0, -1));
+  return pattern === ruleId || (pattern.startsWith(CAPABILITY_PREFIX) && ruleId.startsWith(`${pattern}:`));
 }
+
+const CAPABILITY_PREFIX = "CAPABILITY:";
 
 function parseWaives(text: string | undefined, report: (message: string) => void): readonly string[] {
   if (text === undefined) return [];

@@ -19,7 +19,7 @@ export function allowVerdict(permits: readonly CompiledPolicy[], capability: rea
   for (const permit of permits) {
     for (const { obligation, reason } of permit.obligations) add({ obligation, ruleId: permit.id, reason });
   }
-  for (const { obligation, ruleId } of capability) add({ obligation, ruleId, reason: "" });
+  for (const { obligation, ruleId, reason = "" } of capability) add({ obligation, ruleId, reason });
   const obligations: DueObligation[] = [];
   const waived: WaivedObligation[] = [];
   for (const due of asked.values()) {

@@ -63,6 +63,8 @@ export type PolicyScalar = string | number | boolean;
 export interface CapabilityObligation {
   readonly obligation: Obligation;
   readonly ruleId: string;
+  /** Why, for people. */
+  readonly reason?: string;
 }
 
 /** One access of one call. */

@@ -17,6 +17,7 @@ import { BUILT_IN_TOOLS } from "./built-in-tools.ts";
 import { describeOverride, effectiveTools } from "./capability-overrides.ts";
 import { type KernelOptions, openKernel } from "./compose.ts";
 import { type Environment, operatorPath, readOperatorDirectory } from "./operator-directory.ts";
+import { problemOfGates } from "./operator-gates.ts";
 import { checkPresets } from "./policy-check.ts";
 import { trustReports } from "./trust.ts";
 import { warningOfUnknownTools } from "./unknown-tools.ts";
@@ -118,6 +119,8 @@ async function operatorDirectory(environment: Environment, explicit: string | un
   const operator = await readOperatorDirectory(explicit ?? operatorPath(environment));
   const misspelt = warningOfUnknownTools(operator, BUILT_IN_TOOLS);
   if (misspelt !== undefined) throw new Error(misspelt);
+  const gates = problemOfGates(operator, BUILT_IN_TOOLS);
+  if (gates !== undefined) throw new Error(gates);
   return operator.exists
     ? `${operator.path}, preset ${operator.settings.preset ?? DEFAULT_PRESET}`
     : `${operator.path} is absent; defaults apply (\`handrail init\` makes it)`;

@@ -5,10 +5,12 @@ import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { MemoryLedger } from "../../test/support/memory-kernel.ts";
 import { freshPlace, type Place } from "../../test/support/place.ts";
 import { POLICY_RETIRED_MAX } from "../base/limits.ts";
+import { ToolRegistry } from "../kernel/index.ts";
 import { BUILT_IN_TOOLS } from "./built-in-tools.ts";
 import { HotReload } from "./hot-reload.ts";
 import { type OperatorDirectory, readOperatorDirectory } from "./operator-directory.ts";
 import { PolicyCatalog } from "./policy-catalog.ts";
+import { ToolsInForce } from "./tools-in-force.ts";
 
 let place: Place;
 beforeEach(() => {
@@ -22,7 +24,14 @@ const forbid = (path: string) =>
 async function reloading(settleMs = 2) {
   const live = { operator: await readOperatorDirectory(place.config) };
   const ledger = new MemoryLedger();
-  const inputsOf = (operator: OperatorDirectory) => ({ tools: BUILT_IN_TOOLS, operator, roles: operator.settings.roles });
+  const registry = new ToolRegistry();
+  for (const tool of BUILT_IN_TOOLS) registry.register(tool);
+  const tools = new ToolsInForce(registry);
+  const inputsOf = (operator: OperatorDirectory) => ({
+    tools: tools.under(operator.settings).tools,
+    operator,
+    roles: operator.settings.roles,
+  });
   const policy = new PolicyCatalog(inputsOf(live.operator), ledger, () => 0);
   const told: string[] = [];
   const errors: unknown[] = [];
@@ -39,6 +48,7 @@ async function reloading(settleMs = 2) {
     {
       live,
       policy,
+      tools,
       inputsOf,
       workspaces,
       ledger,

@@ -18,7 +18,7 @@ import type { EventSink, EventType } from "../model/event.ts";
 import { NO_GATES } from "../model/gates.ts";
 import { configurationState } from "./configuration-state.ts";
 import { type OperatorDirectory, readOperatorDirectory } from "./operator-directory.ts";
-import { gateFacts, NO_GATE_FILES, type ReadGates, TOOL_POLICY_FILE } from "./operator-gates.ts";
+import { gateFacts, NO_GATE_FILES, problemOfGates, type ReadGates, TOOL_POLICY_FILE } from "./operator-gates.ts";
 import type { PolicyInputs } from "./policies.ts";
 import type { PolicyCatalog } from "./policy-catalog.ts";
 import { recordOverrides, type ToolsInForce } from "./tools-in-force.ts";
@@ -180,7 +180,10 @@ export class HotReload {
     const misspelt =
       settings.includes("tools") || settings.includes("capabilities") ? warningOfUnknownTools(operator, inputs.tools) : undefined;
     if (misspelt !== undefined) this.#parts.tell(misspelt);
-    if (gates[0].hash !== gates[1].hash) this.#parts.tell("modes, skills, tool specs and policy.json reloaded");
+    if (gates[0].hash === gates[1].hash) return;
+    this.#parts.tell("modes, skills, tool specs and policy.json reloaded");
+    const doubt = problemOfGates(operator, inputs.tools);
+    if (doubt !== undefined) this.#parts.tell(doubt);
   }
 
   async #refuse(problem: string, digest: string): Promise<void> {

@@ -12,6 +12,7 @@ import { PRESETS } from "../policy/presets.ts";
 import type { PolicySource } from "../policy/problem.ts";
 import type { ResourceKind } from "../policy/request.ts";
 import { BUILT_IN_TOOLS } from "./built-in-tools.ts";
+import { declaredTool } from "./capability-overrides.ts";
 import type { OperatorDirectory } from "./operator-directory.ts";
 import type { ExampleInputs } from "./policy-examples.ts";
 
@@ -57,7 +58,7 @@ export function policyActions(tools: readonly Tool[], own: readonly Tool[] = BUI
     name: tool.name,
     effect: tool.capability.effect,
     resources: RESOURCES[tool.name] ?? BY_EFFECT[tool.capability.effect] ?? FILES,
-    ...(!own.includes(tool) && { foreign: true }),
+    ...(!own.includes(declaredTool(tool)) && { foreign: true }),
   }));
 }
 

@@ -8,6 +8,8 @@
 import { ADVICE_STEPS_MAX } from "../base/limits.ts";
 import { wideningKeys } from "../config/config.ts";
 import type { CallExplanation, KernelSettings } from "../kernel/index.ts";
+import type { Denial } from "../model/decision.ts";
+import { DEFAULT_MODE } from "../model/gates.ts";
 import type { Authenticated } from "../session/session.ts";
 import type { Advice, AdviceParts, AdvisedExplanation, Assumed, ExplainedCall, NextStep } from "./advice.ts";
 import { PolicyEdits } from "./advice-policy.ts";
@@ -79,6 +81,10 @@ async function meetDenial(parts: AdviceParts, state: Assumed, explanation: CallE
   const { denial } = explanation;
   if (denial === undefined) return "nothing refuses it";
   const { ruleId } = denial;
+  const missing = profileAdvice(state, call, denial);
+  if (missing !== undefined) return missing;
+  if (ruleId === "GATE:policy.json") return meetToolPolicy(parts, state, call.tool);
+  if (ruleId === "GATE:tools" || ruleId === "WORKSPACE:policy.json") return denial.fix ?? denial.message;
   if (ruleId.startsWith("GATE:")) return meetGate(parts, state, call.tool, ruleId);
   if (ruleId.startsWith("RBAC:")) return meetRole(parts, state, call.tool);
   if (ruleId.startsWith("LEASE:")) return adviseLease(state, denial);
@@ -103,6 +109,35 @@ function meetGate({ operator, settings }: AdviceParts, state: Assumed, tool: str
   return {
     ...state,
     assuming: { ...state.assuming, settings: assumed, ...(disabledTools && { disabledTools }) },
+    changes: [...state.changes, { kind: "setting", change }],
+  };
+}
+
+/** Without the mode or the skill, everything else is looked at. */
+function profileAdvice(state: Assumed, { tool }: ExplainedCall, { ruleId }: Denial): NextStep | undefined {
+  const [kind, name] = ruleId.split(":");
+  if (kind !== "MODE" && kind !== "SKILL") return undefined;
+  const { skill: _skill, ...unskilled } = state.who.session;
+  const session = kind === "MODE" ? { ...state.who.session, mode: DEFAULT_MODE } : unskilled;
+  const change = `make a session without the ${kind.toLowerCase()} \`${name}\`, or with one that allows this call of \`${tool}\``;
+  return { ...state, who: { ...state.who, session }, changes: [...state.changes, { kind: "session", change }] };
+}
+
+/** The operator's policy.json as it would have to be. */
+function meetToolPolicy({ operator, settings }: AdviceParts, state: Assumed, tool: string): NextStep {
+  const now = state.assuming.settings ?? settings;
+  const { rules } = now.gates;
+  if (!rules.ok) return `no tool runs until this is corrected: ${rules.problem}`;
+  const { policy } = rules;
+  if (policy === undefined) return "the operator's policy.json refuses it";
+  const change = policy.enabled
+    ? `add \`${tool}\` to \`allowed_tools\` in ${operator.path}/policy.json`
+    : `set \`tools_enabled\` to true in ${operator.path}/policy.json`;
+  const opened = policy.enabled ? { ...policy, allows: (one: string) => one === tool || policy.allows(one) } : { ...policy, enabled: true };
+  const gates = { ...now.gates, rules: { ...rules, policy: opened } };
+  return {
+    ...state,
+    assuming: { ...state.assuming, settings: { ...now, gates } },
     changes: [...state.changes, { kind: "setting", change }],
   };
 }

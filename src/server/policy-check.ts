@@ -4,6 +4,7 @@ import { PRESET_NAMES } from "../model/preset.ts";
 import { checkPolicies } from "../policy/check.ts";
 import { formatProblem } from "../policy/policy.ts";
 import { BUILT_IN_TOOLS } from "./built-in-tools.ts";
+import { effectiveTools } from "./capability-overrides.ts";
 import { type Environment, type OperatorDirectory, operatorPath, readOperatorDirectory } from "./operator-directory.ts";
 import { exampleInputs, policyActions, policySources } from "./policies.ts";
 import { formatFailure, runExamples } from "./policy-examples.ts";
@@ -48,6 +49,7 @@ export async function checkPresets(
 }
 
 async function failingExamples(operator: OperatorDirectory): Promise<readonly string[]> {
-  const { problems, results } = await runExamples(exampleInputs({ tools: BUILT_IN_TOOLS, operator, roles: operator.settings.roles }));
+  const { tools } = effectiveTools(BUILT_IN_TOOLS, operator.settings);
+  const { problems, results } = await runExamples(exampleInputs({ tools, operator, roles: operator.settings.roles }));
   return [...problems, ...results.filter(({ ok }) => !ok).map(formatFailure)];
 }

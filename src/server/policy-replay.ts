@@ -13,12 +13,14 @@ import { imagineAccesses } from "../kernel/index.ts";
 import { DATA_CLASSES, TRUST_LEVELS } from "../model/label.ts";
 import { isPresetName } from "../model/preset.ts";
 import type { Session } from "../model/session.ts";
+import type { Tool } from "../model/tool.ts";
 import type { PolicyEngine } from "../policy/policy.ts";
 import type { PolicyContext } from "../policy/request.ts";
 import { parseRecordedAccess, type RecordedAccess } from "../policy/resource.ts";
 import { resourceId } from "../policy/vocabulary.ts";
 import { openStateStores } from "../stores/embedded/state-stores.ts";
 import { BUILT_IN_TOOLS } from "./built-in-tools.ts";
+import { effectiveTools } from "./capability-overrides.ts";
 import { type LedgerRecord, openLedgerReader } from "./ledger-reader.ts";
 import { buildEngine } from "./policies.ts";
 import { type PolicyPlace, readPolicyPlace } from "./policy-test.ts";
@@ -81,9 +83,10 @@ export async function replayLedger(options: ReplayOptions): Promise<ReplayReport
   const reader = await openLedgerReader(options.stateDirectory);
   try {
     const { sessions } = await openStateStores(options.stateDirectory);
+    const { tools } = effectiveTools(BUILT_IN_TOOLS, operator.settings);
     const engines = new Map<string, Promise<PolicyEngine>>();
     const engineOf = (preset: string) => {
-      const known = engines.get(preset) ?? buildEngine(preset, { tools: BUILT_IN_TOOLS, operator, roles: operator.settings.roles });
+      const known = engines.get(preset) ?? buildEngine(preset, { tools, operator, roles: operator.settings.roles });
       engines.set(preset, known);
       return known;
     };
@@ -98,7 +101,7 @@ export async function replayLedger(options: ReplayOptions): Promise<ReplayReport
           if (record.entry.timeMicros / 1000 < (options.sinceMs ?? 0)) continue;
           tally.entries += 1;
           if (tally.entries % POLICY_EXAMPLES_PER_TURN === 0) await nextTurn();
-          await replayOne(record, tally, engineOf, (id) => sessions.findSession(id));
+          await replayOne(record, tally, tools, engineOf, (id) => sessions.findSession(id));
         }
       }
     } finally {
@@ -153,6 +156,7 @@ function kindOf(recorded: ReplayedDecision, candidate: ReplayedDecision): Replay
 async function replayOne(
   { entry, payload }: LedgerRecord,
   tally: Tally,
+  tools: readonly Tool[],
   engineOf: (preset: string) => Promise<PolicyEngine>,
   findSession: (id: string) => Promise<Session | undefined>,
 ): Promise<void> {
@@ -162,7 +166,7 @@ async function replayOne(
   if (typeof facts === "string") return tally.skip(facts);
   const recorded = recordedDecision(facts);
   if (typeof recorded === "string") return tally.skip(recorded);
-  const call = recordedCall(facts);
+  const call = recordedCall(facts, tools);
   if (typeof call === "string") return tally.skip(call);
   const session = await findSession(entry.sessionId);
   if (session === undefined) return tally.skip("its session is no longer known");
@@ -207,9 +211,9 @@ function recordedDecision(facts: JsonObject): ReplayedDecision | string {
   return { decision: "allow", rules, obligations: [...new Set(namesIn(facts["obligations"]))].sort() };
 }
 
-function recordedCall(facts: JsonObject) {
+function recordedCall(facts: JsonObject, tools: readonly Tool[]) {
   const { tool: name, role, preset } = facts;
-  const tool = BUILT_IN_TOOLS.find((known) => known.name === name);
+  const tool = tools.find((known) => known.name === name);
   if (tool === undefined) return "its tool is not registered here";
   if (typeof role !== "string" || typeof preset !== "string" || !isPresetName(preset)) return "its role or preset was not recorded";
   const accesses: RecordedAccess[] = [];

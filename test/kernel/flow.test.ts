@@ -23,7 +23,7 @@ function shows(name: string, labels: NonNullable<Tool["capability"]["labels"]>, 
 /** A tool that sends to a host. */
 function sends(host: string): Tool {
   const analyse: Tool["analyse"] = () => [{ resource: { kind: "host", host, port: 443 }, effect: "network" }];
-  return testTool("send", done, { effect: "network", network: { mode: "allowlist", allowedHosts: ["known.example"] } }, analyse);
+  return testTool("send", done, { effect: "network", network: { mode: "any", allowedHosts: ["known.example"] } }, analyse);
 }
 
 const executes = testTool("execute", done, { effect: "exec" }, () => []);
@@ -251,7 +251,7 @@ test("content that another session stored after it read what is untrusted is unt
 });
 
 test("an explanation says what flow control says: a call that it denies is not told to run", async () => {
-  const send = testTool("send", done, { effect: "network", network: { mode: "allowlist", allowedHosts: ["known.example"] } }, () => [
+  const send = testTool("send", done, { effect: "network", network: { mode: "any", allowedHosts: ["known.example"] } }, () => [
     { resource: { kind: "host", host: "known.example", port: 443 }, effect: "network" },
   ]);
   const policies = `@id("test.send")\n@message("m")\n@waives("*")\npermit (principal, action == Handrail::Action::"send", resource);\n`;

@@ -57,9 +57,10 @@ const CONTRIBUTORS: Readonly<Record<PresetName, readonly string[]>> = {
 
 function expected(preset: PresetName, role: string): readonly string[] {
   const lines = CONTRIBUTORS[preset];
-  if (role === "product_owner") return lines.map(() => NOTHING).with(8, preset === "open" ? "ok ok - - -" : NOTHING);
+  if (role === "product_owner") return lines.map(() => NOTHING);
   if (role === "guest") return preset === "open" ? lines : lines.map(() => NOTHING);
-  return role === "sre" && preset === "open" ? lines.with(7, "ok ok - - -") : lines;
+  if (role === "sre" && preset === "open") return lines.with(7, "ok ok - - -");
+  return role === "sre" && preset === "dev" ? lines.with(7, "arm+ask arm+ask - - -") : lines;
 }
 
 describe("every role × zone × effect", () => {

@@ -1,0 +1,15 @@
+/**
+ * How grave what is recorded of a call is. What roles with high privileges do always stands in the security audit, and so
+ * carries a severity; what touches the machine itself is critical, whoever tries it (Flow §2.4, §6.2).
+ */
+import type { JsonObject } from "../base/json.ts";
+import { PRIVILEGED_ROLES } from "../model/role.ts";
+import type { Trail } from "./trail.ts";
+
+/** The severity of a call's record as a member of its payload; none for what is nobody's concern. */
+export function severityFact({ session, tool, accesses }: Pick<Trail, "session" | "tool" | "accesses">, otherwise?: "warning"): JsonObject {
+  const isSystem = tool?.capability.effect === "system" || accesses.some(({ effect }) => effect === "system");
+  if (isSystem) return { severity: "critical" };
+  if (otherwise !== undefined) return { severity: otherwise };
+  return session !== undefined && PRIVILEGED_ROLES.has(session.role) ? { severity: "info" } : {};
+}
