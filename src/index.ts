@@ -1,10 +1,12 @@
 /**
  * Handrail as a library: open a kernel, open a session, make governed calls; or use the wire codec and validator alone.
  */
+export { type ApprovalHandler, ApprovalManager } from "./approval/handler.ts";
 export { KernelError } from "./base/errors.ts";
 export type { JsonObject, JsonValue } from "./base/json.ts";
 export { type Fetched, ToolRegistry, type UploadAnnouncement } from "./kernel/index.ts";
 export type { Access } from "./model/access.ts";
+export type { ApprovalDetails, ApprovalRequest } from "./model/approval.ts";
 export type { CallResponse, Outcome } from "./model/call.ts";
 export type { ToolCapability } from "./model/capability.ts";
 export type { Denial, Violation } from "./model/decision.ts";

@@ -13,6 +13,7 @@ import type { CleanResult } from "./large-result.ts";
 import type { KernelParts } from "./parts.ts";
 import type { CallRedaction } from "./redaction.ts";
 import type { Ended } from "./replay.ts";
+import { consumedOf, settleBudget } from "./spend.ts";
 import type { Trail } from "./trail.ts";
 import { unusable } from "./unusable.ts";
 
@@ -38,8 +39,16 @@ export class Answer {
 
   /** Records and answers a tool's failure. What a tool that ran says of it is seen by the caller, as its result would be. */
   async failed(failure: ToolFailure): Promise<CallResponse> {
-    const seen = this.#trail.ran ? await followDeclared(this.#parts, this.#evidence, this.#trail) : undefined;
+    const { stopped, ran } = this.#trail;
+    if (stopped && failure.code === "CANCELLED" && this.#isHarmless()) return this.denied(stopped);
+    const seen = ran ? await followDeclared(this.#parts, this.#evidence, this.#trail) : undefined;
     return this.#failed(failure, seen);
+  }
+
+  /** Whether nothing can have come of the call: then whoever must not act any more learns that, and nothing else. */
+  #isHarmless(): boolean {
+    const { ran, tool, changes } = this.#trail;
+    return !ran || (tool?.capability.effect === "read" && !changes.any);
   }
 
   async #failed(failure: ToolFailure, seen: Mark | undefined): Promise<CallResponse> {
@@ -51,6 +60,7 @@ export class Answer {
   /** Records and answers a success: the result is answered only once its record stands. */
   async succeeded(result: CleanResult | ToolFailure): Promise<CallResponse> {
     if (result instanceof ToolFailure) return this.failed(result);
+    if (this.#trail.stopped && this.#isHarmless()) return this.denied(this.#trail.stopped);
     await followResult(this.#parts, this.#evidence, this.#trail, result.seen);
     const sequence = await this.#evidence.executed(this.#trail, result);
     return this.#respond(result.outcome, this.#trail.rules, sequence, result.seen);
@@ -88,11 +98,21 @@ export class Answer {
     return this.#respond(errorOf(unrecorded(this.#trail), undefined), this.#trail.rules, undefined);
   }
 
-  /** INVARIANT: the one way to an answer of this call's own, so that its claim is settled once, whatever the answer is. */
+  /** INVARIANT: the one way to an answer of this call's own, so that its claim and its budget are settled once, whatever the answer is. */
   async #respond(outcome: Outcome, rules: readonly string[], sequence: number | undefined, seen?: Mark): Promise<CallResponse> {
-    const { requestId, startedMs, claim, tool, ran, done = false, unaffected = false } = this.#trail;
+    const { requestId, startedMs, claim, approval, tool, ran, done = false, unaffected = false } = this.#trail;
     const durationMs = Math.max(0, this.#parts.clock.monotonicMs() - startedMs);
-    const response = { requestId, outcome, durationMs, rules, ...(sequence !== undefined && { ledgerSequence: sequence }) };
+    if (approval && !ran) await this.#parts.approvals.giveBack(approval.ref, requestId);
+    await settleBudget(this.#trail, outcome.kind === "denied");
+    const consumed = outcome.kind === "success" ? consumedOf(this.#trail) : undefined;
+    const response = {
+      requestId,
+      outcome,
+      durationMs,
+      rules,
+      ...(sequence !== undefined && { ledgerSequence: sequence }),
+      ...(consumed !== undefined && { budgetConsumed: consumed }),
+    };
     if (claim && tool) await claim.settle(response, { effect: tool.capability.effect, ran, done, unaffected }, seen);
     return response;
   }

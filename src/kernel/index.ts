@@ -98,8 +98,10 @@ export function createKernelDoor(parts: KernelParts): KernelDoor {
     answerInBand: (asker, ref, client, answer) => answerInBand(parts, evidence, asker, ref, client, answer),
     recordRefusal: (denial) => recordRefusal(parts, evidence, denial),
     tools: () => parts.registry.getToolDefinitions(),
-    explain: async (who, tool, args, assuming) =>
-      redactedExplanation(await explainCall(parts, who, tool, args, assuming), new CallRedaction(await parts.redactor())),
+    explain: async (who, tool, args, assuming) => {
+      const redaction = new CallRedaction(await parts.redactor());
+      return redactedExplanation(await explainCall(parts, redaction, who, tool, args, assuming), redaction);
+    },
     flush: () => evidence.flush(),
   };
 }

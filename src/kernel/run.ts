@@ -149,7 +149,7 @@ function contextOf(
       return accessToken;
     },
     volumeId: place.volumeId,
-    approvals: [],
+    approvals: trail.approval === undefined ? [] : [trail.approval.id],
     get files() {
       files ??= filesOf(parts, evidence, trail, rules, signal);
       return files;
@@ -198,10 +198,12 @@ function filesOf(
     signal,
     onLockBroken: (path, owner) => evidence.lockBroken(trail, path, owner).catch(parts.onInternalError),
     recheck: () => recheckOrRefuse(parts, recheck),
+    ...(trail.approval && { requireApproved: trail.approval.targets.require }),
   });
   const hidden = (bytes: Uint8Array) => redaction.hidden(bytes);
   const watched = withoutGuessing(access, { guesses: parts.guesses, guesser: caller.session, hidden, nowMs: parts.clock.nowMs });
-  return onlyAnalysed(withoutMarkers(watched, MAX_WRITE_SIZE), trail);
+  const approved = trail.approval?.targets.following(watched) ?? watched;
+  return onlyAnalysed(withoutMarkers(approved, MAX_WRITE_SIZE), trail);
 }
 
 /** A re-check that cannot be made denies as well: the handle that asks has not touched anything yet. */

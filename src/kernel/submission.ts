@@ -2,6 +2,7 @@
  * Decode and validate: from what a transport hands over to a call whose envelope holds, or to all its violations.
  */
 
+import type { InBandAsker } from "../approval/approvals.ts";
 import { hasMoreJsonValues, isJsonObject } from "../base/json.ts";
 import { jsonProblem } from "../base/json-parse.ts";
 import { ARGUMENT_VALUES_MAX } from "../base/limits.ts";
@@ -39,6 +40,8 @@ export interface Waiter {
   readonly listener?: ProgressListener | undefined;
   /** What streams beside the call. */
   readonly transfer?: Transfer | undefined;
+  /** The client can show a request for approval to the person who sits there. */
+  readonly inBand?: InBandAsker | undefined;
 }
 
 type Codec = typeof import("../wire/protobuf.ts");

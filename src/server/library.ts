@@ -65,7 +65,9 @@ export interface ContentRange {
 }
 
 /** An embedded kernel; `await using` closes it. */
-export interface Kernel extends AsyncDisposable, Pick<OpenKernel, "administration" | "health" | "stateDirectory" | "instanceId" | "close"> {
+export interface Kernel
+  extends AsyncDisposable,
+    Pick<OpenKernel, "administration" | "approvals" | "health" | "stateDirectory" | "instanceId" | "close"> {
   readonly tools: OpenKernel["door"]["tools"];
   readonly openSession: (options: SessionOptions) => Promise<KernelSession>;
 }
@@ -76,9 +78,10 @@ export interface Kernel extends AsyncDisposable, Pick<OpenKernel, "administratio
  */
 export async function createKernel(options: Partial<KernelOptions> = {}): Promise<Kernel> {
   const open = await openKernel({ environment: process.env, ...options });
-  const { administration, health, stateDirectory, instanceId, close, door } = open;
+  const { administration, approvals, health, stateDirectory, instanceId, close, door } = open;
   return {
     administration,
+    approvals,
     health,
     stateDirectory,
     instanceId,

@@ -3,6 +3,7 @@
  * place; opening the same place twice stands for two kernels that share it.
  */
 import { describe, expect, test } from "vitest";
+import type { ApprovalStore } from "../../src/approval/approval-store.ts";
 import { systemRandom } from "../../src/base/ids.ts";
 import type { BudgetStore } from "../../src/budget/budget-store.ts";
 import type { RateStore } from "../../src/budget/rate-store.ts";
@@ -21,6 +22,7 @@ import type { Session } from "../../src/model/session.ts";
 import type { LockStore } from "../../src/sandbox/lock-store.ts";
 import type { ArmingStore } from "../../src/session/arming-store.ts";
 import type { SessionStore } from "../../src/session/session-store.ts";
+import { approvalContract } from "./approval-contract.ts";
 import { armingContract } from "./arming-contract.ts";
 import { budgetContract } from "./budget-contract.ts";
 import { dedupeContract } from "./dedupe-contract.ts";
@@ -39,6 +41,7 @@ export interface Stores {
   readonly violations: ViolationStore;
   readonly locks: LockStore;
   readonly dedupe: DedupeStore;
+  readonly approvals: ApprovalStore;
   readonly budgets: BudgetStore;
   readonly rates: RateStore;
 }
@@ -121,6 +124,14 @@ export function storeContract(backend: Backend): void {
       return [left.rates, right.rates];
     });
   });
+  describe(`${backend.name}: approval store`, () => {
+    const bothOf = ([left, right]: readonly [Stores, Stores]) => [left.approvals, right.approvals] as const;
+    approvalContract(
+      async () => (await open()).approvals,
+      async () => bothOf(await openTwice()),
+    );
+  });
+
   describe(`${backend.name}: dedupe store`, () => {
     const bothOf = ([left, right]: readonly [Stores, Stores]) => [left.dedupe, right.dedupe] as const;
     dedupeContract(

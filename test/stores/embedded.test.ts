@@ -7,6 +7,7 @@ import { Worker } from "node:worker_threads";
 import Sqlite from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
 import { systemRandom } from "../../src/base/ids.ts";
+import { openApprovalStore } from "../../src/stores/embedded/approval-store.ts";
 import { openBudgetStores } from "../../src/stores/embedded/budget-stores.ts";
 import { openDatabase } from "../../src/stores/embedded/database.ts";
 import { openDedupeStore } from "../../src/stores/embedded/dedupe-store.ts";
@@ -25,9 +26,18 @@ async function open(directory: string): Promise<Stores> {
   const violations = openViolationStore(directory);
   const locks = await openLockStore(directory);
   const dedupe = openDedupeStore(directory);
+  const approvals = openApprovalStore(directory);
   const { budgets, rates } = openBudgetStores(directory);
   onTestFinished(async () => {
-    await Promise.all([ledger.close(), sessions.close(), violations.close(), locks.close(), dedupe.close(), budgets.close()]);
+    await Promise.all([
+      ledger.close(),
+      sessions.close(),
+      violations.close(),
+      locks.close(),
+      dedupe.close(),
+      approvals.close(),
+      budgets.close(),
+    ]);
   });
   return {
     ledger,
@@ -38,6 +48,7 @@ async function open(directory: string): Promise<Stores> {
     violations,
     locks,
     dedupe,
+    approvals,
     budgets,
     rates,
     instances: await openInstanceStore(directory, systemRandom),

@@ -34,6 +34,7 @@ import {
   type KernelSettings,
   KillSwitch,
   type OpenWorkspace,
+  patternsReady,
   SecretGuesses,
   ToolRegistry,
 } from "../../src/kernel/index.ts";
@@ -293,6 +294,7 @@ export async function memoryKernel(options: MemoryKernelOptions = {}): Promise<M
   const killSwitch = new KillSwitch({ sessions, freezes, bell, clock, onInternalError });
   let brokenBy: Error | undefined;
   let rezoned: OpenWorkspace | undefined;
+  await patternsReady();
   const door = createKernelDoor({
     ...fixed,
     workspaces: {
@@ -414,11 +416,14 @@ function fixedParts(clock: Clock, root: string, tools: readonly Tool[], options:
       toolsEnabled: true,
       disabledTools: new Set(),
       violationsPerMinute: 5,
-      limits: NO_LIMITS,
       freezeOnAlert: true,
       armed: false,
       gates: NO_GATES,
       ...options.settings,
+      /** Looked up for each call, as after a reload. */
+      get limits() {
+        return options.settings?.limits ?? NO_LIMITS;
+      },
     },
     registry,
     redactor: options.brokenRedactor ?? (() => options.redactor ?? builtInRedactor()),
