@@ -12,7 +12,7 @@ export interface BucketWish {
   readonly limit: RateLimit;
   /** At most so many calls, at least one. */
   readonly most: number;
-  /** Calls that the instance still holds, or gives back: they are put into the bucket before. */
+  /** Calls that the instance holds and did not use: they are put into the bucket before. */
   readonly returned: number;
 }
 
@@ -30,6 +30,13 @@ export type Taken =
   | { readonly kind: "granted"; readonly calls: readonly number[] }
   | { readonly kind: "empty"; readonly key: string; readonly retryAfterMs: number };
 
+/** Calls of a bucket that an instance took and did not use. */
+export interface Leftover {
+  readonly key: string;
+  readonly limit: RateLimit;
+  readonly calls: number;
+}
+
 /** What lies in a bucket. */
 export interface BucketState {
   readonly key: string;
@@ -40,6 +47,8 @@ export interface BucketState {
 /** A store of buckets. Failures are `KernelError`s: `STORE_UNAVAILABLE` or `STORE_CORRUPT`. */
 export interface RateStore {
   readonly take: (request: TakeRequest) => Promise<Taken>;
+  /** Puts back what an instance took and will not use; never more than it holds. */
+  readonly giveBack: (instance: string, leftovers: readonly Leftover[], nowMs: number) => Promise<void>;
   /** Forgets at most `limit` buckets that were full before a time. */
   readonly purge: (beforeMs: number, limit: number) => Promise<void>;
   readonly listBuckets: (limit: number) => Promise<readonly BucketState[]>;

@@ -51,6 +51,7 @@ export class Rates {
   readonly #slices = new Map<string, Slice>();
   #taking: Promise<unknown> = Promise.resolve();
   #purgeAtMs = 0;
+  #returning: NodeJS.Timeout | undefined;
 
   constructor(parts: RateParts) {
     this.#parts = parts;
@@ -72,6 +73,30 @@ export class Rates {
     const turn = this.#taking.then(() => this.#take(buckets));
     this.#taking = turn.catch(() => undefined); // told to the caller of this turn, and not to the next one
     return turn;
+  }
+
+  /** Gives back everything that this kernel holds. Never rejects: what cannot be given back is refilled by time. */
+  async close(): Promise<void> {
+    clearTimeout(this.#returning);
+    await this.#taking;
+    await this.#giveBack(() => true);
+  }
+
+  /** What is held and not used in time goes back, so that others find it. */
+  #returnLater(): void {
+    this.#returning ??= setTimeout(() => {
+      this.#returning = undefined;
+      this.#taking = this.#taking.then(() => this.#giveBack(({ untilMs }) => this.#parts.clock.monotonicMs() >= untilMs));
+    }, RATE_SLICE_MS).unref();
+  }
+
+  async #giveBack(isOver: (slice: Slice) => boolean): Promise<void> {
+    const { store, instanceId, clock, onInternalError } = this.#parts;
+    const over = [...this.#slices].filter(([, slice]) => isOver(slice));
+    for (const [key] of over) this.#slices.delete(key);
+    if (this.#slices.size > 0) this.#returnLater();
+    const leftovers = over.flatMap(([key, { limit, calls }]) => (calls > 0 ? [{ key, limit, calls }] : []));
+    if (leftovers.length > 0) await store.giveBack(instanceId, leftovers, clock.nowMs()).catch(onInternalError);
   }
 
   async #take(buckets: readonly Bucket[]): Promise<Paced> {
@@ -115,6 +140,7 @@ export class Rates {
   }
 
   #keep(key: string, slice: Slice): void {
+    this.#returnLater();
     this.#slices.delete(key); // the map is in the order in which slices were taken
     this.#slices.set(key, slice);
     const oldest = this.#slices.size > RATE_BUCKETS_KEPT_MAX ? this.#slices.keys().next().value : undefined;

@@ -9,6 +9,7 @@ test("an operator who wrote nothing gets the safe defaults", async () => {
     alert: { violations_per_minute: 5 },
     sessions: { lifetime_seconds: 43_200 },
     capabilities: {},
+    limits: {},
     redaction: { rules: [], allow: [], environment: { secret: [], harmless: [] } },
     roles: ["dev", "sre", "release_manager", "product_owner"],
     workspaces: [],

@@ -37,11 +37,15 @@ export interface OpenSpending {
 export function openSpending(parts: SpendingParts): OpenSpending {
   const { stateDirectory, instanceId, isAlive, limits, sessions, ledger, clock, random, onInternalError } = parts;
   const stores = openBudgetStores(stateDirectory);
+  const rates = new Rates({ store: stores.rates, instanceId, clock, onInternalError });
   return {
     budgets: new Budgets({ store: stores.budgets, instanceId, clock, random, onInternalError }),
-    rates: new Rates({ store: stores.rates, instanceId, clock, onInternalError }),
+    rates,
     administration: new BudgetAdministration({ stores, sessions, limits, clock }),
     settleOrphans: () => settleOrphans({ store: stores.budgets, instanceId, isAlive, ledger, nowMs: clock.nowMs() }),
-    close: () => stores.budgets.close(),
+    close: async () => {
+      await rates.close();
+      await stores.budgets.close();
+    },
   };
 }

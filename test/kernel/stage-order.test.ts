@@ -27,9 +27,10 @@ const STAGES = [
   ["a forbidding policy", "policy", "probe_denied", "test.forbid"],
   ["data that would leave", "flow", "flow_sensitive_egress", "FC-2"],
   ["a dedupe key of another call", "error", "DEDUPE_CONFLICT", "dev.write-own,test.permit"],
+  ["calls that come too fast", "error", "RATE_LIMITED", "dev.write-own,test.permit"],
   ["a tool that needs arming", "gates", "tool_requires_arming", "CAPABILITY:probe"],
   ["a tool that asks", "approval", "tool_approval_required", "CAPABILITY:probe"],
-  ["a lease with a budget", "budget", "budget_exceeded", "LEASE:lea_test"],
+  ["a lease with nothing left", "budget", "budget_exceeded", "LEASE:lea_test"],
   ["a ledger that takes no intent", "error", "LEDGER_UNAVAILABLE", "dev.write-own,test.permit"],
   ["a session revoked while the intent was recorded", "authenticate", "session_revoked", "SESSION:revoked"],
   ["a tool that fails", "error", "IO_ERROR", "dev.write-own,test.permit"],
@@ -53,6 +54,7 @@ async function callWith(wrong: ReadonlySet<Wrong>): Promise<CallResponse> {
       await kernel.sessions.updateSession(kernel.session.id, { revokedAtMs: START_MS });
   };
   await keepAnother(kernel);
+  if (isWrong("calls that come too fast")) kernel.paced.take = async () => ({ kind: "empty", key: "session:one", retryAfterMs: 5 });
   if (isWrong("data that would leave"))
     await kernel.marks.raiseMark(kernel.session, INITIAL_MARK, { trustLevel: "user", dataClass: "sensitive" }, START_MS);
   const response = await kernel.call("probe", isWrong("arguments that do not fit") ? { path: 7 } : { path: pathFor(isWrong) }, {
@@ -92,6 +94,7 @@ function optionsFor(isWrong: (name: Wrong) => boolean, onRun: () => void): Memor
     tools: [testTool("probe", execute, capability, analyse)],
     settings: {
       toolsEnabled: !isWrong("closed master gate"),
+      limits: { id: "test", rates: { session: { callsPerMinute: 600, burst: 10 }, tools: new Map() } },
       disabledTools: new Set(isWrong("tool switched off by the operator") ? ["probe"] : []),
     },
     session: {
@@ -105,7 +108,7 @@ function optionsFor(isWrong: (name: Wrong) => boolean, onRun: () => void): Memor
       tools: isWrong("lease for other tools") ? [["read_file"]] : [],
       writePaths: isWrong("lease for other paths") ? [["docs/**"]] : [],
     },
-    budget: isWrong("a lease with a budget") ? { calls: 1 } : {},
+    budget: isWrong("a lease with nothing left") ? { calls: 0 } : {},
     workspaceDisabled: isWrong("tool switched off in the workspace") ? ["probe"] : [],
     policies: PERMIT + (isWrong("a forbidding policy") ? FORBID : ""),
   };

@@ -53,6 +53,16 @@ export function rateContract(openTwice: () => Promise<readonly [RateStore, RateS
     expect(await other(NOW_MS + 400)).toEqual({ kind: "granted", calls: [2] });
   });
 
+  test("no more is given back than was taken, and it is given back once", async () => {
+    const [left] = await openTwice();
+    await left.take(request({ buckets: [bucket({ most: 3 })] }));
+    const leftover = { key: "session:ses_one", limit: LIMIT, calls: 99 };
+    await left.giveBack("ins_b", [leftover], NOW_MS);
+    expect((await left.listBuckets(10))[0]?.calls).toBe(1);
+    for (let time = 0; time < 2; time += 1) await left.giveBack("ins_a", [leftover], NOW_MS);
+    expect((await left.listBuckets(10))[0]?.calls).toBe(3);
+  });
+
   test("a clock that goes backwards refills nothing, and one that was far ahead does not stop a bucket", async () => {
     const [left] = await openTwice();
     await left.take(request({ buckets: [bucket({ most: 4 })], untilMs: NOW_MS }));

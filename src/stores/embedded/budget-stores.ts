@@ -51,6 +51,7 @@ export function openBudgetStores(stateDirectory: string): BudgetStores {
     },
     rates: {
       take: async (request) => (await opened()).rates.take(request),
+      giveBack: async (instance, leftovers, nowMs) => (await opened()).rates.giveBack(instance, leftovers, nowMs),
       purge: async (beforeMs, limit) => (await opened()).rates.purge(beforeMs, limit),
       listBuckets: async (limit) => (await opened()).rates.listBuckets(limit),
     },

@@ -7,7 +7,7 @@
 import type { Database, Statement } from "better-sqlite3";
 import { KernelError } from "../../base/errors.ts";
 import { RATE_CLOCK_WOBBLE_MS } from "../../base/limits.ts";
-import type { BucketState, BucketWish, RateStore, Taken, TakeRequest } from "../../budget/rate-store.ts";
+import type { BucketState, BucketWish, Leftover, RateStore, Taken, TakeRequest } from "../../budget/rate-store.ts";
 import { guarded, immediately } from "./database.ts";
 
 /** What a call takes of a bucket. A millisecond adds as many units as calls are allowed in a minute, so that nothing is ever rounded. */
@@ -30,6 +30,7 @@ export class EmbeddedRateStore implements RateStore {
   readonly #find: Statement<[string], BucketRow>;
   readonly #put: Statement<[string, number, number, number]>;
   readonly #heldByOthers: Statement<[string, string, number], number>;
+  readonly #heldBy: Statement<[string, string], number>;
   readonly #hold: Statement<[string, string, number, number]>;
   readonly #letGo: Statement<[string, string]>;
 
@@ -42,6 +43,8 @@ export class EmbeddedRateStore implements RateStore {
       "SELECT total(calls) FROM slices WHERE key = ? AND instance <> ? AND until_ms > ?",
     );
     this.#heldByOthers.pluck();
+    this.#heldBy = database.prepare<[string, string], number>("SELECT calls FROM slices WHERE key = ? AND instance = ?");
+    this.#heldBy.pluck();
     this.#hold = database.prepare("INSERT OR REPLACE INTO slices VALUES (?, ?, ?, ?)");
     this.#letGo = database.prepare("DELETE FROM slices WHERE key = ? AND instance = ?");
   }
@@ -54,10 +57,23 @@ export class EmbeddedRateStore implements RateStore {
       const calls = request.buckets.map((wish, index) => {
         const { units, atMs } = filled[index] ?? { units: 0, atMs: 0 };
         const granted = Math.min(Math.max(1, wish.most), Math.floor(units / UNITS_PER_CALL));
-        this.#keep(wish, { units: units - granted * UNITS_PER_CALL, atMs }, granted, request);
+        this.#keep(wish, { units: units - granted * UNITS_PER_CALL, atMs });
+        // The first of what was granted is used at once.
+        if (granted > 1) this.#hold.run(wish.key, request.instance, granted - 1, Math.ceil(request.untilMs));
+        else this.#letGo.run(wish.key, request.instance);
         return granted;
       });
       return { kind: "granted", calls };
+    });
+  }
+
+  async giveBack(instance: string, leftovers: readonly Leftover[], nowMs: number): Promise<void> {
+    this.#transaction(() => {
+      for (const { key, limit, calls } of leftovers) {
+        const filled = this.#fill({ key, limit, returned: calls }, { instance, nowMs });
+        this.#keep({ key, limit }, filled);
+        this.#letGo.run(key, instance);
+      }
     });
   }
 
@@ -81,7 +97,7 @@ export class EmbeddedRateStore implements RateStore {
   }
 
   /** The bucket with what the instance gives back and what time has added. */
-  #fill({ key, limit, returned }: BucketWish, { instance, nowMs }: TakeRequest): Filled {
+  #fill({ key, limit, returned }: Omit<BucketWish, "most">, { instance, nowMs }: Pick<TakeRequest, "instance" | "nowMs">): Filled {
     const heldByOthers = this.#heldByOthers.get(key, instance, Math.floor(nowMs)) ?? 0;
     const room = Math.max(0, limit.burst - heldByOthers) * UNITS_PER_CALL;
     const row = this.#find.get(key);
@@ -90,17 +106,16 @@ export class EmbeddedRateStore implements RateStore {
     if (!(Number.isSafeInteger(units) && units >= 0))
       throw new KernelError("STORE_CORRUPT", "`budget.db` in the state directory holds a bucket that is none");
     const elapsedMs = nowMs - atMs;
-    const added = Math.floor(Math.max(0, elapsedMs)) * limit.callsPerMinute + returned * UNITS_PER_CALL;
+    // No more comes back than was taken.
+    const leftover = returned > 0 ? Math.min(returned, this.#heldBy.get(key, instance) ?? 0) : 0;
+    const added = Math.floor(Math.max(0, elapsedMs)) * limit.callsPerMinute + leftover * UNITS_PER_CALL;
     const isBehind = elapsedMs < 0 && elapsedMs >= -RATE_CLOCK_WOBBLE_MS;
     return { units: Math.min(room, units + added), atMs: isBehind ? atMs : nowMs };
   }
 
-  #keep({ key, limit }: BucketWish, { units, atMs }: Filled, granted: number, { instance, untilMs }: TakeRequest): void {
+  #keep({ key, limit }: Pick<BucketWish, "key" | "limit">, { units, atMs }: Filled): void {
     const fullMs = atMs + (limit.burst * UNITS_PER_CALL - units) / limit.callsPerMinute;
     this.#put.run(key, units, Math.floor(atMs), Math.ceil(fullMs));
-    // The first of what was granted is used at once.
-    if (granted > 1) this.#hold.run(key, instance, granted - 1, Math.ceil(untilMs));
-    else this.#letGo.run(key, instance);
   }
 
   #transaction<T>(work: () => T): T {

@@ -15,7 +15,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file handrail/admin/v1/admin.proto.
  */
 export const file_handrail_admin_v1_admin: GenFile = /*@__PURE__*/
-  fileDesc("Ch1oYW5kcmFpbC9hZG1pbi92MS9hZG1pbi5wcm90bxIRaGFuZHJhaWwuYWRtaW4udjEiwwIKB1Nlc3Npb24SCgoCaWQYASABKAkSDwoHdXNlcl9pZBgCIAEoCRIQCghhZ2VudF9pZBgDIAEoCRIMCgRyb2xlGAQgASgJEg4KBnByZXNldBgFIAEoCRIMCgRtb2RlGAYgASgJEhQKDHNlcnZpY2Vfcm9vdBgHIAEoCRIUCgxwcm9qZWN0X3Jvb3QYCCABKAkSFwoPaXNvbGF0aW9uX2xldmVsGAkgASgJEhAKCGxlYXNlX2lkGAogASgJEhUKDWNyZWF0ZWRfYXRfbXMYCyABKAMSFQoNZXhwaXJlc19hdF9tcxgMIAEoAxIaCg1yZXZva2VkX2F0X21zGA0gASgDSACIAQESGQoMZnJvemVuX2F0X21zGA4gASgDSAGIAQFCEAoOX3Jldm9rZWRfYXRfbXNCDwoNX2Zyb3plbl9hdF9tcyIfCgtQYXR0ZXJuTGlzdBIQCghwYXR0ZXJucxgBIAMoCSLTAwoKTGVhc2VTY29wZRItCgV0b29scxgBIAMoCzIeLmhhbmRyYWlsLmFkbWluLnYxLlBhdHRlcm5MaXN0EjIKCnJlYWRfcGF0aHMYAiADKAsyHi5oYW5kcmFpbC5hZG1pbi52MS5QYXR0ZXJuTGlzdBIzCgt3cml0ZV9wYXRocxgDIAMoCzIeLmhhbmRyYWlsLmFkbWluLnYxLlBhdHRlcm5MaXN0EjAKCGNvbW1hbmRzGAQgAygLMh4uaGFuZHJhaWwuYWRtaW4udjEuUGF0dGVybkxpc3QSNgoOZ2l0X29wZXJhdGlvbnMYBSADKAsyHi5oYW5kcmFpbC5hZG1pbi52MS5QYXR0ZXJuTGlzdBItCgVob3N0cxgGIAMoCzIeLmhhbmRyYWlsLmFkbWluLnYxLlBhdHRlcm5MaXN0EjEKCXByb3ZpZGVycxgHIAMoCzIeLmhhbmRyYWlsLmFkbWluLnYxLlBhdHRlcm5MaXN0Ei4KBm1vZGVscxgIIAMoCzIeLmhhbmRyYWlsLmFkbWluLnYxLlBhdHRlcm5MaXN0EjEKCWFydGlmYWN0cxgJIAMoCzIeLmhhbmRyYWlsLmFkbWluLnYxLlBhdHRlcm5MaXN0IrIBCgVMZWFzZRIKCgJpZBgBIAEoCRIRCglwYXJlbnRfaWQYAiABKAkSLAoFc2NvcGUYAyABKAsyHS5oYW5kcmFpbC5hZG1pbi52MS5MZWFzZVNjb3BlEhUKDWNyZWF0ZWRfYXRfbXMYBCABKAMSFQoNZXhwaXJlc19hdF9tcxgFIAEoAxIbCg5yZWxlYXNlZF9hdF9tcxgGIAEoA0gAiAEBQhEKD19yZWxlYXNlZF9hdF9tcyLVAQoUQ3JlYXRlU2Vzc2lvblJlcXVlc3QSEQoJd29ya3NwYWNlGAEgASgJEhQKDHByb2plY3Rfcm9vdBgCIAEoCRIMCgRyb2xlGAMgASgJEg4KBnByZXNldBgEIAEoCRIPCgd1c2VyX2lkGAUgASgJEhAKCGFnZW50X2lkGAYgASgJEhMKC2xpZmV0aW1lX21zGAcgASgEEhAKCGxlYXNlX2lkGAggASgJEiwKBXNjb3BlGAkgASgLMh0uaGFuZHJhaWwuYWRtaW4udjEuTGVhc2VTY29wZSJTChVDcmVhdGVTZXNzaW9uUmVzcG9uc2USKwoHc2Vzc2lvbhgBIAEoCzIaLmhhbmRyYWlsLmFkbWluLnYxLlNlc3Npb24SDQoFdG9rZW4YAiABKAkiJAoTTGlzdFNlc3Npb25zUmVxdWVzdBINCgVsaW1pdBgBIAEoDSJXChRMaXN0U2Vzc2lvbnNSZXNwb25zZRIsCghzZXNzaW9ucxgBIAMoCzIaLmhhbmRyYWlsLmFkbWluLnYxLlNlc3Npb24SEQoJdHJ1bmNhdGVkGAIgASgIIioKFFJldm9rZVNlc3Npb25SZXF1ZXN0EhIKCnNlc3Npb25faWQYASABKAkiRAoVUmV2b2tlU2Vzc2lvblJlc3BvbnNlEisKB3Nlc3Npb24YASABKAsyGi5oYW5kcmFpbC5hZG1pbi52MS5TZXNzaW9uIlcKEkNyZWF0ZUxlYXNlUmVxdWVzdBIsCgVzY29wZRgBIAEoCzIdLmhhbmRyYWlsLmFkbWluLnYxLkxlYXNlU2NvcGUSEwoLbGlmZXRpbWVfbXMYAiABKAQiPgoTQ3JlYXRlTGVhc2VSZXNwb25zZRInCgVsZWFzZRgBIAEoCzIYLmhhbmRyYWlsLmFkbWluLnYxLkxlYXNlImoKEkRlcml2ZUxlYXNlUmVxdWVzdBIRCglwYXJlbnRfaWQYASABKAkSLAoFc2NvcGUYAiABKAsyHS5oYW5kcmFpbC5hZG1pbi52MS5MZWFzZVNjb3BlEhMKC2xpZmV0aW1lX21zGAMgASgEIj4KE0Rlcml2ZUxlYXNlUmVzcG9uc2USJwoFbGVhc2UYASABKAsyGC5oYW5kcmFpbC5hZG1pbi52MS5MZWFzZSIiChFMaXN0TGVhc2VzUmVxdWVzdBINCgVsaW1pdBgBIAEoDSJRChJMaXN0TGVhc2VzUmVzcG9uc2USKAoGbGVhc2VzGAEgAygLMhguaGFuZHJhaWwuYWRtaW4udjEuTGVhc2USEQoJdHJ1bmNhdGVkGAIgASgIIjoKEVJlbmV3TGVhc2VSZXF1ZXN0EhAKCGxlYXNlX2lkGAEgASgJEhMKC2xpZmV0aW1lX21zGAIgASgEIj0KElJlbmV3TGVhc2VSZXNwb25zZRInCgVsZWFzZRgBIAEoCzIYLmhhbmRyYWlsLmFkbWluLnYxLkxlYXNlIicKE1JlbGVhc2VMZWFzZVJlcXVlc3QSEAoIbGVhc2VfaWQYASABKAkiPwoUUmVsZWFzZUxlYXNlUmVzcG9uc2USJwoFbGVhc2UYASABKAsyGC5oYW5kcmFpbC5hZG1pbi52MS5MZWFzZSI6ChJMaXN0RW50cmllc1JlcXVlc3QSFQoNZnJvbV9zZXF1ZW5jZRgBIAEoBBINCgVjb3VudBgCIAEoDSJeChNMaXN0RW50cmllc1Jlc3BvbnNlEjAKB3JlY29yZHMYASADKAsyHy5oYW5kcmFpbC5hZG1pbi52MS5MZWRnZXJSZWNvcmQSFQoNaGVhZF9zZXF1ZW5jZRgCIAEoBCJXCgxMZWRnZXJSZWNvcmQSDQoFZW50cnkYASABKAwSDAoEaGFzaBgCIAEoDBIZCgxwYXlsb2FkX2pzb24YAyABKAxIAIgBAUIPCg1fcGF5bG9hZF9qc29uIhUKE1ZlcmlmeUxlZGdlclJlcXVlc3QiigEKFFZlcmlmeUxlZGdlclJlc3BvbnNlEgoKAm9rGAEgASgIEg8KB2VudHJpZXMYAiABKAQSDgoGcHJ1bmVkGAMgASgEEjIKCHByb2JsZW1zGAQgAygLMiAuaGFuZHJhaWwuYWRtaW4udjEuTGVkZ2VyUHJvYmxlbRIRCgl0cnVuY2F0ZWQYBSABKAgiMgoNTGVkZ2VyUHJvYmxlbRIQCghzZXF1ZW5jZRgBIAEoBBIPCgdwcm9ibGVtGAIgASgJIiQKEkNoZWNrUG9saWN5UmVxdWVzdBIOCgZwcmVzZXQYASABKAkiUgoTQ2hlY2tQb2xpY3lSZXNwb25zZRIKCgJvaxgBIAEoCBIvCgdwcmVzZXRzGAIgAygLMh4uaGFuZHJhaWwuYWRtaW4udjEuUHJlc2V0Q2hlY2siWwoLUHJlc2V0Q2hlY2sSDgoGcHJlc2V0GAEgASgJEgoKAm9rGAIgASgIEhAKCHBvbGljaWVzGAMgASgNEgwKBGhhc2gYBCABKAkSEAoIcHJvYmxlbXMYBSADKAkiEgoQR2V0SGVhbHRoUmVxdWVzdCKRAQoRR2V0SGVhbHRoUmVzcG9uc2USDwoHdmVyc2lvbhgBIAEoCRITCgtpbnN0YW5jZV9pZBgCIAEoCRIXCg9sZWRnZXJfd3JpdGFibGUYAyABKAgSFgoObGVkZ2VyX3Byb2JsZW0YBCABKAkSFgoObGVkZ2VyX3dhaXRpbmcYBSABKAQSDQoFdG9vbHMYBiABKA0y/ggKC0tlcm5lbEFkbWluEmIKDUNyZWF0ZVNlc3Npb24SJy5oYW5kcmFpbC5hZG1pbi52MS5DcmVhdGVTZXNzaW9uUmVxdWVzdBooLmhhbmRyYWlsLmFkbWluLnYxLkNyZWF0ZVNlc3Npb25SZXNwb25zZRJfCgxMaXN0U2Vzc2lvbnMSJi5oYW5kcmFpbC5hZG1pbi52MS5MaXN0U2Vzc2lvbnNSZXF1ZXN0GicuaGFuZHJhaWwuYWRtaW4udjEuTGlzdFNlc3Npb25zUmVzcG9uc2USYgoNUmV2b2tlU2Vzc2lvbhInLmhhbmRyYWlsLmFkbWluLnYxLlJldm9rZVNlc3Npb25SZXF1ZXN0GiguaGFuZHJhaWwuYWRtaW4udjEuUmV2b2tlU2Vzc2lvblJlc3BvbnNlElwKC0NyZWF0ZUxlYXNlEiUuaGFuZHJhaWwuYWRtaW4udjEuQ3JlYXRlTGVhc2VSZXF1ZXN0GiYuaGFuZHJhaWwuYWRtaW4udjEuQ3JlYXRlTGVhc2VSZXNwb25zZRJcCgtEZXJpdmVMZWFzZRIlLmhhbmRyYWlsLmFkbWluLnYxLkRlcml2ZUxlYXNlUmVxdWVzdBomLmhhbmRyYWlsLmFkbWluLnYxLkRlcml2ZUxlYXNlUmVzcG9uc2USWQoKTGlzdExlYXNlcxIkLmhhbmRyYWlsLmFkbWluLnYxLkxpc3RMZWFzZXNSZXF1ZXN0GiUuaGFuZHJhaWwuYWRtaW4udjEuTGlzdExlYXNlc1Jlc3BvbnNlElkKClJlbmV3TGVhc2USJC5oYW5kcmFpbC5hZG1pbi52MS5SZW5ld0xlYXNlUmVxdWVzdBolLmhhbmRyYWlsLmFkbWluLnYxLlJlbmV3TGVhc2VSZXNwb25zZRJfCgxSZWxlYXNlTGVhc2USJi5oYW5kcmFpbC5hZG1pbi52MS5SZWxlYXNlTGVhc2VSZXF1ZXN0GicuaGFuZHJhaWwuYWRtaW4udjEuUmVsZWFzZUxlYXNlUmVzcG9uc2USXAoLTGlzdEVudHJpZXMSJS5oYW5kcmFpbC5hZG1pbi52MS5MaXN0RW50cmllc1JlcXVlc3QaJi5oYW5kcmFpbC5hZG1pbi52MS5MaXN0RW50cmllc1Jlc3BvbnNlEl8KDFZlcmlmeUxlZGdlchImLmhhbmRyYWlsLmFkbWluLnYxLlZlcmlmeUxlZGdlclJlcXVlc3QaJy5oYW5kcmFpbC5hZG1pbi52MS5WZXJpZnlMZWRnZXJSZXNwb25zZRJcCgtDaGVja1BvbGljeRIlLmhhbmRyYWlsLmFkbWluLnYxLkNoZWNrUG9saWN5UmVxdWVzdBomLmhhbmRyYWlsLmFkbWluLnYxLkNoZWNrUG9saWN5UmVzcG9uc2USVgoJR2V0SGVhbHRoEiMuaGFuZHJhaWwuYWRtaW4udjEuR2V0SGVhbHRoUmVxdWVzdBokLmhhbmRyYWlsLmFkbWluLnYxLkdldEhlYWx0aFJlc3BvbnNlYgZwcm90bzM");
+  fileDesc("Ch1oYW5kcmFpbC9hZG1pbi92MS9hZG1pbi5wcm90bxIRaGFuZHJhaWwuYWRtaW4udjEiwwIKB1Nlc3Npb24SCgoCaWQYASABKAkSDwoHdXNlcl9pZBgCIAEoCRIQCghhZ2VudF9pZBgDIAEoCRIMCgRyb2xlGAQgASgJEg4KBnByZXNldBgFIAEoCRIMCgRtb2RlGAYgASgJEhQKDHNlcnZpY2Vfcm9vdBgHIAEoCRIUCgxwcm9qZWN0X3Jvb3QYCCABKAkSFwoPaXNvbGF0aW9uX2xldmVsGAkgASgJEhAKCGxlYXNlX2lkGAogASgJEhUKDWNyZWF0ZWRfYXRfbXMYCyABKAMSFQoNZXhwaXJlc19hdF9tcxgMIAEoAxIaCg1yZXZva2VkX2F0X21zGA0gASgDSACIAQESGQoMZnJvemVuX2F0X21zGA4gASgDSAGIAQFCEAoOX3Jldm9rZWRfYXRfbXNCDwoNX2Zyb3plbl9hdF9tcyIfCgtQYXR0ZXJuTGlzdBIQCghwYXR0ZXJucxgBIAMoCSLTAwoKTGVhc2VTY29wZRItCgV0b29scxgBIAMoCzIeLmhhbmRyYWlsLmFkbWluLnYxLlBhdHRlcm5MaXN0EjIKCnJlYWRfcGF0aHMYAiADKAsyHi5oYW5kcmFpbC5hZG1pbi52MS5QYXR0ZXJuTGlzdBIzCgt3cml0ZV9wYXRocxgDIAMoCzIeLmhhbmRyYWlsLmFkbWluLnYxLlBhdHRlcm5MaXN0EjAKCGNvbW1hbmRzGAQgAygLMh4uaGFuZHJhaWwuYWRtaW4udjEuUGF0dGVybkxpc3QSNgoOZ2l0X29wZXJhdGlvbnMYBSADKAsyHi5oYW5kcmFpbC5hZG1pbi52MS5QYXR0ZXJuTGlzdBItCgVob3N0cxgGIAMoCzIeLmhhbmRyYWlsLmFkbWluLnYxLlBhdHRlcm5MaXN0EjEKCXByb3ZpZGVycxgHIAMoCzIeLmhhbmRyYWlsLmFkbWluLnYxLlBhdHRlcm5MaXN0Ei4KBm1vZGVscxgIIAMoCzIeLmhhbmRyYWlsLmFkbWluLnYxLlBhdHRlcm5MaXN0EjEKCWFydGlmYWN0cxgJIAMoCzIeLmhhbmRyYWlsLmFkbWluLnYxLlBhdHRlcm5MaXN0Ir0BCgtMZWFzZUJ1ZGdldBISCgVjYWxscxgBIAEoBEgAiAEBEhgKC2R1cmF0aW9uX21zGAIgASgESAGIAQESEgoFYnl0ZXMYAyABKARIAogBARITCgZ0b2tlbnMYBCABKARIA4gBARIYCgtjb3N0X21pY3JvcxgFIAEoBEgEiAEBQggKBl9jYWxsc0IOCgxfZHVyYXRpb25fbXNCCAoGX2J5dGVzQgkKB190b2tlbnNCDgoMX2Nvc3RfbWljcm9zIuIBCgVMZWFzZRIKCgJpZBgBIAEoCRIRCglwYXJlbnRfaWQYAiABKAkSLAoFc2NvcGUYAyABKAsyHS5oYW5kcmFpbC5hZG1pbi52MS5MZWFzZVNjb3BlEhUKDWNyZWF0ZWRfYXRfbXMYBCABKAMSFQoNZXhwaXJlc19hdF9tcxgFIAEoAxIbCg5yZWxlYXNlZF9hdF9tcxgGIAEoA0gAiAEBEi4KBmJ1ZGdldBgHIAEoCzIeLmhhbmRyYWlsLmFkbWluLnYxLkxlYXNlQnVkZ2V0QhEKD19yZWxlYXNlZF9hdF9tcyKFAgoUQ3JlYXRlU2Vzc2lvblJlcXVlc3QSEQoJd29ya3NwYWNlGAEgASgJEhQKDHByb2plY3Rfcm9vdBgCIAEoCRIMCgRyb2xlGAMgASgJEg4KBnByZXNldBgEIAEoCRIPCgd1c2VyX2lkGAUgASgJEhAKCGFnZW50X2lkGAYgASgJEhMKC2xpZmV0aW1lX21zGAcgASgEEhAKCGxlYXNlX2lkGAggASgJEiwKBXNjb3BlGAkgASgLMh0uaGFuZHJhaWwuYWRtaW4udjEuTGVhc2VTY29wZRIuCgZidWRnZXQYCiABKAsyHi5oYW5kcmFpbC5hZG1pbi52MS5MZWFzZUJ1ZGdldCJTChVDcmVhdGVTZXNzaW9uUmVzcG9uc2USKwoHc2Vzc2lvbhgBIAEoCzIaLmhhbmRyYWlsLmFkbWluLnYxLlNlc3Npb24SDQoFdG9rZW4YAiABKAkiJAoTTGlzdFNlc3Npb25zUmVxdWVzdBINCgVsaW1pdBgBIAEoDSJXChRMaXN0U2Vzc2lvbnNSZXNwb25zZRIsCghzZXNzaW9ucxgBIAMoCzIaLmhhbmRyYWlsLmFkbWluLnYxLlNlc3Npb24SEQoJdHJ1bmNhdGVkGAIgASgIIioKFFJldm9rZVNlc3Npb25SZXF1ZXN0EhIKCnNlc3Npb25faWQYASABKAkiRAoVUmV2b2tlU2Vzc2lvblJlc3BvbnNlEisKB3Nlc3Npb24YASABKAsyGi5oYW5kcmFpbC5hZG1pbi52MS5TZXNzaW9uIocBChJDcmVhdGVMZWFzZVJlcXVlc3QSLAoFc2NvcGUYASABKAsyHS5oYW5kcmFpbC5hZG1pbi52MS5MZWFzZVNjb3BlEhMKC2xpZmV0aW1lX21zGAIgASgEEi4KBmJ1ZGdldBgDIAEoCzIeLmhhbmRyYWlsLmFkbWluLnYxLkxlYXNlQnVkZ2V0Ij4KE0NyZWF0ZUxlYXNlUmVzcG9uc2USJwoFbGVhc2UYASABKAsyGC5oYW5kcmFpbC5hZG1pbi52MS5MZWFzZSKaAQoSRGVyaXZlTGVhc2VSZXF1ZXN0EhEKCXBhcmVudF9pZBgBIAEoCRIsCgVzY29wZRgCIAEoCzIdLmhhbmRyYWlsLmFkbWluLnYxLkxlYXNlU2NvcGUSEwoLbGlmZXRpbWVfbXMYAyABKAQSLgoGYnVkZ2V0GAQgASgLMh4uaGFuZHJhaWwuYWRtaW4udjEuTGVhc2VCdWRnZXQiPgoTRGVyaXZlTGVhc2VSZXNwb25zZRInCgVsZWFzZRgBIAEoCzIYLmhhbmRyYWlsLmFkbWluLnYxLkxlYXNlIiIKEUxpc3RMZWFzZXNSZXF1ZXN0Eg0KBWxpbWl0GAEgASgNIlEKEkxpc3RMZWFzZXNSZXNwb25zZRIoCgZsZWFzZXMYASADKAsyGC5oYW5kcmFpbC5hZG1pbi52MS5MZWFzZRIRCgl0cnVuY2F0ZWQYAiABKAgiOgoRUmVuZXdMZWFzZVJlcXVlc3QSEAoIbGVhc2VfaWQYASABKAkSEwoLbGlmZXRpbWVfbXMYAiABKAQiPQoSUmVuZXdMZWFzZVJlc3BvbnNlEicKBWxlYXNlGAEgASgLMhguaGFuZHJhaWwuYWRtaW4udjEuTGVhc2UiJwoTUmVsZWFzZUxlYXNlUmVxdWVzdBIQCghsZWFzZV9pZBgBIAEoCSI/ChRSZWxlYXNlTGVhc2VSZXNwb25zZRInCgVsZWFzZRgBIAEoCzIYLmhhbmRyYWlsLmFkbWluLnYxLkxlYXNlIjoKEkxpc3RFbnRyaWVzUmVxdWVzdBIVCg1mcm9tX3NlcXVlbmNlGAEgASgEEg0KBWNvdW50GAIgASgNIl4KE0xpc3RFbnRyaWVzUmVzcG9uc2USMAoHcmVjb3JkcxgBIAMoCzIfLmhhbmRyYWlsLmFkbWluLnYxLkxlZGdlclJlY29yZBIVCg1oZWFkX3NlcXVlbmNlGAIgASgEIlcKDExlZGdlclJlY29yZBINCgVlbnRyeRgBIAEoDBIMCgRoYXNoGAIgASgMEhkKDHBheWxvYWRfanNvbhgDIAEoDEgAiAEBQg8KDV9wYXlsb2FkX2pzb24iFQoTVmVyaWZ5TGVkZ2VyUmVxdWVzdCKKAQoUVmVyaWZ5TGVkZ2VyUmVzcG9uc2USCgoCb2sYASABKAgSDwoHZW50cmllcxgCIAEoBBIOCgZwcnVuZWQYAyABKAQSMgoIcHJvYmxlbXMYBCADKAsyIC5oYW5kcmFpbC5hZG1pbi52MS5MZWRnZXJQcm9ibGVtEhEKCXRydW5jYXRlZBgFIAEoCCIyCg1MZWRnZXJQcm9ibGVtEhAKCHNlcXVlbmNlGAEgASgEEg8KB3Byb2JsZW0YAiABKAkiJAoSQ2hlY2tQb2xpY3lSZXF1ZXN0Eg4KBnByZXNldBgBIAEoCSJSChNDaGVja1BvbGljeVJlc3BvbnNlEgoKAm9rGAEgASgIEi8KB3ByZXNldHMYAiADKAsyHi5oYW5kcmFpbC5hZG1pbi52MS5QcmVzZXRDaGVjayJbCgtQcmVzZXRDaGVjaxIOCgZwcmVzZXQYASABKAkSCgoCb2sYAiABKAgSEAoIcG9saWNpZXMYAyABKA0SDAoEaGFzaBgEIAEoCRIQCghwcm9ibGVtcxgFIAMoCSISChBHZXRIZWFsdGhSZXF1ZXN0IpEBChFHZXRIZWFsdGhSZXNwb25zZRIPCgd2ZXJzaW9uGAEgASgJEhMKC2luc3RhbmNlX2lkGAIgASgJEhcKD2xlZGdlcl93cml0YWJsZRgDIAEoCBIWCg5sZWRnZXJfcHJvYmxlbRgEIAEoCRIWCg5sZWRnZXJfd2FpdGluZxgFIAEoBBINCgV0b29scxgGIAEoDTL+CAoLS2VybmVsQWRtaW4SYgoNQ3JlYXRlU2Vzc2lvbhInLmhhbmRyYWlsLmFkbWluLnYxLkNyZWF0ZVNlc3Npb25SZXF1ZXN0GiguaGFuZHJhaWwuYWRtaW4udjEuQ3JlYXRlU2Vzc2lvblJlc3BvbnNlEl8KDExpc3RTZXNzaW9ucxImLmhhbmRyYWlsLmFkbWluLnYxLkxpc3RTZXNzaW9uc1JlcXVlc3QaJy5oYW5kcmFpbC5hZG1pbi52MS5MaXN0U2Vzc2lvbnNSZXNwb25zZRJiCg1SZXZva2VTZXNzaW9uEicuaGFuZHJhaWwuYWRtaW4udjEuUmV2b2tlU2Vzc2lvblJlcXVlc3QaKC5oYW5kcmFpbC5hZG1pbi52MS5SZXZva2VTZXNzaW9uUmVzcG9uc2USXAoLQ3JlYXRlTGVhc2USJS5oYW5kcmFpbC5hZG1pbi52MS5DcmVhdGVMZWFzZVJlcXVlc3QaJi5oYW5kcmFpbC5hZG1pbi52MS5DcmVhdGVMZWFzZVJlc3BvbnNlElwKC0Rlcml2ZUxlYXNlEiUuaGFuZHJhaWwuYWRtaW4udjEuRGVyaXZlTGVhc2VSZXF1ZXN0GiYuaGFuZHJhaWwuYWRtaW4udjEuRGVyaXZlTGVhc2VSZXNwb25zZRJZCgpMaXN0TGVhc2VzEiQuaGFuZHJhaWwuYWRtaW4udjEuTGlzdExlYXNlc1JlcXVlc3QaJS5oYW5kcmFpbC5hZG1pbi52MS5MaXN0TGVhc2VzUmVzcG9uc2USWQoKUmVuZXdMZWFzZRIkLmhhbmRyYWlsLmFkbWluLnYxLlJlbmV3TGVhc2VSZXF1ZXN0GiUuaGFuZHJhaWwuYWRtaW4udjEuUmVuZXdMZWFzZVJlc3BvbnNlEl8KDFJlbGVhc2VMZWFzZRImLmhhbmRyYWlsLmFkbWluLnYxLlJlbGVhc2VMZWFzZVJlcXVlc3QaJy5oYW5kcmFpbC5hZG1pbi52MS5SZWxlYXNlTGVhc2VSZXNwb25zZRJcCgtMaXN0RW50cmllcxIlLmhhbmRyYWlsLmFkbWluLnYxLkxpc3RFbnRyaWVzUmVxdWVzdBomLmhhbmRyYWlsLmFkbWluLnYxLkxpc3RFbnRyaWVzUmVzcG9uc2USXwoMVmVyaWZ5TGVkZ2VyEiYuaGFuZHJhaWwuYWRtaW4udjEuVmVyaWZ5TGVkZ2VyUmVxdWVzdBonLmhhbmRyYWlsLmFkbWluLnYxLlZlcmlmeUxlZGdlclJlc3BvbnNlElwKC0NoZWNrUG9saWN5EiUuaGFuZHJhaWwuYWRtaW4udjEuQ2hlY2tQb2xpY3lSZXF1ZXN0GiYuaGFuZHJhaWwuYWRtaW4udjEuQ2hlY2tQb2xpY3lSZXNwb25zZRJWCglHZXRIZWFsdGgSIy5oYW5kcmFpbC5hZG1pbi52MS5HZXRIZWFsdGhSZXF1ZXN0GiQuaGFuZHJhaWwuYWRtaW4udjEuR2V0SGVhbHRoUmVzcG9uc2ViBnByb3RvMw");
 
 /**
  * One session; its token is not kept anywhere.
@@ -180,6 +180,47 @@ export const LeaseScopeSchema: GenMessage<LeaseScope> = /*@__PURE__*/
   messageDesc(file_handrail_admin_v1_admin, 2);
 
 /**
+ * What may be spent; an absent field is unlimited.
+ *
+ * @generated from message handrail.admin.v1.LeaseBudget
+ */
+export type LeaseBudget = Message<"handrail.admin.v1.LeaseBudget"> & {
+  /**
+   * @generated from field: optional uint64 calls = 1;
+   */
+  calls?: bigint | undefined;
+
+  /**
+   * @generated from field: optional uint64 duration_ms = 2;
+   */
+  durationMs?: bigint | undefined;
+
+  /**
+   * @generated from field: optional uint64 bytes = 3;
+   */
+  bytes?: bigint | undefined;
+
+  /**
+   * @generated from field: optional uint64 tokens = 4;
+   */
+  tokens?: bigint | undefined;
+
+  /**
+   * Millionths of the unit that costs are counted in.
+   *
+   * @generated from field: optional uint64 cost_micros = 5;
+   */
+  costMicros?: bigint | undefined;
+};
+
+/**
+ * Describes the message handrail.admin.v1.LeaseBudget.
+ * Use `create(LeaseBudgetSchema)` to create a new message.
+ */
+export const LeaseBudgetSchema: GenMessage<LeaseBudget> = /*@__PURE__*/
+  messageDesc(file_handrail_admin_v1_admin, 3);
+
+/**
  * One lease.
  *
  * @generated from message handrail.admin.v1.Lease
@@ -216,6 +257,13 @@ export type Lease = Message<"handrail.admin.v1.Lease"> & {
    * @generated from field: optional int64 released_at_ms = 6;
    */
   releasedAtMs?: bigint | undefined;
+
+  /**
+   * Absent when nothing is limited.
+   *
+   * @generated from field: handrail.admin.v1.LeaseBudget budget = 7;
+   */
+  budget?: LeaseBudget | undefined;
 };
 
 /**
@@ -223,7 +271,7 @@ export type Lease = Message<"handrail.admin.v1.Lease"> & {
  * Use `create(LeaseSchema)` to create a new message.
  */
 export const LeaseSchema: GenMessage<Lease> = /*@__PURE__*/
-  messageDesc(file_handrail_admin_v1_admin, 3);
+  messageDesc(file_handrail_admin_v1_admin, 4);
 
 /**
  * What a session is wanted for; what is empty comes from the operator's settings.
@@ -273,7 +321,7 @@ export type CreateSessionRequest = Message<"handrail.admin.v1.CreateSessionReque
   lifetimeMs: bigint;
 
   /**
-   * An existing lease to act under, narrowed by `scope`; without it the session gets one of its own.
+   * An existing lease to act under, narrowed by `scope` and `budget`; without it the session gets one of its own.
    *
    * @generated from field: string lease_id = 8;
    */
@@ -283,6 +331,11 @@ export type CreateSessionRequest = Message<"handrail.admin.v1.CreateSessionReque
    * @generated from field: handrail.admin.v1.LeaseScope scope = 9;
    */
   scope?: LeaseScope | undefined;
+
+  /**
+   * @generated from field: handrail.admin.v1.LeaseBudget budget = 10;
+   */
+  budget?: LeaseBudget | undefined;
 };
 
 /**
@@ -290,7 +343,7 @@ export type CreateSessionRequest = Message<"handrail.admin.v1.CreateSessionReque
  * Use `create(CreateSessionRequestSchema)` to create a new message.
  */
 export const CreateSessionRequestSchema: GenMessage<CreateSessionRequest> = /*@__PURE__*/
-  messageDesc(file_handrail_admin_v1_admin, 4);
+  messageDesc(file_handrail_admin_v1_admin, 5);
 
 /**
  * The session and its token, shown this once.
@@ -314,7 +367,7 @@ export type CreateSessionResponse = Message<"handrail.admin.v1.CreateSessionResp
  * Use `create(CreateSessionResponseSchema)` to create a new message.
  */
 export const CreateSessionResponseSchema: GenMessage<CreateSessionResponse> = /*@__PURE__*/
-  messageDesc(file_handrail_admin_v1_admin, 5);
+  messageDesc(file_handrail_admin_v1_admin, 6);
 
 /**
  * Asks for sessions.
@@ -335,7 +388,7 @@ export type ListSessionsRequest = Message<"handrail.admin.v1.ListSessionsRequest
  * Use `create(ListSessionsRequestSchema)` to create a new message.
  */
 export const ListSessionsRequestSchema: GenMessage<ListSessionsRequest> = /*@__PURE__*/
-  messageDesc(file_handrail_admin_v1_admin, 6);
+  messageDesc(file_handrail_admin_v1_admin, 7);
 
 /**
  * Sessions, newest first.
@@ -361,7 +414,7 @@ export type ListSessionsResponse = Message<"handrail.admin.v1.ListSessionsRespon
  * Use `create(ListSessionsResponseSchema)` to create a new message.
  */
 export const ListSessionsResponseSchema: GenMessage<ListSessionsResponse> = /*@__PURE__*/
-  messageDesc(file_handrail_admin_v1_admin, 7);
+  messageDesc(file_handrail_admin_v1_admin, 8);
 
 /**
  * Names the session to end.
@@ -380,7 +433,7 @@ export type RevokeSessionRequest = Message<"handrail.admin.v1.RevokeSessionReque
  * Use `create(RevokeSessionRequestSchema)` to create a new message.
  */
 export const RevokeSessionRequestSchema: GenMessage<RevokeSessionRequest> = /*@__PURE__*/
-  messageDesc(file_handrail_admin_v1_admin, 8);
+  messageDesc(file_handrail_admin_v1_admin, 9);
 
 /**
  * The session as it is now.
@@ -399,7 +452,7 @@ export type RevokeSessionResponse = Message<"handrail.admin.v1.RevokeSessionResp
  * Use `create(RevokeSessionResponseSchema)` to create a new message.
  */
 export const RevokeSessionResponseSchema: GenMessage<RevokeSessionResponse> = /*@__PURE__*/
-  messageDesc(file_handrail_admin_v1_admin, 9);
+  messageDesc(file_handrail_admin_v1_admin, 10);
 
 /**
  * What a lease is wanted for.
@@ -416,6 +469,11 @@ export type CreateLeaseRequest = Message<"handrail.admin.v1.CreateLeaseRequest">
    * @generated from field: uint64 lifetime_ms = 2;
    */
   lifetimeMs: bigint;
+
+  /**
+   * @generated from field: handrail.admin.v1.LeaseBudget budget = 3;
+   */
+  budget?: LeaseBudget | undefined;
 };
 
 /**
@@ -423,7 +481,7 @@ export type CreateLeaseRequest = Message<"handrail.admin.v1.CreateLeaseRequest">
  * Use `create(CreateLeaseRequestSchema)` to create a new message.
  */
 export const CreateLeaseRequestSchema: GenMessage<CreateLeaseRequest> = /*@__PURE__*/
-  messageDesc(file_handrail_admin_v1_admin, 10);
+  messageDesc(file_handrail_admin_v1_admin, 11);
 
 /**
  * The new lease.
@@ -442,7 +500,7 @@ export type CreateLeaseResponse = Message<"handrail.admin.v1.CreateLeaseResponse
  * Use `create(CreateLeaseResponseSchema)` to create a new message.
  */
 export const CreateLeaseResponseSchema: GenMessage<CreateLeaseResponse> = /*@__PURE__*/
-  messageDesc(file_handrail_admin_v1_admin, 11);
+  messageDesc(file_handrail_admin_v1_admin, 12);
 
 /**
  * How to narrow a lease.
@@ -464,6 +522,13 @@ export type DeriveLeaseRequest = Message<"handrail.admin.v1.DeriveLeaseRequest">
    * @generated from field: uint64 lifetime_ms = 3;
    */
   lifetimeMs: bigint;
+
+  /**
+   * The parent's holds too, whichever is less.
+   *
+   * @generated from field: handrail.admin.v1.LeaseBudget budget = 4;
+   */
+  budget?: LeaseBudget | undefined;
 };
 
 /**
@@ -471,7 +536,7 @@ export type DeriveLeaseRequest = Message<"handrail.admin.v1.DeriveLeaseRequest">
  * Use `create(DeriveLeaseRequestSchema)` to create a new message.
  */
 export const DeriveLeaseRequestSchema: GenMessage<DeriveLeaseRequest> = /*@__PURE__*/
-  messageDesc(file_handrail_admin_v1_admin, 12);
+  messageDesc(file_handrail_admin_v1_admin, 13);
 
 /**
  * The new lease.
@@ -490,7 +555,7 @@ export type DeriveLeaseResponse = Message<"handrail.admin.v1.DeriveLeaseResponse
  * Use `create(DeriveLeaseResponseSchema)` to create a new message.
  */
 export const DeriveLeaseResponseSchema: GenMessage<DeriveLeaseResponse> = /*@__PURE__*/
-  messageDesc(file_handrail_admin_v1_admin, 13);
+  messageDesc(file_handrail_admin_v1_admin, 14);
 
 /**
  * Asks for leases.
@@ -511,7 +576,7 @@ export type ListLeasesRequest = Message<"handrail.admin.v1.ListLeasesRequest"> &
  * Use `create(ListLeasesRequestSchema)` to create a new message.
  */
 export const ListLeasesRequestSchema: GenMessage<ListLeasesRequest> = /*@__PURE__*/
-  messageDesc(file_handrail_admin_v1_admin, 14);
+  messageDesc(file_handrail_admin_v1_admin, 15);
 
 /**
  * Leases, newest first.
@@ -537,7 +602,7 @@ export type ListLeasesResponse = Message<"handrail.admin.v1.ListLeasesResponse">
  * Use `create(ListLeasesResponseSchema)` to create a new message.
  */
 export const ListLeasesResponseSchema: GenMessage<ListLeasesResponse> = /*@__PURE__*/
-  messageDesc(file_handrail_admin_v1_admin, 15);
+  messageDesc(file_handrail_admin_v1_admin, 16);
 
 /**
  * Names the lease to extend.
@@ -563,7 +628,7 @@ export type RenewLeaseRequest = Message<"handrail.admin.v1.RenewLeaseRequest"> &
  * Use `create(RenewLeaseRequestSchema)` to create a new message.
  */
 export const RenewLeaseRequestSchema: GenMessage<RenewLeaseRequest> = /*@__PURE__*/
-  messageDesc(file_handrail_admin_v1_admin, 16);
+  messageDesc(file_handrail_admin_v1_admin, 17);
 
 /**
  * The lease as it is now.
@@ -582,7 +647,7 @@ export type RenewLeaseResponse = Message<"handrail.admin.v1.RenewLeaseResponse">
  * Use `create(RenewLeaseResponseSchema)` to create a new message.
  */
 export const RenewLeaseResponseSchema: GenMessage<RenewLeaseResponse> = /*@__PURE__*/
-  messageDesc(file_handrail_admin_v1_admin, 17);
+  messageDesc(file_handrail_admin_v1_admin, 18);
 
 /**
  * Names the lease to give back.
@@ -601,7 +666,7 @@ export type ReleaseLeaseRequest = Message<"handrail.admin.v1.ReleaseLeaseRequest
  * Use `create(ReleaseLeaseRequestSchema)` to create a new message.
  */
 export const ReleaseLeaseRequestSchema: GenMessage<ReleaseLeaseRequest> = /*@__PURE__*/
-  messageDesc(file_handrail_admin_v1_admin, 18);
+  messageDesc(file_handrail_admin_v1_admin, 19);
 
 /**
  * The lease as it is now.
@@ -620,7 +685,7 @@ export type ReleaseLeaseResponse = Message<"handrail.admin.v1.ReleaseLeaseRespon
  * Use `create(ReleaseLeaseResponseSchema)` to create a new message.
  */
 export const ReleaseLeaseResponseSchema: GenMessage<ReleaseLeaseResponse> = /*@__PURE__*/
-  messageDesc(file_handrail_admin_v1_admin, 19);
+  messageDesc(file_handrail_admin_v1_admin, 20);
 
 /**
  * Asks for entries.
@@ -648,7 +713,7 @@ export type ListEntriesRequest = Message<"handrail.admin.v1.ListEntriesRequest">
  * Use `create(ListEntriesRequestSchema)` to create a new message.
  */
 export const ListEntriesRequestSchema: GenMessage<ListEntriesRequest> = /*@__PURE__*/
-  messageDesc(file_handrail_admin_v1_admin, 20);
+  messageDesc(file_handrail_admin_v1_admin, 21);
 
 /**
  * Entries in ascending order.
@@ -674,7 +739,7 @@ export type ListEntriesResponse = Message<"handrail.admin.v1.ListEntriesResponse
  * Use `create(ListEntriesResponseSchema)` to create a new message.
  */
 export const ListEntriesResponseSchema: GenMessage<ListEntriesResponse> = /*@__PURE__*/
-  messageDesc(file_handrail_admin_v1_admin, 21);
+  messageDesc(file_handrail_admin_v1_admin, 22);
 
 /**
  * One entry of the ledger with what stands beside it.
@@ -709,7 +774,7 @@ export type LedgerRecord = Message<"handrail.admin.v1.LedgerRecord"> & {
  * Use `create(LedgerRecordSchema)` to create a new message.
  */
 export const LedgerRecordSchema: GenMessage<LedgerRecord> = /*@__PURE__*/
-  messageDesc(file_handrail_admin_v1_admin, 22);
+  messageDesc(file_handrail_admin_v1_admin, 23);
 
 /**
  * Asks for a verification; one runs at a time.
@@ -724,7 +789,7 @@ export type VerifyLedgerRequest = Message<"handrail.admin.v1.VerifyLedgerRequest
  * Use `create(VerifyLedgerRequestSchema)` to create a new message.
  */
 export const VerifyLedgerRequestSchema: GenMessage<VerifyLedgerRequest> = /*@__PURE__*/
-  messageDesc(file_handrail_admin_v1_admin, 23);
+  messageDesc(file_handrail_admin_v1_admin, 24);
 
 /**
  * What was found.
@@ -767,7 +832,7 @@ export type VerifyLedgerResponse = Message<"handrail.admin.v1.VerifyLedgerRespon
  * Use `create(VerifyLedgerResponseSchema)` to create a new message.
  */
 export const VerifyLedgerResponseSchema: GenMessage<VerifyLedgerResponse> = /*@__PURE__*/
-  messageDesc(file_handrail_admin_v1_admin, 24);
+  messageDesc(file_handrail_admin_v1_admin, 25);
 
 /**
  * Something wrong; sequence 0 is the ledger as a whole.
@@ -791,7 +856,7 @@ export type LedgerProblem = Message<"handrail.admin.v1.LedgerProblem"> & {
  * Use `create(LedgerProblemSchema)` to create a new message.
  */
 export const LedgerProblemSchema: GenMessage<LedgerProblem> = /*@__PURE__*/
-  messageDesc(file_handrail_admin_v1_admin, 25);
+  messageDesc(file_handrail_admin_v1_admin, 26);
 
 /**
  * Asks for a check.
@@ -812,7 +877,7 @@ export type CheckPolicyRequest = Message<"handrail.admin.v1.CheckPolicyRequest">
  * Use `create(CheckPolicyRequestSchema)` to create a new message.
  */
 export const CheckPolicyRequestSchema: GenMessage<CheckPolicyRequest> = /*@__PURE__*/
-  messageDesc(file_handrail_admin_v1_admin, 26);
+  messageDesc(file_handrail_admin_v1_admin, 27);
 
 /**
  * What was found.
@@ -836,7 +901,7 @@ export type CheckPolicyResponse = Message<"handrail.admin.v1.CheckPolicyResponse
  * Use `create(CheckPolicyResponseSchema)` to create a new message.
  */
 export const CheckPolicyResponseSchema: GenMessage<CheckPolicyResponse> = /*@__PURE__*/
-  messageDesc(file_handrail_admin_v1_admin, 27);
+  messageDesc(file_handrail_admin_v1_admin, 28);
 
 /**
  * What was found of one preset.
@@ -879,7 +944,7 @@ export type PresetCheck = Message<"handrail.admin.v1.PresetCheck"> & {
  * Use `create(PresetCheckSchema)` to create a new message.
  */
 export const PresetCheckSchema: GenMessage<PresetCheck> = /*@__PURE__*/
-  messageDesc(file_handrail_admin_v1_admin, 28);
+  messageDesc(file_handrail_admin_v1_admin, 29);
 
 /**
  * Asks how the kernel is.
@@ -894,7 +959,7 @@ export type GetHealthRequest = Message<"handrail.admin.v1.GetHealthRequest"> & {
  * Use `create(GetHealthRequestSchema)` to create a new message.
  */
 export const GetHealthRequestSchema: GenMessage<GetHealthRequest> = /*@__PURE__*/
-  messageDesc(file_handrail_admin_v1_admin, 29);
+  messageDesc(file_handrail_admin_v1_admin, 30);
 
 /**
  * How the kernel is.
@@ -944,7 +1009,7 @@ export type GetHealthResponse = Message<"handrail.admin.v1.GetHealthResponse"> &
  * Use `create(GetHealthResponseSchema)` to create a new message.
  */
 export const GetHealthResponseSchema: GenMessage<GetHealthResponse> = /*@__PURE__*/
-  messageDesc(file_handrail_admin_v1_admin, 30);
+  messageDesc(file_handrail_admin_v1_admin, 31);
 
 /**
  * What an operator can ask of a running kernel.
