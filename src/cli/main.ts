@@ -7,17 +7,22 @@ import { Command } from "commander";
 import { KernelError } from "../base/errors.ts";
 import { handrailVersion } from "../server/version.ts";
 import { addAdminCommand } from "./commands/admin.ts";
+import { addApprovalsCommand, addDecideCommands } from "./commands/approvals.ts";
 import { addArmCommand, addDisarmCommand } from "./commands/arm.ts";
+import { addAuditCommand } from "./commands/audit.ts";
 import { addBudgetsCommand } from "./commands/budgets.ts";
 import { addCallCommand } from "./commands/call.ts";
 import { addCasCommand } from "./commands/cas.ts";
 import { addDoctorCommand } from "./commands/doctor.ts";
 import { addInitCommand } from "./commands/init.ts";
+import { addKillCommand, addResumeCommand } from "./commands/kill.ts";
 import { addLabelsCommand } from "./commands/labels.ts";
 import { addLedgerCommand } from "./commands/ledger.ts";
 import { addMcpCommand } from "./commands/mcp.ts";
 import { addPolicyCommand } from "./commands/policy.ts";
+import { addModesCommand, addSkillsCommand } from "./commands/profiles.ts";
 import { addRedactCommand } from "./commands/redact.ts";
+import { addRolesCommand } from "./commands/roles.ts";
 import { addServeCommand } from "./commands/serve.ts";
 import { addLeasesCommand, addSessionsCommand } from "./commands/sessions.ts";
 import { addStartCommand } from "./commands/start.ts";
@@ -39,12 +44,20 @@ for (const add of [
   addSessionsCommand,
   addLeasesCommand,
   addBudgetsCommand,
+  addModesCommand,
+  addSkillsCommand,
+  addApprovalsCommand,
+  addDecideCommands,
   addArmCommand,
   addDisarmCommand,
   addAdminCommand,
   addPolicyCommand,
   addTrustCommand,
+  addRolesCommand,
   addLabelsCommand,
+  addKillCommand,
+  addResumeCommand,
+  addAuditCommand,
   addLedgerCommand,
   addRedactCommand,
   addCasCommand,

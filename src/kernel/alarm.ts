@@ -33,23 +33,8 @@ export async function countViolation(
   const count = await counted(parts, session, violationsPerMinute);
   if (count <= violationsPerMinute) return undefined;
   const reason = `more than ${violationsPerMinute} violations within a minute`;
-  // Violations that were under way when the alarm was raised raise no other: a flood costs next to nothing.
-  if (freezeOnAlert && (await isFrozen(parts, session))) return undefined;
   const isRaised = freezeOnAlert ? await parts.killSwitch.freeze(session, reason) : count === violationsPerMinute + 1;
   return isRaised ? { violationsPerMinute, frozen: freezeOnAlert } : undefined;
-}
-
-/** Who cannot be looked up is not known to be frozen, and is counted. */
-async function isFrozen(
-  { killSwitch, onInternalError }: Pick<KernelParts, "killSwitch" | "onInternalError">,
-  session: Session,
-): Promise<boolean> {
-  try {
-    return (await killSwitch.frozen(session)) !== undefined;
-  } catch (error) {
-    onInternalError(error);
-    return false;
-  }
 }
 
 async function counted(

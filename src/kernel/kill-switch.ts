@@ -39,6 +39,7 @@ export class KillSwitch {
   readonly #parts: KillSwitchParts;
   readonly #running = new Set<Running>();
   readonly #held = new Map<string, Freeze>();
+  readonly #freezing = new Map<string, Promise<boolean>>();
   #stopListening: StopListening | undefined;
   #beginning: Promise<void> | undefined;
   #looks = 0;
@@ -93,15 +94,16 @@ export class KillSwitch {
     return freeze && freezeDenial(freeze, session.id);
   }
 
-  /** Freezes the session's principal in its workspace, for too many violations; false when it is frozen already. */
-  async freeze({ userId, agentId, serviceRoot }: Session, reason: string): Promise<boolean> {
+  /** Freezes the session's principal in its workspace, for too many violations; false when it is frozen already, or just now. */
+  async freeze(session: Session, reason: string): Promise<boolean> {
+    const { userId, agentId, serviceRoot } = session;
+    const key = keyOf(session);
+    const begun = this.#freezing.get(key);
+    if (begun !== undefined) return begun.then(() => false); // of a flood one freezes
     const target = { scope: "workspace", userId, agentId, serviceRoot } as const;
-    const freeze: Freeze = { target, cause: "alert", reason, by: "kernel", atMs: this.#parts.clock.nowMs() };
-    const isNew = await this.#store(freeze);
-    await this.look();
-    // Other kernels see the freeze with their next call in any case; what runs there now goes on to its next look.
-    await this.#parts.bell.ring("freezes").catch(this.#parts.onInternalError);
-    return isNew;
+    const freezing = this.#freeze({ target, cause: "alert", reason, by: "kernel", atMs: this.#parts.clock.nowMs() });
+    this.#freezing.set(key, freezing);
+    return freezing.finally(() => this.#freezing.delete(key));
   }
 
   /** Looks at every running call, and ends those that must not go on. Never rejects. */
@@ -119,6 +121,14 @@ export class KillSwitch {
       trail.stopped = denial;
       controller.abort();
     }
+  }
+
+  async #freeze(freeze: Freeze): Promise<boolean> {
+    if (!(await this.#store(freeze))) return false;
+    await this.look();
+    // Other kernels see the freeze with their next call in any case; what runs there now goes on to its next look.
+    await this.#parts.bell.ring("freezes").catch(this.#parts.onInternalError);
+    return true;
   }
 
   async #judge(session: Session): Promise<Denial | undefined> {

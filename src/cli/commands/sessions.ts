@@ -6,6 +6,7 @@ import type { Session } from "../../model/session.ts";
 import { budgetOption, currentUser, parseDuration } from "../inputs.ts";
 import { type KernelFlags, withKernel, withKernelOptions } from "../kernel-options.ts";
 import { print, printJson, table, visible } from "../output.ts";
+import { addSessionFreezeCommands } from "./session-freezes.ts";
 
 interface ScopeFlags {
   readonly tools?: string[];
@@ -19,6 +20,8 @@ interface CreateFlags extends KernelFlags, ScopeFlags {
   readonly project?: string;
   readonly role?: string;
   readonly preset?: string;
+  readonly mode?: string;
+  readonly skill?: string;
   readonly agent: string;
   readonly lifetime?: string;
   readonly lease?: string;
@@ -27,7 +30,7 @@ interface CreateFlags extends KernelFlags, ScopeFlags {
 
 /** Adds `handrail sessions`. */
 export function addSessionsCommand(program: Command): void {
-  const sessions = program.command("sessions").description("make, list and revoke sessions");
+  const sessions = program.command("sessions").description("make, list, freeze, review and revoke sessions");
   const create = sessions
     .command("create")
     .description("make a session and show its token once")
@@ -35,6 +38,8 @@ export function addSessionsCommand(program: Command): void {
     .option("--project <directory>", "project root that holds the workspace")
     .option("--role <role>", "role of the session (default: dev)")
     .option("--preset <name>", "reader, dev, autonomous or open")
+    .option("--mode <name>", "mode that narrows the session (`handrail modes list`)")
+    .option("--skill <name>", "skill that narrows it further (`handrail skills list`)")
     .option("--agent <name>", "agent name for the evidence", "agent")
     .option("--lifetime <duration>", "such as 8h (default: 12h)")
     .option("--lease <id>", "act under an existing lease, narrowed by --tools, --read, --write and --budget")
@@ -50,6 +55,7 @@ export function addSessionsCommand(program: Command): void {
     (id: string, flags: CreateFlags) =>
       withKernel(flags, async (kernel) => showSessions([await kernel.administration.revokeSession(id)], flags.json)),
   );
+  addSessionFreezeCommands(sessions);
 }
 
 /** Adds `handrail leases`. */
@@ -108,6 +114,8 @@ async function createSession(flags: CreateFlags): Promise<void> {
       ...(flags.project !== undefined && { projectRoot: flags.project }),
       ...(flags.role !== undefined && { role: flags.role }),
       ...(flags.preset !== undefined && { preset: flags.preset }),
+      ...(flags.mode !== undefined && { mode: flags.mode }),
+      ...(flags.skill !== undefined && { skill: flags.skill }),
       ...(flags.lifetime !== undefined && { lifetimeMs: parseDuration(flags.lifetime) }),
       ...(flags.lease !== undefined && { leaseId: flags.lease }),
       userId: currentUser(),
@@ -154,10 +162,11 @@ function showSessions(sessions: readonly Session[], json: boolean | undefined, a
     armedOf(session, armings).armedUntil ?? "-",
     session.role,
     session.preset,
+    session.skill === undefined ? session.mode : `${session.mode}+${session.skill}`,
     visible(session.agentId),
     visible(session.serviceRoot),
   ]);
-  print(table([["SESSION", "STATE", "ARMED UNTIL", "ROLE", "PRESET", "AGENT", "WORKSPACE"], ...rows]));
+  print(table([["SESSION", "STATE", "ARMED UNTIL", "ROLE", "PRESET", "MODE", "AGENT", "WORKSPACE"], ...rows]));
 }
 
 function showLeases(leases: readonly Lease[], json: boolean | undefined): void {

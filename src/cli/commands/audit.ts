@@ -1,0 +1,82 @@
+/** `handrail audit`: watch what matters for security, as it is recorded. */
+import { type Command, Option } from "commander";
+import { KernelError } from "../../base/errors.ts";
+import { SEVERITIES, type SecurityEvent, type Severity } from "../../ledger/security-event.ts";
+import { stateDirectoryOf } from "../freeze-desk.ts";
+import { parseDuration, wholeNumber } from "../inputs.ts";
+import { print, printJson, visible } from "../output.ts";
+
+interface AuditFlags {
+  readonly state?: string;
+  readonly json?: boolean;
+  readonly follow?: boolean;
+  readonly since?: string;
+  readonly severity: Severity;
+  readonly count: string;
+}
+
+/** Adds `handrail audit`. */
+export function addAuditCommand(program: Command): void {
+  const audit = program.command("audit").description("the security audit: violations, refusals, approvals, arming, freezes and the like");
+  audit
+    .command("tail")
+    .description("show the last events, oldest first")
+    .option("-n, --count <number>", "how many", "20")
+    .option("--since <time>", "everything since then instead: a duration such as 2h, or a date such as 2026-03-01T12:00:00Z")
+    .addOption(new Option("--severity <level>", "at least so severe").choices(SEVERITIES).default("info"))
+    .option("-f, --follow", "go on with what comes")
+    .option("--state <directory>", "state directory (default: $XDG_STATE_HOME/handrail)")
+    .option("--json", "print JSON, one event in a line")
+    .action(tail);
+}
+
+async function tail(flags: AuditFlags): Promise<void> {
+  const { openLedgerReader } = await import("../../server/ledger-reader.ts");
+  const { securityAudit } = await import("../../server/audit-stream.ts");
+  const stateDirectory = stateDirectoryOf(flags);
+  const query = {
+    severity: flags.severity,
+    count: wholeNumber(flags.count, "--count"),
+    ...(flags.since !== undefined && { sinceMs: timeOf(flags.since) }),
+  };
+  const stop = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
+  // Whoever reads the output may end first.
+  process.stdout.once("error", () => stop.abort());
+  const reader = await openLedgerReader(stateDirectory);
+  try {
+    const follow = flags.follow ? { stateDirectory, signal: stop.signal } : undefined;
+    for await (const event of securityAudit(reader, query, follow)) {
+      if (flags.json) printJson(event);
+      else print(auditLine(event));
+    }
+  } finally {
+    await reader.close();
+  }
+}
+
+function timeOf(text: string): number {
+  if (/^\d+[smhd]$/.test(text)) return Date.now() - parseDuration(text);
+  const time = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN;
+  if (!Number.isNaN(time)) return time;
+  throw new KernelError("USAGE", `\`${text}\` is no time; write a duration such as 2h, or a date such as 2026-03-01T12:00:00Z`);
+}
+
+/** One line about an event; what agents chose is escaped. */
+export function auditLine({
+  timestamp,
+  severity,
+  sequence,
+  event,
+  actor,
+  violation_type,
+  target_path,
+  command_args,
+  details,
+}: SecurityEvent): string {
+  const told = ["tool", "reason", "ruleId", "errorCode", "scope", "cause"].map((name) => details?.[name]);
+  const words = [violation_type, target_path, ...(command_args ?? []), ...told]
+    .filter((word) => word !== undefined && word !== "")
+    .map(String);
+  return visible(`${timestamp}  ${severity.padEnd(8)}  ${String(sequence).padStart(6)}  ${event.padEnd(22)} ${actor}  ${words.join(" ")}`);
+}
