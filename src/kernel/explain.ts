@@ -19,6 +19,7 @@ import { checkMasterGate, withGateDemands } from "./gates.ts";
 import type { KernelParts, KernelSettings } from "./parts.ts";
 import type { CallRedaction } from "./redaction.ts";
 import { checkScope } from "./scope.ts";
+import { markSecrets } from "./secret-writes.ts";
 import type { Judged } from "./trail.ts";
 
 /** One access and what policy says of it. */
@@ -62,9 +63,10 @@ export function redactedExplanation(explanation: CallExplanation, redaction: Cal
   };
 }
 
-/** Explains a call under a session and a lease. */
+/** Explains a call under a session and a lease. The session's token, which only a call brings along, is no secret here. */
 export async function explainCall(
   parts: KernelParts,
+  redaction: CallRedaction,
   who: Authenticated,
   tool: string,
   args: Readonly<Record<string, unknown>>,
@@ -90,7 +92,8 @@ export async function explainCall(
   if (!scoped.ok) return { tool, denial: scoped.denial, accesses: [], armed };
   const engine = assuming.policy ?? (await parts.policy(who.session.preset));
   const demands = withGateDemands(caller, tool, analysed.value.demands);
-  const accesses = requestsOf(caller, analysed.value.tool, scoped.value, nowMs, demands).map((request): ExplainedAccess => {
+  const marked = markSecrets(redaction, analysed.value.tool, call, scoped.value);
+  const accesses = requestsOf(caller, analysed.value.tool, marked, nowMs, demands).map((request): ExplainedAccess => {
     const { resource, effect } = request;
     const isFile = resource.kind === "file";
     return {
@@ -103,6 +106,6 @@ export async function explainCall(
   });
   // As in the pipeline: flow control looks at what policy allows.
   const isAllowed = accesses.every(({ policy }) => policy.verdict.decision === "allow");
-  const flow = isAllowed ? judgeFlow(caller.mark, analysed.value.tool.capability, scoped.value) : undefined;
+  const flow = isAllowed ? judgeFlow(caller.mark, analysed.value.tool.capability, marked) : undefined;
   return flow === undefined || flow.ok ? { tool, accesses, armed } : { tool, denial: flow.denial, accesses, armed };
 }

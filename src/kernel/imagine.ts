@@ -10,18 +10,22 @@ import type { EffectClass } from "../model/effect.ts";
 import type { Session } from "../model/session.ts";
 import type { PolicyEngine } from "../policy/policy.ts";
 import type { PolicyContext, PolicyRequest, PolicyResource } from "../policy/request.ts";
+import type { Redactor } from "../redact/redact.ts";
 import { analyse } from "./analyse.ts";
 import { standingDemands } from "./capability-obligations.ts";
 import { type Decided, evaluateRequests, policyRequest, requestsOf, type ToolFacts } from "./decide.ts";
 import { withGateDemands } from "./gates.ts";
+import { CallRedaction } from "./redaction.ts";
 import type { ToolRegistry } from "./registry.ts";
 import { checkScope } from "./scope.ts";
+import { markSecrets } from "./secret-writes.ts";
 import type { Judged } from "./trail.ts";
 
-/** An imagined call: by whom, with which tool and arguments, judged by which policy. */
+/** An imagined call: by whom, with which tool and arguments, judged by which policy and which rules of redaction. */
 export interface ImaginedCall {
   readonly registry: ToolRegistry;
   readonly policy: PolicyEngine;
+  readonly redactor: Redactor;
   readonly caller: Judged;
   readonly tool: string;
   readonly args: Readonly<Record<string, unknown>>;
@@ -35,20 +39,18 @@ export interface ImaginedAccess {
 }
 
 /** What would be decided, by the pipeline's stages from analysis to flow control: what policy allowed, or the denial. */
-export function imagineCall({ registry, policy, caller, tool: name, args, nowMs }: ImaginedCall): Verdict<Decided> {
+export function imagineCall({ registry, policy, redactor, caller, tool: name, args, nowMs }: ImaginedCall): Verdict<Decided> {
   const call = { requestId: "", sessionToken: "", dedupeKey: "", tool: name, arguments: args, variant: "call", reply: "result" } as const;
   const analysed = analyse(registry, call, {}, caller.gates);
   if (!analysed.ok) return analysed;
   const { tool } = analysed.value;
   const scoped = checkScope(caller, tool, analysed.value, nowMs);
   if (!scoped.ok) return scoped;
-  const decided = evaluateRequests(
-    policy,
-    tool,
-    requestsOf(caller, tool, scoped.value, nowMs, withGateDemands(caller, tool.name, analysed.value.demands)),
-  );
+  const accesses = markSecrets(new CallRedaction(redactor), tool, call, scoped.value);
+  const demands = withGateDemands(caller, tool.name, analysed.value.demands);
+  const decided = evaluateRequests(policy, tool, requestsOf(caller, tool, accesses, nowMs, demands));
   if (!decided.ok) return decided;
-  const flow = judgeFlow(caller.mark, tool.capability, scoped.value);
+  const flow = judgeFlow(caller.mark, tool.capability, accesses);
   return flow.ok ? decided : flow;
 }
 

@@ -24,6 +24,7 @@ import { type ActionDeclaration, withCanonicalActions } from "../policy/action.t
 import { type ExampleSource, type PolicyExample, parseExamples } from "../policy/examples.ts";
 import { createPolicyEngine, formatProblem, type PolicyEngine, type PolicySource, type ValidatedPolicies } from "../policy/policy.ts";
 import { REQUEST_REFUSED } from "../policy/verdict.ts";
+import type { Redactor } from "../redact/redact.ts";
 import { handrailVersion } from "./version.ts";
 import { zoneRulesOf } from "./workspace-catalog.ts";
 
@@ -67,6 +68,7 @@ export async function runExamples(inputs: ExampleInputs): Promise<ExampleReport>
   const { examples, problems } = await parseExamples(inputs.examples);
   if (problems.length > 0) return { ok: false, problems: problems.map(formatProblem), results: [] };
   const registry = registryOf(inputs.tools);
+  const redactor = await redactorOf(inputs.settings);
   await patternsReady();
   const results: ExampleResult[] = [];
   for (const [preset, group] of byPreset(examples, inputs.settings.preset ?? DEFAULT_PRESET)) {
@@ -80,7 +82,7 @@ export async function runExamples(inputs: ExampleInputs): Promise<ExampleReport>
     try {
       for (const [index, example] of group.entries()) {
         if (index % POLICY_EXAMPLES_PER_TURN === POLICY_EXAMPLES_PER_TURN - 1) await nextTurn();
-        results.push(resultOf(example, preset, judge(example, preset, engine, registry, inputs)));
+        results.push(resultOf(example, preset, judge(example, preset, engine, registry, redactor, inputs)));
       }
     } finally {
       engine.dispose();
@@ -113,6 +115,12 @@ export function formatFailure(result: ExampleResult): string {
   return `${file}:${line}:${column}: ${request} under preset \`${preset}\` should be ${expected}, but is ${found}`;
 }
 
+/** What a secret in the arguments of an example is, by the operator's rules; what the environment holds is no part of an example. */
+async function redactorOf({ redaction }: Settings): Promise<Redactor> {
+  const { openRedactor } = await import("./redaction.ts");
+  return openRedactor(redaction, {}, "handrail.yaml");
+}
+
 function byPreset(examples: readonly PolicyExample[], chosen: PresetName): ReadonlyMap<PresetName, readonly PolicyExample[]> {
   const groups = new Map<PresetName, PolicyExample[]>();
   for (const example of examples) {
@@ -134,7 +142,7 @@ function registryOf(tools: readonly Tool[]): ToolRegistry {
 /** Equal keys, equal answers: everything that an example's decision rests on. */
 function keyOf({ examples, sources, settings, actions, tools }: ExampleInputs): string {
   const policies = PRESET_NAMES.map((name) => sources(name).map(({ name: file, text }) => [file, text]));
-  const { files, roles, preset, workspaces } = settings;
+  const { files, roles, preset, workspaces, redaction } = settings;
   const facts = {
     examples,
     policies,
@@ -144,6 +152,7 @@ function keyOf({ examples, sources, settings, actions, tools }: ExampleInputs): 
     roles,
     preset,
     workspaces,
+    redaction,
     version: handrailVersion(),
   };
   return `examples ${canonicalJson(JSON.parse(JSON.stringify(facts)))}`;
@@ -156,6 +165,7 @@ function judge(
   preset: PresetName,
   engine: PolicyEngine,
   registry: ToolRegistry,
+  redactor: Redactor,
   { settings, actions }: ExampleInputs,
 ): Decided | string {
   if (!settings.roles.includes(example.role)) return `not judged: the role \`${example.role}\` is not defined in handrail.yaml`;
@@ -166,7 +176,8 @@ function judge(
   if (tool !== undefined && example.resource === undefined && armed === undefined && network === undefined) {
     const place = { workspace: workspaceOf(example, settings, session.serviceRoot), disabledTools: NO_TOOLS };
     const caller = { session, lease: LEASE, place, mark: markOf(example), armed: false, gates: NO_GATES };
-    return imagineCall({ registry, policy: engine, caller, tool: tool.name, args: example.arguments ?? {}, nowMs: time * 1000 });
+    const args = example.arguments ?? {};
+    return imagineCall({ registry, policy: engine, redactor, caller, tool: tool.name, args, nowMs: time * 1000 });
   }
   if (example.arguments !== undefined)
     return tool === undefined

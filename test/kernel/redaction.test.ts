@@ -241,6 +241,21 @@ describe("writing", () => {
     expect(waived.textOf("a.txt")).toBe(args.content);
   });
 
+  test.each([
+    ["with a secret asks", "write_file", { path: "a.txt", content: `key = ${KEY}\n` }, ["FC:secret-write"]],
+    ["without one does not", "write_file", { path: "a.txt", content: "key = value\n" }, []],
+    ["that reads with one does not", "search_file", { path: ".", regex: KEY }, []],
+    ["that stores content with one is refused by its handle", "put_content", { content: KEY }, []],
+  ])("an explanation is judged like the call: what is written %s", async (_, tool, args, expected) => {
+    const { call, door, session, lease } = await memoryKernel();
+    const { accesses } = await door.explain({ session, lease }, tool, args);
+    const due = accesses.flatMap(({ policy }) => (policy.verdict.decision === "allow" ? policy.verdict.obligations : []));
+    expect(due.map(({ ruleId }) => ruleId)).toEqual(expected);
+    expect(JSON.stringify(accesses.map(({ resource, policy }) => [resource, policy]))).not.toContain(KEY);
+    const { outcome } = await call(tool, args);
+    expect(outcome.kind === "denied" && outcome.denial.reason === "tool_approval_required").toBe(expected.length > 0);
+  });
+
   test("a definite secret by the name of its member asks too", async () => {
     const keep = testTool(
       "keep",

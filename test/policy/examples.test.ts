@@ -111,6 +111,15 @@ describe("an example", () => {
     expect(await outcome(example)).toEqual([expected]);
   });
 
+  test("writes secrets as a call does: by the rules of the operator's settings", async () => {
+    const write = (content: string) => `- allow: write_file\n  arguments: { path: src/a, content: "${content}" }\n`;
+    const asks = "failed dev: allowed by dev.write-own, needing ask FC:secret-write";
+    expect(await outcome(write(["AKIA", "Z7QK3LMN", "2PXWRTV4"].join("")))).toEqual([asks]);
+    const rule = '{ id: acme, kind: definite, keywords: [acme_], expression: "acme_[0-9]{8}", examples: { secret: [acme_12345670] } }';
+    expect(await outcome(write("acme_48151623"))).toEqual(["kept dev: allowed by dev.write-own"]);
+    expect(await outcome(write("acme_48151623"), `redaction: { rules: [${rule}] }\n`)).toEqual([asks]);
+  });
+
   test("sees the zones and the preset of the operator's settings", async () => {
     const read = "- deny: read_file\n  arguments: { path: keys/a }\n  by: ZONE:secret\n";
     expect(await outcome(read)).toEqual(["failed dev: allowed by dev.read-files"]);

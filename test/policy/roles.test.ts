@@ -16,6 +16,7 @@ import type { Tool } from "../../src/model/tool.ts";
 import { BUILT_IN_ZONE_RULES, compileZones } from "../../src/model/zone.ts";
 import { withCanonicalActions } from "../../src/policy/action.ts";
 import { createPolicyEngine, type PolicyEngine } from "../../src/policy/policy.ts";
+import { createRedactor } from "../../src/redact/redact.ts";
 import { BUILT_IN_TOOLS } from "../../src/server/built-in-tools.ts";
 import { presetSources } from "./fixtures.ts";
 
@@ -118,6 +119,8 @@ function sessionOf(role: string): Session {
   };
 }
 
+const redactor = createRedactor();
+
 /** One cell: the obligations of an allowed call (`ok` when there are none), or `-`; then the rules that decide. */
 function cell(role: string, name: string, on: string): string {
   const caller = { session: sessionOf(role), lease: LEASE, place, mark: INITIAL_MARK, armed: false, gates: NO_GATES };
@@ -129,7 +132,7 @@ function cell(role: string, name: string, on: string): string {
         accessesOf(name, EFFECTS[name] ?? "read", on) as never,
         { time: 0 },
       )
-    : imagineCall({ registry, policy, caller, tool: name, args: { on }, nowMs: 0 });
+    : imagineCall({ registry, policy, redactor, caller, tool: name, args: { on }, nowMs: 0 });
   if (!decided.ok) return `- ${decided.denial.ruleId}`;
   const due = [...new Set(decided.value.obligations.map(({ obligation }) => obligation))].sort().join("+");
   return `${due === "" ? "ok" : due} ${decided.value.permits.join(",")}`;
