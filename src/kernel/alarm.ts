@@ -2,7 +2,8 @@
  * The alarm: more violations within a minute than the operator allows, by one principal in one workspace, over all kernels of
  * the state directory (Flow §7.2). It freezes the principal there until a person has reviewed it.
  *
- * A violation is a refusal by the workspace guard, by a rule about commands, or by flow control. INVARIANT: violations that cannot be
+ * A violation is a refusal by the workspace guard, by a rule about commands, or by flow control; a marker of a hidden secret in what
+ * is written is a mistake and none. INVARIANT: violations that cannot be
  * counted count as too many.
  */
 import { VIOLATION_WINDOW_MS } from "../base/limits.ts";
@@ -12,9 +13,9 @@ import type { Session } from "../model/session.ts";
 import type { KernelParts } from "./parts.ts";
 
 /** How a violation is recorded, by who refused; `undefined` for a refusal that is none. */
-export function violationType({ layer, command }: Pick<Denial, "layer" | "command">): EventType | undefined {
+export function violationType({ layer, reason, command }: Pick<Denial, "layer" | "reason" | "command">): EventType | undefined {
   if (layer === "workspace") return "workspace_violation";
-  if (layer === "flow") return "flow_violation";
+  if (layer === "flow" && reason.startsWith("flow_")) return "flow_violation";
   return command === undefined ? undefined : "command_violation";
 }
 

@@ -223,7 +223,7 @@ describe("a flood of refused requests", () => {
   });
 
   test("does not keep an authenticated session's refusals from being recorded", async () => {
-    const { ledger, call } = await memoryKernel();
+    const { ledger, call } = await memoryKernel({ settings: { freezeOnAlert: false } });
     for (let index = 0; index < 50; index += 1) await call("read_file", { path: "a" }, { token: "nonsense" });
     for (let index = 0; index < 50; index += 1) await call("read_file", { path: ".env" });
     expect(ledger.of("tool_execution_denied").filter(({ payload }) => payload["layer"] === "workspace")).toHaveLength(50);
@@ -319,7 +319,7 @@ describe("a session that must not act any more", () => {
 
 describe("violations", () => {
   test("each is in the security audit stream, and the sixth within a minute raises the alarm once", async () => {
-    const { ledger, call } = await memoryKernel();
+    const { ledger, call } = await memoryKernel({ settings: { freezeOnAlert: false } });
     const alarmed: boolean[] = [];
     for (let index = 0; index < 8; index += 1) {
       await call("read_file", { path: "../outside" });
@@ -327,7 +327,7 @@ describe("violations", () => {
     }
     expect(alarmed).toEqual([false, false, false, false, false, true, true, true]);
     expect(ledger.of("alert_mode").map(({ payload }) => payload)).toEqual([
-      { violations_per_minute: 5, severity: "critical", review: "required" },
+      { violations_per_minute: 5, severity: "critical", review: "required", frozen: false },
     ]);
     expect(ledger.of("workspace_violation")).toHaveLength(8);
     expect(ledger.of("workspace_violation")[0]?.payload).toEqual({
@@ -336,6 +336,7 @@ describe("violations", () => {
       violation_type: "workspace_path_traversal",
       target_path: "outside the workspace",
       command_args: [],
+      severity: "warning",
     });
   });
 
