@@ -5,6 +5,7 @@
  * back to themselves, patterns run on a linear-time engine. Trusts the operator to mean well, not to be careful.
  * INVARIANT: judging an input takes bounded time; one that would take more is not judged, and so is refused.
  */
+import type { Ajv2020 } from "ajv/dist/2020.js";
 import { KernelError } from "../base/errors.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.ts";
 import { INPUT_SCHEMA_DEPTH_MAX, INPUT_SCHEMA_PARTS_MAX, INPUT_SCHEMA_STEPS_MAX, INPUT_SCHEMA_UNIQUE_ITEMS_MAX } from "../base/limits.ts";
@@ -46,22 +47,15 @@ const KINDS = new Map<string, "plain" | "schema" | "list" | "map">([
 export async function compileInputSchema(schema: JsonObject, place: string): Promise<InputConstraint> {
   const problem = new SchemaReader(schema).problem();
   if (problem !== undefined) throw refused(place, problem);
-  const [{ Ajv2020 }, { RRegex }] = await Promise.all([import("ajv/dist/2020.js"), import("rregex")]);
-  const steps = { left: 0 };
-  const regExp = Object.assign((pattern: string) => new LinearTest(pattern, RRegex, steps), { code: "linear" });
-  let validate: ReturnType<InstanceType<typeof Ajv2020>["compile"]>;
+  compiler ??= loadCompiler();
+  const { ajv, steps } = await compiler;
+  let validate: ReturnType<Ajv2020["compile"]>;
   try {
-    validate = new Ajv2020({
-      strict: true,
-      strictTypes: false,
-      strictRequired: false,
-      strictTuples: false,
-      ownProperties: true,
-      logger: false,
-      code: { regExp },
-    }).compile(schema);
+    validate = ajv.compile(schema);
   } catch (error) {
     throw refused(place, error instanceof Error ? error.message : String(error), error);
+  } finally {
+    ajv.removeSchema(schema); // nobody asks for it again, and configurations come and go
   }
   return {
     schema,
@@ -76,6 +70,22 @@ export async function compileInputSchema(schema: JsonObject, place: string): Pro
       return failed(validate.errors?.at(-1));
     },
   };
+}
+
+/** The library, and what patterns may still cost the input that is being judged. */
+interface Compiler {
+  readonly ajv: Ajv2020;
+  readonly steps: { left: number };
+}
+
+let compiler: Promise<Compiler> | undefined;
+
+async function loadCompiler(): Promise<Compiler> {
+  const [{ Ajv2020 }, { RRegex }] = await Promise.all([import("ajv/dist/2020.js"), import("rregex")]);
+  const steps = { left: 0 };
+  const regExp = Object.assign((pattern: string) => new LinearTest(pattern, RRegex, steps), { code: "linear" });
+  const strictness = { strict: true, strictTypes: false, strictRequired: false, strictTuples: false } as const;
+  return { ajv: new Ajv2020({ ...strictness, ownProperties: true, logger: false, code: { regExp } }), steps };
 }
 
 function refused(place: string, problem: string, cause?: unknown): KernelError {
@@ -94,8 +104,11 @@ function failed(
     typeof unknown === "string"
       ? `must not have the member \`${unknown.slice(0, 64).toWellFormed()}\``
       : (error?.message ?? "does not fit").toLowerCase();
-  return { kind: "failed", message: `${where} ${what}` };
+  return { kind: "failed", message: `${where} ${what}`.slice(0, PROBLEM_CHARACTERS_MAX).toWellFormed() };
 }
+
+/** The names of an input's members are the agent's, and may be long. */
+const PROBLEM_CHARACTERS_MAX = 512;
 
 class TooMuch extends Error {}
 

@@ -12,7 +12,6 @@ import type { FileAccess } from "../model/files.ts";
 import type { ProgressListener } from "../model/progress.ts";
 import type { SearchAccess } from "../model/search.ts";
 import type { ToolContext, ToolOutput } from "../model/tool.ts";
-import { admits } from "../policy/lease-scope.ts";
 import { createFileAccess } from "../sandbox/files/files.ts";
 import { brokenOff } from "./broken-off.ts";
 import { type ArtifactJudge, createContentAccess } from "./content-access.ts";
@@ -21,7 +20,7 @@ import { followDeclared } from "./follow.ts";
 import type { PolicyJudge, TreeJudge } from "./judges.ts";
 import type { KernelParts } from "./parts.ts";
 import { ProgressFeed } from "./progress.ts";
-import { judgePlace, leasePathOf, unanalysed } from "./scope.ts";
+import { judgePlace, leavesReading, unanalysed } from "./scope.ts";
 import { createSearch } from "./search-access.ts";
 import { withoutGuessing } from "./secret-guesses.ts";
 import { withoutMarkers } from "./secret-writes.ts";
@@ -187,7 +186,7 @@ function filesOf(
     judge: (target, effect) => judgePlace(caller, tool, target, workspace.zones.classify(target), effect) ?? judge(target, effect),
     visible: (target) => {
       const zone = workspace.zones.classify(target);
-      if (zone === "secret" || !admits(caller.lease.scope, "readPaths", leasePathOf(target))) return false;
+      if (zone === "secret" || !leavesReading(caller, tool.name, target)) return false;
       // A managed directory is named, so that it is known to be there, and not entered.
       return zone === "managed" || judgeTree(target, zone);
     },

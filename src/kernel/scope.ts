@@ -130,6 +130,12 @@ export function judgePlace(caller: Judged, tool: Tool, place: WorkspacePath, zon
   };
 }
 
+/** Whether lease and mode leave a file to the tool for reading: for what a tree holds, which is left out rather than refused. */
+export function leavesReading({ session, lease, gates }: Judged, tool: string, place: WorkspacePath): boolean {
+  const path = leasePathOf(place);
+  return admits(lease.scope, "readPaths", path) && checkProfilePath(session, gates, tool, path) === undefined;
+}
+
 /** How a lease's globs name a file: as the service does, or below `@project/` when it lies in the project's shared directories. */
 export function leasePathOf({ root, path }: WorkspacePath): string {
   return root === "service" ? path : `@project/${path}`;

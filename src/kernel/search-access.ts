@@ -1,17 +1,16 @@
 /**
  * The search handle of a call: what the call may read decides file by file what is searched.
  *
- * The searching code is loaded with the first search. INVARIANT: a file is searched only if zone, lease and policy let
+ * The searching code is loaded with the first search. INVARIANT: a file is searched only if zone, lease, mode and policy let
  * this call read it outright.
  */
 import type { WorkspacePath } from "../model/access.ts";
 import { Refusal } from "../model/failure.ts";
 import type { SearchAccess } from "../model/search.ts";
-import { admits } from "../policy/lease-scope.ts";
 import type { SearchScope } from "../sandbox/search/search.ts";
 import type { PolicyJudge, TreeJudge } from "./judges.ts";
 import type { KernelParts } from "./parts.ts";
-import { judgePlace, leasePathOf, unanalysed } from "./scope.ts";
+import { judgePlace, leavesReading, unanalysed } from "./scope.ts";
 import type { Trail } from "./trail.ts";
 
 /** What the handle is made of. */
@@ -28,10 +27,9 @@ export interface SearchParts {
 export function createSearch({ parts, trail, caller, judge, judgeTree, signal }: SearchParts): SearchAccess {
   const { tool, redaction } = trail;
   const { workspace, roots } = caller.place;
-  const { scope: lease } = caller.lease;
   const mayRead = (place: WorkspacePath) => {
     const zone = workspace.zones.classify(place);
-    return zone !== "secret" && zone !== "managed" && admits(lease, "readPaths", leasePathOf(place)) && judgeTree(place, zone);
+    return zone !== "secret" && zone !== "managed" && leavesReading(caller, tool?.name ?? "", place) && judgeTree(place, zone);
   };
   const access = async (path: string): Promise<SearchAccess> => {
     const named = trail.accesses.some(({ resource, effect }) => resource.kind === "file" && resource.path === path && effect === "read");

@@ -11,6 +11,7 @@ import type { SpendingLimits } from "../model/spending-limits.ts";
 import type { Redactor } from "../redact/redact.ts";
 import { HotReload } from "./hot-reload.ts";
 import type { Environment, OperatorDirectory } from "./operator-directory.ts";
+import { problemOfGates } from "./operator-gates.ts";
 import { PolicyCatalog } from "./policy-catalog.ts";
 import { spendingLimits } from "./spending-limits.ts";
 import type { ToolsInForce } from "./tools-in-force.ts";
@@ -46,6 +47,8 @@ export function openConfiguration(parts: ConfigurationParts): Configuration {
   const { live, stateDirectory, tools, ledger, nowMs, tell, onInternalError } = parts;
   const misspelt = warningOfUnknownTools(live.operator, tools.under(live.operator.settings).tools);
   if (misspelt !== undefined) tell(misspelt);
+  const gates = problemOfGates(live.operator, tools.under(live.operator.settings).tools);
+  if (gates !== undefined) tell(gates);
   const workspaces = createWorkspaceCatalog(() => live.operator, [live.operator.path, stateDirectory]);
   const validated = validatedPolicies(stateDirectory, onInternalError);
   const inputsOf = (operator: OperatorDirectory) => ({

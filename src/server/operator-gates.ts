@@ -15,6 +15,7 @@ import { parseMode, parseSkill } from "../config/profiles.ts";
 import { parseToolPolicy, parseToolSpec, specsById } from "../config/tool-rules.ts";
 import { compileInputSchema, type ToolRegistry } from "../kernel/index.ts";
 import { NO_GATES, type OperatorGates, type ToolPolicy, type ToolRules } from "../model/gates.ts";
+import { withCanonicalActions } from "../policy/action.ts";
 
 /** The gates of a directory, and the files that make them. */
 export interface ReadGates {
@@ -130,21 +131,25 @@ function problemOf(error: unknown): string {
   throw error;
 }
 
-/** Names of tools in modes, skills, specs and the tool policy that no tool has, for a warning; `undefined` when there are none. */
-export function warningOfUnknownGateTools({ rules, modes, skills }: OperatorGates, known: ReadonlySet<string>): string | undefined {
-  const named = new Set<string>();
-  for (const { tools } of [...modes.values(), ...skills.values()]) for (const tool of tools.keys()) named.add(tool);
-  if (rules.ok)
-    for (const tool of [...rules.specs.keys(), ...(rules.policy?.requireApproval ?? []), ...(rules.policy?.requireArming ?? [])])
-      named.add(tool);
-  const unknown = [...named].filter((tool) => !known.has(tool)).sort();
+/** What the operator should know about the gates: why no tool runs, or which names no tool has. */
+export function problemOfGates(
+  { path, narrowing = NO_GATE_FILES }: { readonly path: string; readonly narrowing?: ReadGates },
+  tools: readonly { readonly name: string }[],
+): string | undefined {
+  const { rules, modes, skills } = narrowing.gates;
+  if (!rules.ok) return `${path}: no tool runs (${rules.reason}): ${rules.problem}`;
+  const known = new Set([...tools, ...withCanonicalActions([])].map(({ name }) => name));
+  const named = [...modes.values(), ...skills.values()].flatMap((profile) => [...profile.tools.keys()]);
+  named.push(...rules.specs.keys(), ...(rules.policy?.requireApproval ?? []), ...(rules.policy?.requireArming ?? []));
+  const unknown = [...new Set(named)].filter((tool) => !known.has(tool)).sort();
   if (unknown.length === 0) return undefined;
-  const listed = unknown
-    .slice(0, 16)
-    .map((tool) => `\`${tool}\``)
-    .join(", ");
-  return `modes, skills, tool specs or policy.json name ${listed}${unknown.length > 16 ? " and others" : ""}, which no tool is called; correct the spelling`;
+  const listed = unknown.slice(0, UNKNOWN_LISTED_MAX).map((tool) => `\`${tool}\``);
+  const more = unknown.length > UNKNOWN_LISTED_MAX ? " and others" : "";
+  return `${path}: modes, skills, tool specs or policy.json name ${listed.join(", ")}${more}, which no tool is called; correct the spelling`;
 }
+
+/** Names that a warning repeats. */
+const UNKNOWN_LISTED_MAX = 16;
 
 /** What is recorded about gates that are about to be in force. */
 export function gateFacts({ narrowing = NO_GATE_FILES }: { readonly narrowing?: ReadGates }, previous: OperatorGates): JsonObject {

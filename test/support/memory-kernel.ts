@@ -418,11 +418,13 @@ function fixedParts(clock: Clock, root: string, tools: readonly Tool[], options:
       violationsPerMinute: 5,
       freezeOnAlert: true,
       armed: false,
-      gates: NO_GATES,
       ...options.settings,
       /** Looked up for each call, as after a reload. */
       get limits() {
         return options.settings?.limits ?? NO_LIMITS;
+      },
+      get gates() {
+        return options.settings?.gates ?? NO_GATES;
       },
     },
     registry,

@@ -16,6 +16,8 @@ interface CallFlags extends KernelFlags {
   readonly project?: string;
   readonly role?: string;
   readonly preset?: string;
+  readonly mode?: string;
+  readonly skill?: string;
   readonly agent: string;
   readonly session?: string;
   readonly dedupeKey?: string;
@@ -31,6 +33,8 @@ export function addCallCommand(program: Command): void {
     .option("--project <directory>", "project root that holds the workspace (default: the workspace)")
     .option("--role <role>", "role to act in (default: dev)")
     .option("--preset <name>", "reader, dev, autonomous or open")
+    .option("--mode <name>", "mode that narrows the session (`handrail modes list`)")
+    .option("--skill <name>", "skill that narrows it further (`handrail skills list`)")
     .option("--agent <name>", "agent name for the evidence", "cli")
     .option("--session <token>", "act under an existing session instead of a new one")
     .option("--dedupe-key <key>", "execute the call at most once under this key; use it with --session");
@@ -78,6 +82,8 @@ function mint(administration: import("../../server/administration.ts").Administr
     ...(flags.project !== undefined && { projectRoot: flags.project }),
     ...(flags.role !== undefined && { role: flags.role }),
     ...(flags.preset !== undefined && { preset: flags.preset }),
+    ...(flags.mode !== undefined && { mode: flags.mode }),
+    ...(flags.skill !== undefined && { skill: flags.skill }),
     userId: currentUser(),
     agentId: flags.agent,
     askedBy: "operator",

@@ -8,6 +8,8 @@ interface McpFlags extends KernelFlags {
   readonly project?: string;
   readonly role?: string;
   readonly preset?: string;
+  readonly mode?: string;
+  readonly skill?: string;
   readonly agent: string;
 }
 
@@ -20,6 +22,8 @@ export function addMcpCommand(program: Command): void {
     .option("--project <directory>", "project root that holds the workspace (default: the workspace)")
     .option("--role <role>", "role of the session; roles other than dev are granted by the operator")
     .option("--preset <name>", "reader, dev, autonomous or open")
+    .option("--mode <name>", "mode that narrows the session (`handrail modes list`)")
+    .option("--skill <name>", "skill that narrows it further (`handrail skills list`)")
     .option("--agent <name>", "agent name for the evidence", "mcp");
   withKernelOptions(command).action(serve);
 }
@@ -35,6 +39,8 @@ async function serve(flags: McpFlags): Promise<void> {
       ...(flags.project !== undefined && { projectRoot: flags.project }),
       ...(flags.role !== undefined && { role: flags.role }),
       ...(flags.preset !== undefined && { preset: flags.preset }),
+      ...(flags.mode !== undefined && { mode: flags.mode }),
+      ...(flags.skill !== undefined && { skill: flags.skill }),
       userId: currentUser(),
       agentId: flags.agent,
       askedBy: "client",

@@ -12,6 +12,8 @@ interface ExplainFlags extends KernelFlags {
   readonly project?: string;
   readonly role?: string;
   readonly preset?: string;
+  readonly mode?: string;
+  readonly skill?: string;
   readonly lease?: string;
   readonly json?: boolean;
 }
@@ -28,6 +30,8 @@ export function addPolicyExplainCommand(policy: Command): void {
     .option("--project <directory>", "project root that holds the workspace (default: the workspace)")
     .option("--role <role>", "role to judge for (default: dev)")
     .option("--preset <name>", "preset to judge by")
+    .option("--mode <name>", "mode that narrows the session (`handrail modes list`)")
+    .option("--skill <name>", "skill that narrows it further (`handrail skills list`)")
     .option("--lease <id>", "lease to judge under (default: one that covers everything)")
     .option("--json", "print JSON");
   withKernelOptions(explain).action(async (tool: string, flags: ExplainFlags) => {
@@ -43,6 +47,8 @@ function explainCall(tool: string, flags: ExplainFlags): Promise<number> {
       ...(flags.project !== undefined && { projectRoot: flags.project }),
       ...(flags.role !== undefined && { role: flags.role }),
       ...(flags.preset !== undefined && { preset: flags.preset }),
+      ...(flags.mode !== undefined && { mode: flags.mode }),
+      ...(flags.skill !== undefined && { skill: flags.skill }),
       userId: currentUser(),
       agentId: "explain",
       askedBy: "operator",
