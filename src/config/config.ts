@@ -70,21 +70,35 @@ const sessions = z.strictObject({
     .default(SESSION_LIFETIME_MS / 1000),
 });
 
-const settings = z.strictObject({
-  /** Absent when the operator chose none. */
-  preset: z.enum(PRESET_NAMES).optional(),
-  tools: tools.prefault({}),
-  files: files.prefault({}),
-  alert: alert.prefault({}),
-  approvals: approvalSettings.prefault({}),
-  sessions: sessions.prefault({}),
-  limits: limitSettings.prefault({}),
-  redaction: redactionSettings.prefault({}),
-  /** What the operator says about single tools. */
-  capabilities: capabilitySettings.default({}),
-  roles: listOf(role).default([...BUILT_IN_ROLES]),
-  workspaces: listOf(workspace).default([]),
-});
+const settings = z
+  .strictObject({
+    /** Absent when the operator chose none. */
+    preset: z.enum(PRESET_NAMES).optional(),
+    tools: tools.prefault({}),
+    files: files.prefault({}),
+    alert: alert.prefault({}),
+    approvals: approvalSettings.prefault({}),
+    sessions: sessions.prefault({}),
+    limits: limitSettings.prefault({}),
+    redaction: redactionSettings.prefault({}),
+    /** What the operator says about single tools. */
+    capabilities: capabilitySettings.default({}),
+    roles: listOf(role).default([...BUILT_IN_ROLES]),
+    workspaces: listOf(workspace).default([]),
+  })
+  .superRefine(({ roles, workspaces, capabilities }, context) => {
+    const require = (role: string, path: PropertyKey[]) => {
+      if (!roles.includes(role)) context.addIssue({ code: "custom", path, message: undefinedRole(role) });
+    };
+    for (const [index, entry] of workspaces.entries())
+      for (const [place, granted] of entry.roles.entries()) require(granted, ["workspaces", index, "roles", place]);
+    for (const [tool, { required_role: required }] of Object.entries(capabilities))
+      if (required != null) require(required, ["capabilities", tool, "required_role"]);
+  });
+
+function undefinedRole(role: string): string {
+  return `the role \`${role}\` is not defined; add it to \`roles\`, or correct its name`;
+}
 
 /** Parsed `handrail.yaml`. */
 export type Settings = z.infer<typeof settings>;

@@ -57,25 +57,16 @@ export function effectiveTools(tools: readonly Tool[], { capabilities }: Pick<Se
 }
 
 /**
- * Refuses overrides that could not be enforced: patterns that could be slow, roles that nobody can have.
+ * Refuses overrides that could not be enforced: patterns that could be slow.
  * @param name the settings file, for messages
  * @throws KernelError CONFIG_INVALID naming every problem
  */
-export function checkCapabilities({ capabilities, roles }: Pick<Settings, "capabilities" | "roles">, name: string): void {
+export function checkCapabilities({ capabilities }: Pick<Settings, "capabilities">, name: string): void {
   const problems = Object.entries(capabilities).flatMap(([tool, override]) => {
     const patterns = problemsOfPatterns(patternsOf(override) ?? []);
-    const role = override.required_role ?? undefined;
-    return [
-      ...patterns.map((problem) => `capabilities.${tool}.danger_patterns: ${problem}`),
-      ...(role === undefined || roles.includes(role) ? [] : [`capabilities.${tool}.required_role: ${undefinedRole(role)}`]),
-    ];
+    return patterns.map((problem) => `capabilities.${tool}.danger_patterns: ${problem}`);
   });
   if (problems.length > 0) throw new KernelError("CONFIG_INVALID", `\`${name}\`: ${problems.join("; ")}`);
-}
-
-/** What is wrong with a role that `roles` does not name. */
-export function undefinedRole(role: string): string {
-  return `the role \`${role}\` is not defined; add it to \`roles\`, or correct its name`;
 }
 
 /** An override for people, such as "`shell`: approval ask → auto (loosened)". */

@@ -35,6 +35,7 @@ import { openStateStores } from "../stores/embedded/state-stores.ts";
 import { openViolationStore } from "../stores/embedded/violation-store.ts";
 import { Administration, type Offer } from "./administration.ts";
 import type { AdvisedExplanation, ExplainedCall } from "./advice.ts";
+import { AlwaysAllow } from "./always-allow.ts";
 import type { ApprovalAdministration } from "./approval-administration.ts";
 import { openApprovals } from "./approvals.ts";
 import { ArmingAdministration } from "./arming-administration.ts";
@@ -55,6 +56,7 @@ import { type LedgerHealth, type LedgerThread, startLedgerThread } from "./ledge
 import { MarkAdministration } from "./mark-administration.ts";
 import { defaultStatePath, type Environment, type OperatorDirectory, operatorPath, readOperatorDirectory } from "./operator-directory.ts";
 import { registryHash } from "./operator-gates.ts";
+import { RoleDesk } from "./role-grants.ts";
 import { openSpending } from "./spending.ts";
 import { recordOverrides, ToolsInForce } from "./tools-in-force.ts";
 import { TrustDesk } from "./trust.ts";
@@ -93,12 +95,16 @@ export interface OpenKernel {
   readonly arming: ArmingAdministration;
   /** Requests for approval, for the people who decide them. */
   readonly approvals: ApprovalAdministration;
+  /** Permits with which a call that asked would not ask again. */
+  readonly alwaysAllow: AlwaysAllow;
   /** Who is frozen, in all kernels of the state directory. */
   readonly freezes: FreezeAdministration;
   /** What is limited, spent, reserved and left. */
   readonly budgets: BudgetAdministration;
   /** Stored content. */
   readonly content: ContentAdministration;
+  /** Which roles clients of a workspace may ask for. */
+  readonly roles: RoleDesk;
   /** Trust in the configuration that workspaces bring. */
   readonly trust: TrustDesk;
   readonly operator: OperatorDirectory;
@@ -200,8 +206,17 @@ export async function openKernel(options: KernelOptions): Promise<OpenKernel> {
     arming: new ArmingAdministration({ armings, sessions, ledger, clock: systemClock }),
     budgets: spending.administration,
     approvals: asking.administration(door),
+    alwaysAllow: new AlwaysAllow({
+      operator: () => live.operator,
+      tools: () => parts.registry.getAll(),
+      findSession: (id) => sessions.findSession(id),
+      stateDirectory,
+      ledger,
+      clock: systemClock,
+    }),
     freezes: new FreezeAdministration({ freezes, violations, sessions, bell, ledger, clock: systemClock }),
     administration: administrationOf(live, () => offerOf(parts.registry, settings.gates), sessions, bell, ledger, tell),
+    roles: new RoleDesk({ operatorPath: operator.path, ledger, clock: systemClock }),
     trust: new TrustDesk({ operatorPath: operator.path, ledger, clock: systemClock, random: systemRandom }),
     get operator() {
       return live.operator;
