@@ -269,6 +269,28 @@ describe("KernelAdmin", () => {
     expect((await service.listLeases({}, bearer(admin))).leases.map(({ id }) => id)).toContain(derived.lease?.id);
   });
 
+  test("leases have budgets: what a derived one may spend is the less of both", async () => {
+    const { admin: service, kernel } = clientsOf(front, "connect/2");
+    const { lease } = await service.createLease({ lifetimeMs: 60_000n, budget: { calls: 1n, bytes: 5_000_000n } }, bearer(admin));
+    expect(lease?.budget).toMatchObject({ calls: 1n, bytes: 5_000_000n });
+    const budget = { calls: 7n, costMicros: 0n };
+    const derived = await service.deriveLease({ parentId: lease?.id ?? "", lifetimeMs: 60_000n, budget }, bearer(admin));
+    expect(derived.lease?.budget).toMatchObject({ calls: 1n, bytes: 5_000_000n, costMicros: 0n });
+    expect(derived.lease?.budget?.tokens).toBeUndefined();
+    const made = await service.createSession(
+      { workspace: place.workspace, leaseId: lease?.id ?? "", budget: { tokens: 3n } },
+      bearer(admin),
+    );
+    const first = await kernel.execute(readRequest("notes.md", made.token));
+    expect(first.result.case === "success" && first.result.value.budgetConsumed).toBeGreaterThan(0n);
+    expect((await kernel.execute(readRequest("notes.md", made.token))).result).toMatchObject({
+      case: "denied",
+      value: { rationaleCode: "BUDGET_EXCEEDED", layer: "budget" },
+    });
+    const tooMuch = service.createLease({ lifetimeMs: 60_000n, budget: { calls: 2n ** 53n } }, bearer(admin));
+    await expect(tooMuch).rejects.toMatchObject({ code: Code.InvalidArgument });
+  });
+
   test("gives the ledger's entries as their own bytes, and verifies it", async () => {
     const { admin: service } = clientsOf(front, "connect/1.1");
     const { records, headSequence } = await service.listEntries({ fromSequence: 1n, count: 5 }, bearer(admin));
