@@ -44,7 +44,7 @@ function entryAt(list: unknown, index: number): YAMLMap | undefined {
 
 /** A new entry at the end of the list, which is made where there is none. */
 function addedEntry(document: Parsed, path: string): YAMLMap | undefined {
-  if (document.contents === null) document.contents = document.createNode({}) as typeof document.contents;
+  if (document.contents === null) document.contents = document.createNode({}) as unknown as typeof document.contents;
   if (document.get("workspaces") == null) document.set("workspaces", document.createNode([]));
   const list: unknown = document.get("workspaces", true);
   if (!isSeq(list)) return undefined;

@@ -2,8 +2,11 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { DANGER_STEPS_MAX, DANGER_TEXT_CHARACTERS_MAX } from "../../src/base/limits.ts";
+import { parseSettings } from "../../src/config/config.ts";
+import { ToolRegistry } from "../../src/kernel/index.ts";
 import type { CallResponse } from "../../src/model/call.ts";
 import type { Tool } from "../../src/model/tool.ts";
+import { effectiveTools } from "../../src/server/capability-overrides.ts";
 import { memoryKernel } from "../support/memory-kernel.ts";
 
 type Capability = Tool["capability"];
@@ -257,6 +260,21 @@ test("a required role beats every permit and waiver", async () => {
   ]);
 });
 
+test("a call that waited while the operator changed what its tool asks is refused before it runs", async () => {
+  const tool = bash({ level: "auto" });
+  const kernel = await memoryKernel({ tools: [tool], policies: permit("bash") });
+  const settings = await parseSettings("capabilities:\n  bash:\n    log_args: true\n", "handrail.yaml");
+  kernel.ledger.before = ({ type }) => {
+    if (type !== "tool_selected") return;
+    const changed = new ToolRegistry();
+    for (const one of effectiveTools(kernel.registry.current.getAll(), settings).tools) changed.register(one);
+    kernel.registry.current = changed;
+  };
+  expect(ended(await kernel.call("bash", { command: "ls" }))).toBe("tool_policy_invalid CAPABILITY:changed");
+  kernel.ledger.before = () => undefined;
+  expect(ended(await kernel.call("bash", { command: "ls" }))).toBe("runs");
+});
+
 test("an explanation names what the capability asks, and why", async () => {
   const kernel = await memoryKernel({ tools: [bash({ level: "ask", dangerPatterns: BASH })], policies: permit("bash") });
   const { accesses } = await kernel.door.explain({ session: kernel.session, lease: kernel.lease }, "bash", { command: "rm -rf /" });
@@ -266,4 +284,26 @@ test("an explanation names what the capability asks, and why", async () => {
       { obligation: "ask", ruleId: "DANGER:bash:1", reason: "the arguments match the danger pattern `/rm\\s+-rf/`" },
     ],
   ]);
+});
+
+describe("the security audit", () => {
+  const records = async (role: string, effect: Capability["effect"]) => {
+    const tool = { ...bash({ level: "auto" }), capability: { effect, risk: "low", approval: { level: "auto" } } } as const;
+    const kernel = await memoryKernel({ tools: [tool], policies: permit("bash", "*"), session: { role } });
+    await kernel.call("bash", { command: "ls" });
+    return kernel.ledger.events
+      .filter(({ type }) => type.startsWith("tool_"))
+      .map(({ type, payload }) => `${type} ${String(payload["severity"])}`);
+  };
+
+  test("holds everything that an sre or a release manager does", async () => {
+    expect(await records("dev", "exec")).toEqual(["tool_selected undefined", "tool_executed undefined"]);
+    expect(await records("sre", "exec")).toEqual(["tool_selected info", "tool_executed info"]);
+    expect(await records("release_manager", "exec")).toEqual(["tool_selected info", "tool_executed info"]);
+  });
+
+  test("calls what touches the machine itself critical, refusals included", async () => {
+    expect(await records("sre", "system")).toEqual(["tool_selected critical", "tool_executed critical"]);
+    expect(await records("dev", "system")).toEqual(["tool_execution_denied critical"]);
+  });
 });

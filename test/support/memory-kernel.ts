@@ -203,6 +203,8 @@ export interface MemoryKernel {
   readonly state: string;
   readonly internalErrors: unknown[];
   readonly time: { nowMs: number };
+  /** The tools in force; replace it, as a reload of capabilities does. */
+  readonly registry: { current: ToolRegistry };
   /** What the policy catalog answers; replace it to change the policy. */
   readonly policy: { current: () => Promise<PolicyEngine> };
   /** Gives the workspace other zones, as a changed `handrail.yaml` does. */
@@ -295,6 +297,7 @@ export async function memoryKernel(options: MemoryKernelOptions = {}): Promise<M
   let brokenBy: Error | undefined;
   let rezoned: OpenWorkspace | undefined;
   await patternsReady();
+  const registry = { current: fixed.registry };
   const door = createKernelDoor({
     ...fixed,
     workspaces: {
@@ -302,6 +305,9 @@ export async function memoryKernel(options: MemoryKernelOptions = {}): Promise<M
         if (brokenBy) throw brokenBy;
         return rezoned ?? fixed.workspaces.open(opened);
       },
+    },
+    get registry() {
+      return registry.current;
     },
     policy: () => policy.current(),
     sessions,
@@ -362,6 +368,7 @@ export async function memoryKernel(options: MemoryKernelOptions = {}): Promise<M
     root,
     internalErrors,
     time,
+    registry,
     policy,
     call,
     textOf,
