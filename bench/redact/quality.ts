@@ -10,20 +10,23 @@ import { type Row, rowOf } from "../measure.ts";
 import type { Effort } from "../options.ts";
 import type { Playground } from "../playground.ts";
 import { type CorpusText, readCorpus, secretsOfEveryFormat } from "./corpus.ts";
+import { makeLogs } from "./logs.ts";
 import { type Lint, loadSecretlint } from "./secretlint.ts";
 
 const PEER = "secretlint, recommended preset";
 const CONTEXT_LINES = 12;
 
 /** The figures. */
-export async function measureRedactionQuality(_: Playground, effort: Effort): Promise<readonly Row[]> {
+export async function measureRedactionQuality(playground: Playground, effort: Effort): Promise<readonly Row[]> {
   const redactor = createRedactor();
   const lint = await loadSecretlint();
-  const corpus = readCorpus(effort.calls >= 1000 ? 24_000_000 : 600_000);
+  const isWhole = effort.calls >= 1000;
+  const corpus = readCorpus(isWhole ? 24_000_000 : 600_000);
+  const logs = await makeLogs(playground, !isWhole);
   return [
     ...(await exampleRows(redactor, lint)),
     ...(await plantedRows(redactor, lint, corpus, effort)),
-    ...(await noiseRows(redactor, lint, corpus)),
+    ...(await noiseRows(redactor, lint, [...corpus, ...logs.map(({ tool, text }) => ({ kind: "logs", path: tool, text }) as const)])),
   ];
 }
 
