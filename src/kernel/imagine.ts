@@ -4,17 +4,17 @@
  *
  * INVARIANT: the decisions are the pipeline's own functions, so that an imagined call is decided as a real one would be.
  */
-import { INITIAL_MARK, judgeFlow } from "../flow/flow.ts";
+import { judgeFlow } from "../flow/flow.ts";
 import type { Verdict } from "../model/decision.ts";
 import type { EffectClass } from "../model/effect.ts";
 import type { Session } from "../model/session.ts";
 import type { PolicyEngine } from "../policy/policy.ts";
-import type { PolicyContext, PolicyRequest, PolicyResource } from "../policy/request.ts";
+import type { PolicyContext, PolicyResource } from "../policy/request.ts";
 import type { Redactor } from "../redact/redact.ts";
 import { analyse } from "./analyse.ts";
-import { standingDemands } from "./capability-obligations.ts";
-import { type Decided, evaluateRequests, policyRequest, requestsOf, type ToolFacts } from "./decide.ts";
+import { type Decided, evaluateRequests, requestsOf, type ToolFacts } from "./decide.ts";
 import { withGateDemands } from "./gates.ts";
+import { imagineRequests } from "./imagine-requests.ts";
 import { CallRedaction } from "./redaction.ts";
 import type { ToolRegistry } from "./registry.ts";
 import { checkScope } from "./scope.ts";
@@ -62,16 +62,5 @@ export function imagineAccesses(
   accesses: readonly ImaginedAccess[],
   context: Partial<PolicyContext> & Pick<PolicyContext, "time">,
 ): Verdict<Decided> {
-  const mark = { trustLevel: context.trust ?? INITIAL_MARK.trustLevel, dataClass: context.dataClass ?? INITIAL_MARK.dataClass };
-  // Without arguments, what depends on them is not known.
-  const demands = standingDemands(tool);
-  const ask = ({ resource, effect }: ImaginedAccess): PolicyRequest => {
-    const request = policyRequest({ session, mark, armed: context.armed ?? false }, tool, effect, resource, context.time * 1000, demands);
-    return { ...request, context: { ...request.context, ...context } };
-  };
-  const [first, ...more] = accesses.map(ask);
-  return evaluateRequests(policy, tool, [
-    first ?? ask({ resource: { kind: "tool", name: tool.name }, effect: tool.capability.effect }),
-    ...more,
-  ]);
+  return evaluateRequests(policy, tool, imagineRequests(session, tool, accesses, context));
 }

@@ -26,6 +26,7 @@ export type { Fetched, FetchRequest, TransferCaller, UploadAnnouncement } from "
 export { patternsReady, problemsOfPatterns } from "./danger-patterns.ts";
 export type { Assumptions, CallExplanation } from "./explain.ts";
 export { type ImaginedAccess, imagineAccesses, imagineCall } from "./imagine.ts";
+export { imagineRequests } from "./imagine-requests.ts";
 export { compileInputSchema } from "./input-schema.ts";
 export { KillSwitch } from "./kill-switch.ts";
 export type { KernelParts, KernelSettings, OpenWorkspace, WorkspaceCatalog } from "./parts.ts";

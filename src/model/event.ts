@@ -17,6 +17,7 @@ export const EVENT_TYPES = [
   "approval_expired",
   "approval_void",
   "approval_forged",
+  "always_allowed",
   "approver_added",
   "approver_removed",
   "tool_outcome_unknown",

@@ -55,14 +55,20 @@ export function explain(engine: PolicyEngine, request: PolicyRequest): Explanati
 /**
  * The text of the narrowest permit for `request`; its id is derived from what it grants.
  * @param waives rules whose obligations it lifts for this request
+ * @param whose for whom it holds: for everybody in the role, or for this principal in this workspace alone
  */
-export function narrowestPermit(request: PolicyRequest, waives: readonly string[] = []): string {
+export function narrowestPermit(request: PolicyRequest, waives: readonly string[] = [], whose: "role" | "principal" = "role"): string {
   const { principal, action, resource, effect } = scopeOf(request);
   const scope = [`  principal in ${principal},`, `  action == ${action},`, `  resource == ${resource}`].join("\n");
-  const condition = `when { context.effect == ${effect} }`;
+  const condition = `when { ${whose === "role" ? "" : `${principalOf(request)} && `}context.effect == ${effect} }`;
   const lifted = waives.length === 0 ? "" : `@waives(${cedarString(waives.join(", "))})\n`;
   const id = `allow.${blake3Hex(`${lifted}${scope}\n${condition}`).slice(0, 12)}`;
   return `@id("${id}")\n${lifted}permit(\n${scope}\n) ${condition};\n`;
+}
+
+function principalOf({ principal: { user, agent, workspace } }: PolicyRequest): string {
+  const named = Object.entries({ user, agent, workspace });
+  return named.map(([name, value]) => `principal.${name} == ${cedarString(value)}`).join(" && ");
 }
 
 /** The clause that takes `request`, and nothing else, out of a forbid. */

@@ -22,17 +22,24 @@ import { openStateStores } from "../stores/embedded/state-stores.ts";
 import { BUILT_IN_TOOLS } from "./built-in-tools.ts";
 import { effectiveTools } from "./capability-overrides.ts";
 import { type LedgerRecord, openLedgerReader } from "./ledger-reader.ts";
+import type { OperatorDirectory } from "./operator-directory.ts";
 import { buildEngine } from "./policies.ts";
 import { type PolicyPlace, readPolicyPlace } from "./policy-test.ts";
 
 /** Which calls are replayed against which policies. */
-export interface ReplayOptions extends PolicyPlace {
+export interface ReplayOptions extends PolicyPlace, ReplayExtent {
   readonly candidate: string;
+}
+
+/** Which calls are replayed. */
+export interface ReplayExtent {
   readonly stateDirectory: string;
   /** Entries before this time are left out; milliseconds since the Unix epoch. */
   readonly sinceMs?: number;
   /** The last so many entries are looked at. */
   readonly entriesMax: number;
+  /** Only calls that the candidate allows by one of these rules are listed and counted as changed. */
+  readonly byRules?: ReadonlySet<string>;
 }
 
 /** A decision, as far as policy makes it. */
@@ -79,7 +86,14 @@ export interface ReplayReport {
  * @throws KernelError POLICY_INVALID when the candidate is not valid; STORE_UNAVAILABLE when there is no ledger
  */
 export async function replayLedger(options: ReplayOptions): Promise<ReplayReport> {
-  const operator = await readPolicyPlace(options);
+  return replayAgainst(await readPolicyPlace(options), options);
+}
+
+/**
+ * The same for a candidate that is read already.
+ * @throws KernelError POLICY_INVALID when the candidate is not valid; STORE_UNAVAILABLE when there is no ledger
+ */
+export async function replayAgainst(operator: OperatorDirectory, options: ReplayExtent): Promise<ReplayReport> {
   const reader = await openLedgerReader(options.stateDirectory);
   try {
     const { sessions } = await openStateStores(options.stateDirectory);
@@ -92,7 +106,7 @@ export async function replayLedger(options: ReplayOptions): Promise<ReplayReport
     };
     // What is not valid is said even where there is nothing to replay.
     await engineOf(operator.settings.preset ?? "dev");
-    const tally = new Tally();
+    const tally = new Tally(options.byRules);
     try {
       const head = (await reader.head()).sequence;
       for (let from = Math.max(1, head - options.entriesMax + 1); from <= head; from += LEDGER_READ_ROWS_MAX) {
@@ -122,6 +136,11 @@ class Tally {
   readonly #changed: Record<ReplayChangeKind, number> = { "allow to deny": 0, "deny to allow": 0, obligations: 0, rules: 0 };
   readonly #changes: ReplayChange[] = [];
   readonly #reasons = new Map<string, number>();
+  readonly #byRules: ReadonlySet<string> | undefined;
+
+  constructor(byRules: ReadonlySet<string> | undefined) {
+    this.#byRules = byRules;
+  }
 
   skip(reason: string): void {
     this.#reasons.set(reason, (this.#reasons.get(reason) ?? 0) + 1);
@@ -131,6 +150,9 @@ class Tally {
     this.#replayed += 1;
     const kind = kindOf(change.recorded, change.candidate);
     if (kind === undefined) return;
+    const byRules = this.#byRules;
+    if (byRules !== undefined && !(change.candidate.decision === "allow" && change.candidate.rules.some((rule) => byRules.has(rule))))
+      return;
     this.#changed[kind] += 1;
     if (this.#changes.length < REPLAY_CHANGES_LISTED_MAX) this.#changes.push({ ...change, kind });
   }

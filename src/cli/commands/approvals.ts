@@ -1,0 +1,157 @@
+/**
+ * `handrail approvals`, `approve` and `deny`: people look at what agents ask for, and decide.
+ *
+ * Deciding takes an approver's credential; looking takes access to the state directory. Before anything is approved it is shown.
+ */
+import { createInterface } from "node:readline/promises";
+import { type Command, Option } from "commander";
+import { KernelError } from "../../base/errors.ts";
+import type { OpenKernel } from "../../server/compose.ts";
+import { parseScope } from "../approval-scope.ts";
+import { type Approval, approvalJson, approvalLines, isReadable, scopeOf, shortRef, standingOf, summaryOf } from "../approval-view.ts";
+import { EXIT_FAILURE, EXIT_OK } from "../exit-codes.ts";
+import { type KernelFlags, withKernel, withKernelOptions } from "../kernel-options.ts";
+import { print, printJson, say, table, visible } from "../output.ts";
+import { rowsFor, wantsColours } from "../screen-colours.ts";
+
+/** States that a list can be of, and `all`. */
+const STATES = ["pending", "approved", "denied", "expired", "consumed", "void"] as const;
+
+interface ListFlags extends KernelFlags {
+  readonly state?: string;
+  readonly only: (typeof STATES)[number] | "all";
+  readonly json?: boolean;
+}
+
+interface DecideFlags extends KernelFlags {
+  readonly for: string;
+  readonly reason?: string;
+  readonly yes?: boolean;
+  readonly json?: boolean;
+}
+
+/** Adds `handrail approvals`. */
+export function addApprovalsCommand(program: Command): void {
+  const approvals = program.command("approvals").description("what agents ask for: list, show and watch requests for approval");
+  const list = approvals
+    .command("list", { isDefault: true })
+    .description("list requests, newest first")
+    .addOption(new Option("--only <state>", "only requests in this state").choices([...STATES, "all"]).default("pending"))
+    .option("--json", "print JSON");
+  withKernelOptions(list).action(listApprovals);
+  const show = approvals.command("show <ref>").description("show a request in full; a unique beginning of its reference is enough");
+  withKernelOptions(show.option("--json", "print JSON")).action((ref: string, flags: ListFlags) =>
+    withKernel(flags, async (kernel) => showApproval(await findApproval(kernel, ref), flags.json)),
+  );
+  const watch = approvals
+    .command("watch")
+    .description("show requests as they come, and decide them with the keyboard; one line for each where there is no terminal")
+    .option("--json", "print one line of JSON for each change");
+  withKernelOptions(watch).action(async (flags: ListFlags) => {
+    const { watchApprovals } = await import("../approval-watch.ts");
+    await withKernel(flags, (kernel) => watchApprovals(kernel, flags.json === true));
+  });
+  const always = approvals
+    .command("always <ref>")
+    .description("propose a permit that allows exactly this without asking, and show what else it would have allowed")
+    .option("--write", "write the permit to the operator's policies")
+    .option("--json", "print JSON");
+  withKernelOptions(always).action(async (ref: string, flags: KernelFlags & { readonly write?: boolean; readonly json?: boolean }) => {
+    const { proposeAlways } = await import("../always-allow.ts");
+    process.exitCode = await withKernel(flags, async (kernel) => proposeAlways(kernel, await findApproval(kernel, ref), flags));
+  });
+}
+
+/** Adds `handrail approve` and `handrail deny`. */
+export function addDecideCommands(program: Command): void {
+  const approve = program
+    .command("approve <ref>")
+    .description("show a request and approve it; a unique beginning of its reference is enough")
+    .option("--for <scope>", "once, session, or a duration such as 15m", "once")
+    .option("--reason <text>", "why, for the record")
+    .option("--yes", "do not ask for confirmation on a terminal")
+    .option("--json", "print JSON, and show nothing else");
+  withKernelOptions(approve).action(async (ref: string, flags: DecideFlags) => {
+    process.exitCode = await withKernel(flags, (kernel) => decide(kernel, ref, true, flags));
+  });
+  const deny = program
+    .command("deny <ref>")
+    .description("deny a request, or take back an approval that nobody has used yet")
+    .option("--reason <text>", "why, for the record and for the agent")
+    .option("--json", "print JSON");
+  withKernelOptions(deny).action(async (ref: string, flags: DecideFlags) => {
+    process.exitCode = await withKernel(flags, (kernel) => decide(kernel, ref, false, { ...flags, yes: true }));
+  });
+}
+
+/** The request that `ref`, or a beginning of one, names. @throws KernelError USAGE */
+async function findApproval(kernel: OpenKernel, ref: string): Promise<Approval> {
+  const found = await kernel.approvals.find(ref);
+  switch (found.kind) {
+    case "found":
+      return found.approval;
+    case "ambiguous":
+      throw new KernelError("USAGE", `several requests begin with \`${ref}\`; give more of the reference`);
+    case "unknown":
+      throw new KernelError("USAGE", `there is no request \`${ref}\`; \`handrail approvals list --only all\` shows them`);
+  }
+}
+
+async function listApprovals(flags: ListFlags): Promise<void> {
+  await withKernel(flags, async (kernel) => {
+    const approvals = await kernel.approvals.list(flags.only === "all" ? {} : { state: flags.only });
+    if (flags.json) {
+      printJson(approvals.map(approvalJson));
+      return;
+    }
+    const nowMs = Date.now();
+    const rows = approvals.map((approval) => [
+      shortRef(approval.ref),
+      visible(approval.userId),
+      summaryOf(approval),
+      standingOf(approval, nowMs),
+    ]);
+    print(table([["REQUEST", "USER", "WHAT", "STATE"], ...rows]));
+  });
+}
+
+function showApproval(approval: Approval, json: boolean | undefined): void {
+  if (json) {
+    printJson(approvalJson(approval));
+    return;
+  }
+  const colours = wantsColours(process.stdout, process.env);
+  for (const row of rowsFor(approvalLines(approval, Date.now()), process.stdout, colours)) print(row);
+}
+
+async function decide(kernel: OpenKernel, prefix: string, approved: boolean, flags: DecideFlags): Promise<number> {
+  const { approverToken } = await import("../../server/approver-credentials.ts");
+  const credential = await approverToken(process.env, kernel.operator.path);
+  const scope = approved ? parseScope(flags.for, Date.now()) : undefined;
+  const approval = await findApproval(kernel, prefix);
+  if (approved && !isReadable(approval))
+    throw new KernelError("USAGE", "the request cannot be read, so it cannot be approved; deny it, and tell the operator");
+  if (!flags.json && approved) showApproval(approval, false);
+  if (approved && !flags.yes && !flags.json && !(await confirms(`approve this ${scope === undefined ? "" : scopeOf(scope)}? [y/N] `)))
+    return EXIT_FAILURE;
+  const wanted = { approved, ...(scope && { scope }), ...(flags.reason !== undefined && { reason: flags.reason }) };
+  const outcome = await kernel.approvals.decide(approval.ref, wanted, credential);
+  if (outcome.kind === "wrong_credential")
+    throw new KernelError("USAGE", "this is no approver's credential; make one with `handrail approvers add NAME --save`");
+  if (outcome.kind === "unknown") throw new KernelError("USAGE", "the request is gone; it was over long ago");
+  if (flags.json) printJson({ decided: outcome.kind === "decided", by: outcome.by, ...approvalJson(outcome.approval) });
+  else if (outcome.kind === "decided") print(`${shortRef(approval.ref)} is ${standingOf(outcome.approval, Date.now())}`);
+  else say(`handrail: nothing was changed: ${shortRef(approval.ref)} is ${standingOf(outcome.approval, Date.now())}`);
+  return outcome.kind === "decided" ? EXIT_OK : EXIT_FAILURE;
+}
+
+/** Whether the person at the terminal says yes; where there is none, whoever runs the command has said so by that. */
+async function confirms(question: string): Promise<boolean> {
+  if (!process.stdin.isTTY || !process.stdout.isTTY) return true;
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return /^y(es)?$/i.test((await lines.question(question)).trim());
+  } finally {
+    lines.close();
+  }
+}

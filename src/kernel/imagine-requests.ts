@@ -1,0 +1,25 @@
+/** What policy would be asked about accesses that are already known, when nobody makes the call. Pure. */
+import { INITIAL_MARK } from "../flow/flow.ts";
+import type { Session } from "../model/session.ts";
+import type { PolicyContext, PolicyRequest } from "../policy/request.ts";
+import { standingDemands } from "./capability-obligations.ts";
+import { policyRequest, type ToolFacts } from "./decide.ts";
+import type { ImaginedAccess } from "./imagine.ts";
+
+/** The requests, one for each access, or one for the tool itself where there is none. */
+export function imagineRequests(
+  session: Session,
+  tool: ToolFacts,
+  accesses: readonly ImaginedAccess[],
+  context: Partial<PolicyContext> & Pick<PolicyContext, "time">,
+): readonly [PolicyRequest, ...PolicyRequest[]] {
+  const mark = { trustLevel: context.trust ?? INITIAL_MARK.trustLevel, dataClass: context.dataClass ?? INITIAL_MARK.dataClass };
+  // Without arguments, what depends on them is not known.
+  const demands = standingDemands(tool);
+  const ask = ({ resource, effect }: ImaginedAccess): PolicyRequest => {
+    const request = policyRequest({ session, mark, armed: context.armed ?? false }, tool, effect, resource, context.time * 1000, demands);
+    return { ...request, context: { ...request.context, ...context } };
+  };
+  const [first, ...more] = accesses.map(ask);
+  return [first ?? ask({ resource: { kind: "tool", name: tool.name }, effect: tool.capability.effect }), ...more];
+}
