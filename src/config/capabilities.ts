@@ -50,8 +50,6 @@ export const capabilitySettings = z
   .record(z.string().regex(/^[a-z][a-z0-9_]{0,63}$/, "must be the name of a tool"), override)
   .refine((tools) => Object.keys(tools).length <= CAPABILITY_OVERRIDES_MAX, `must name at most ${CAPABILITY_OVERRIDES_MAX} tools`);
 
-/** Parsed `capabilities`. */
-export type CapabilitySettings = z.infer<typeof capabilitySettings>;
 /** What the operator says about one tool. */
 export type CapabilityOverride = z.infer<typeof override>;
 

@@ -16,8 +16,8 @@ import {
   DANGER_TEXT_CHARACTERS_MAX,
   DANGER_TEXT_DEPTH_MAX,
 } from "../base/limits.ts";
-import { plainArguments } from "./evidence.ts";
 import { linearPattern, tooManyStates } from "./linear-pattern.ts";
+import { plainArguments } from "./plain-arguments.ts";
 
 /** Why a call counts as dangerous: the pattern's place in the declaration, from 1 on, or `unread` where no pattern was tried. */
 export interface Danger {
@@ -62,8 +62,12 @@ export function preparePatterns(tool: string, patterns: readonly RegExp[]): void
   const problems = problemsOfPatterns(patterns);
   if (problems.length > 0) throw new KernelError("CONFIG_INVALID", `danger patterns of \`${tool}\` are refused: ${problems.join("; ")}`);
   readied(patterns);
-  loading ??= import("rregex").then((loaded) => void (engine = loaded));
+  loading ??= loadEngine();
   loading.catch(() => undefined); // whoever waits for it meets the failure; until then every call counts as dangerous
+}
+
+async function loadEngine(): Promise<void> {
+  engine = await import("rregex");
 }
 
 /** Resolves once the patterns that were prepared can be tried. */

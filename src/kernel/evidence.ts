@@ -8,7 +8,7 @@
 
 import { hex } from "../base/bytes.ts";
 import { blake3Keyed } from "../base/hash.ts";
-import { canonicalJson, type JsonObject, type JsonValue } from "../base/json.ts";
+import { canonicalJson, type JsonObject } from "../base/json.ts";
 import { AUDIT_COMMAND_CHARACTERS_MAX, MAX_ID_LEN } from "../base/limits.ts";
 import { INITIAL_MARK } from "../flow/flow.ts";
 import type { CallResponse } from "../model/call.ts";
@@ -22,6 +22,7 @@ import { policyResource } from "./decide.ts";
 import type { CleanResult } from "./large-result.ts";
 import { NETWORK_PREFIX } from "./network-rules.ts";
 import type { KernelParts } from "./parts.ts";
+import { plainArguments } from "./plain-arguments.ts";
 import { RefusalRates } from "./refusal-rate.ts";
 import { severityFact } from "./severity.ts";
 import { spentFact } from "./spend.ts";
@@ -321,13 +322,4 @@ function denialFacts(denial: Denial): JsonObject {
       violations: denial.violations.slice(0, 32).map(({ field, rule }) => ({ field: field.slice(0, 128).toWellFormed(), rule })),
     }),
   };
-}
-
-/** Arguments as JSON, for their digest or, where the tool says so, for the record: byte contents stand as base64 text. */
-export function plainArguments(args: Readonly<Record<string, unknown>>): JsonObject {
-  const plain: Record<string, JsonValue> = {};
-  for (const [name, value] of Object.entries(args)) {
-    plain[name] = value instanceof Uint8Array ? { bytes: Buffer.from(value).toString("base64") } : (value as JsonValue);
-  }
-  return plain;
 }
