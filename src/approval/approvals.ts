@@ -130,7 +130,9 @@ export class Approvals {
   /** Waits for a decision as long as the settings say; somebody who can be asked from here is asked once. */
   async wait(approval: StoredApproval, signal: AbortSignal, inBand?: InBandAsker): Promise<WaitEnd> {
     const { clock } = this.#parts;
-    const patienceMs = Math.min(await this.#patienceMs(approval, inBand), approval.expiresAtMs - clock.nowMs());
+    // A timer may be a moment early.
+    const expiresInMs = approval.expiresAtMs - clock.nowMs() + 1;
+    const patienceMs = Math.min(await this.#patienceMs(approval, inBand), expiresInMs);
     return this.#waiting.wait(approval.ref, patienceMs, signal, () => {
       this.#askHere(approval, signal, inBand).catch((error: unknown) => {
         this.#parts.onInternalError(error);

@@ -22,7 +22,7 @@ export interface WaitingParts {
   readonly bell: Bell;
   readonly decisions: Pick<DecisionStore, "watch">;
   readonly find: (ref: string) => Promise<StoredApproval | undefined>;
-  /** A decision file was put down for a request that somebody waits for. */
+  /** A decision file may have been put down for a request that somebody waits for. */
   readonly onFile: (ref: string) => Promise<void>;
   readonly onInternalError: (error: unknown) => void;
 }
@@ -47,7 +47,7 @@ export class Waiting {
    */
   async wait(ref: string, patienceMs: number, signal: AbortSignal, onWaiting: () => void): Promise<WaitEnd> {
     if (signal.aborted) return { kind: "cancelled" };
-    if (patienceMs <= 0 || this.#closed || this.#count >= APPROVAL_WAITERS_MAX) return { kind: "late" };
+    if (patienceMs <= 0 || this.#closed || this.#count >= APPROVAL_WAITERS_MAX) return this.#lastLook(ref);
     this.#count += 1;
     try {
       this.#listening ??= this.#listen();
@@ -55,6 +55,8 @@ export class Waiting {
       const ended = this.#enter(ref, patienceMs, signal);
       onWaiting();
       void this.look(ref);
+      // A file may have been put down before anybody listened.
+      this.#parts.onFile(ref).catch(this.#parts.onInternalError);
       const end = await ended;
       return end.kind === "late" ? await this.#lastLook(ref) : end;
     } finally {

@@ -8,6 +8,7 @@ import { KernelError } from "../base/errors.ts";
 import { handrailVersion } from "../server/version.ts";
 import { addAdminCommand } from "./commands/admin.ts";
 import { addApprovalsCommand, addDecideCommands } from "./commands/approvals.ts";
+import { addApproversCommand } from "./commands/approvers.ts";
 import { addArmCommand, addDisarmCommand } from "./commands/arm.ts";
 import { addAuditCommand } from "./commands/audit.ts";
 import { addBudgetsCommand } from "./commands/budgets.ts";
@@ -51,6 +52,7 @@ for (const add of [
   addArmCommand,
   addDisarmCommand,
   addAdminCommand,
+  addApproversCommand,
   addPolicyCommand,
   addTrustCommand,
   addRolesCommand,

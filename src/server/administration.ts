@@ -200,6 +200,11 @@ export class Administration {
     await this.#record("admin_credential_made", "", {});
   }
 
+  /** Records that an approver's decisions count from now on, or do not any more. */
+  async recordApprover(change: "approver_added" | "approver_removed", approver: string): Promise<void> {
+    await this.#record(change, "", { approver, severity: "warning" });
+  }
+
   /** What a wish comes to under the operator's settings and grants. */
   #resolve(wish: SessionWish): Omit<NewSession, "leaseId"> {
     const { settings } = this.#parts;

@@ -38,7 +38,7 @@ export interface Approver {
  * @throws KernelError USAGE for a name that cannot be, or is taken
  */
 export async function addApprover(stateDirectory: string, name: string, random: RandomBytes): Promise<string> {
-  requireName(name);
+  requireApproverName(name);
   const directory = join(stateDirectory, DIRECTORY);
   if ((await listApprovers(stateDirectory)).length >= APPROVERS_MAX)
     throw new KernelError("USAGE", `there are ${APPROVERS_MAX} approvers already; remove one with \`handrail approvers remove\``);
@@ -72,7 +72,7 @@ export async function hasApprovers(stateDirectory: string): Promise<boolean> {
 
 /** Takes an approver's credential back. @throws KernelError USAGE when there is none of that name */
 export async function removeApprover(stateDirectory: string, name: string): Promise<void> {
-  requireName(name);
+  requireApproverName(name);
   try {
     await unlink(join(stateDirectory, DIRECTORY, name + SUFFIX));
   } catch (cause) {
@@ -123,7 +123,8 @@ export async function approverToken(environment: Environment, operatorPath: stri
   );
 }
 
-function requireName(name: string): void {
+/** @throws KernelError USAGE for a name that no approver can have */
+export function requireApproverName(name: string): void {
   if (!NAME.test(name))
     throw new KernelError("USAGE", `\`${name}\` cannot be an approver's name; use lower-case letters, digits, \`_\` and \`-\`, at most 64`);
 }

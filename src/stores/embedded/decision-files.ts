@@ -39,12 +39,14 @@ class DecisionFiles implements DecisionStore {
 
   async announce(hash: string, text: string): Promise<void> {
     await this.#prepare();
-    const path = this.#requestPath(hash);
+    // Under its name it is whole from the first moment on.
+    const unnamed = join(this.#directory, `${hash}.new`);
     try {
-      const file = await open(path, constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY | constants.O_NOFOLLOW, OWNER_ONLY);
+      const file = await open(unnamed, constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY | constants.O_NOFOLLOW, OWNER_ONLY);
       await file.writeFile(text).finally(() => file.close());
+      await rename(unnamed, this.#requestPath(hash));
     } catch (cause) {
-      if (errorCode(cause) === "EEXIST") return; // named by its content: the same request
+      if (errorCode(cause) === "EEXIST") return; // named by its content: somebody else announces the same request
       throw unusable(this.#directory, cause);
     }
   }

@@ -1,0 +1,54 @@
+/** `handrail approvers`: the credentials of the people who approve. */
+import { resolve } from "node:path";
+import type { Command } from "commander";
+import { withKernelOptions } from "../kernel-options.ts";
+import { print, printJson, say, table } from "../output.ts";
+
+interface ApproverFlags {
+  readonly state?: string;
+  readonly config?: string;
+  readonly save?: boolean;
+  readonly json?: boolean;
+}
+
+/** Adds `handrail approvers`. */
+export function addApproversCommand(program: Command): void {
+  const approvers = program.command("approvers").description("the credentials of the people who approve calls; agents never hold one");
+  withKernelOptions(approvers.command("add").argument("<name>").description("make an approver's credential and show it once"))
+    .option("--save", "keep it in the operator directory, where `handrail approve` finds it, instead of showing it")
+    .option("--json", "print JSON")
+    .action(addApprover);
+  withKernelOptions(approvers.command("list").description("list approvers").option("--json", "print JSON")).action(listAll);
+  withKernelOptions(approvers.command("remove").argument("<name>").description("take a credential back, from the next decision on")).action(
+    removeApprover,
+  );
+}
+
+async function addApprover(name: string, { save = false, json, ...flags }: ApproverFlags): Promise<void> {
+  const { newApprover } = await import("../../server/approvers.ts");
+  const made = await newApprover(process.env, directories(flags), name, save);
+  if (json) return printJson({ name, ...made });
+  if ("savedAs" in made) return print(`saved as ${made.savedAs}`);
+  print(made.token);
+  say("handrail: the credential is shown this once; only its hash is stored. Set HANDRAIL_APPROVER_TOKEN to it where you approve");
+}
+
+async function listAll({ json, ...flags }: ApproverFlags): Promise<void> {
+  const { approversOf } = await import("../../server/approvers.ts");
+  const approvers = await approversOf(process.env, directories(flags));
+  if (json) return printJson(approvers);
+  print(table([["NAME", "SINCE"], ...approvers.map(({ name, addedAtMs }) => [name, new Date(addedAtMs).toISOString()])]));
+}
+
+async function removeApprover(name: string, flags: ApproverFlags): Promise<void> {
+  const { dismissApprover } = await import("../../server/approvers.ts");
+  await dismissApprover(process.env, directories(flags), name);
+  print(`removed ${name}`);
+}
+
+function directories({ state, config }: ApproverFlags) {
+  return {
+    ...(state !== undefined && { stateDirectory: resolve(state) }),
+    ...(config !== undefined && { configDirectory: resolve(config) }),
+  };
+}

@@ -1,0 +1,60 @@
+/** Adds and removes approvers of a state directory, as `handrail approvers` does; the ledger says when. */
+import { systemRandom } from "../base/ids.ts";
+import {
+  type Approver,
+  addApprover,
+  listApprovers,
+  removeApprover,
+  requireApproverName,
+  saveApproverToken,
+} from "./approver-credentials.ts";
+import { type KernelOptions, type OpenKernel, openKernel } from "./compose.ts";
+import { defaultStatePath, type Environment } from "./operator-directory.ts";
+
+/** Where the approvers are, and the operator; what is absent comes from the environment. */
+export type ApproverDirectories = Pick<KernelOptions, "stateDirectory" | "configDirectory">;
+
+/**
+ * Makes the credential of a new approver; recorded before it can be used.
+ * @param save keeps it in the operator's directory instead of handing it out
+ * @throws KernelError USAGE for a name that cannot be, or is taken
+ */
+export async function newApprover(
+  environment: Environment,
+  directories: ApproverDirectories,
+  name: string,
+  save: boolean,
+): Promise<{ readonly token: string } | { readonly savedAs: string }> {
+  requireApproverName(name);
+  return withKernel(environment, directories, async (kernel) => {
+    await kernel.administration.recordApprover("approver_added", name);
+    const token = await addApprover(kernel.stateDirectory, name, systemRandom);
+    return save ? { savedAs: await saveApproverToken(kernel.operator.path, token) } : { token };
+  });
+}
+
+/** The approvers, by name. */
+export function approversOf(environment: Environment, { stateDirectory }: ApproverDirectories): Promise<readonly Approver[]> {
+  return listApprovers(stateDirectory ?? defaultStatePath(environment));
+}
+
+/** Takes a credential back; recorded. @throws KernelError USAGE when there is none of that name */
+export async function dismissApprover(environment: Environment, directories: ApproverDirectories, name: string): Promise<void> {
+  await withKernel(environment, directories, async (kernel) => {
+    await removeApprover(kernel.stateDirectory, name);
+    await kernel.administration.recordApprover("approver_removed", name);
+  });
+}
+
+async function withKernel<T>(
+  environment: Environment,
+  directories: ApproverDirectories,
+  work: (kernel: OpenKernel) => Promise<T>,
+): Promise<T> {
+  const kernel = await openKernel({ environment, ...directories });
+  try {
+    return await work(kernel);
+  } finally {
+    await kernel.close();
+  }
+}
