@@ -9,7 +9,7 @@
 import { hex } from "../base/bytes.ts";
 import { blake3Keyed } from "../base/hash.ts";
 import { canonicalJson, type JsonObject } from "../base/json.ts";
-import { AUDIT_COMMAND_CHARACTERS_MAX, MAX_ID_LEN } from "../base/limits.ts";
+import { MAX_ID_LEN } from "../base/limits.ts";
 import { INITIAL_MARK } from "../flow/flow.ts";
 import type { CallResponse } from "../model/call.ts";
 import type { Denial } from "../model/decision.ts";
@@ -176,7 +176,7 @@ export class Evidence {
       violation_type: denial.reason,
       ...clean(trail, {
         target_path: violatedPath(trail, denial, type),
-        command_args: denial.command === undefined ? [] : [denial.command.slice(0, AUDIT_COMMAND_CHARACTERS_MAX).toWellFormed()],
+        command_args: denial.command === undefined ? [] : [denial.command],
       }),
       severity: "warning",
     };

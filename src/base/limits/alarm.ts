@@ -8,8 +8,6 @@ export const ALERT_VIOLATIONS_PER_MINUTE = 5;
 export const FREEZES_HELD_MAX = 1024;
 /** Characters (UTF-16 code units) of the reason that a person gives for a freeze or its end. */
 export const FREEZE_REASON_CHARACTERS_MAX = 1000;
-/** Characters (UTF-16 code units) of a command in the record of a violation: more than a person reads; the record of the call has all. */
-export const AUDIT_COMMAND_CHARACTERS_MAX = 4096;
 /** Milliseconds between two looks at a ledger that is followed, besides those that its changes cause: some file systems tell of none. */
 export const AUDIT_LOOK_MS = 2_000;
 /** Ledger entries that a review looks through, newest first: some hundred thousand are read in a second or two. */
