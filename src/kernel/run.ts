@@ -25,6 +25,7 @@ import { createSearch } from "./search-access.ts";
 import { withoutGuessing } from "./secret-guesses.ts";
 import { withoutMarkers } from "./secret-writes.ts";
 import type { Waiter } from "./submission.ts";
+import { invalidOutput } from "./tool-output.ts";
 import type { Trail } from "./trail.ts";
 import { unusable } from "./unusable.ts";
 
@@ -57,7 +58,12 @@ export async function runTool(parts: KernelParts, evidence: Evidence, trail: Tra
     const running = trail.tool.execute(trail.args, context);
     const output = running instanceof Promise ? await untilCancelled(running, signal) : running;
     trail.done = true;
-    return { kind: "output", output };
+    const invalid = invalidOutput(trail.tool.name, output);
+    if (invalid === undefined) return { kind: "output", output };
+    // What an effect left behind, nobody can say who cannot read what came of it.
+    return trail.intent === undefined
+      ? { kind: "refusal", denial: invalid }
+      : { kind: "failure", failure: brokenOff("failed", invalid.message) };
   } catch (error) {
     if (error instanceof ToolFailure) {
       if (error.cause !== undefined) parts.onInternalError(error.cause);

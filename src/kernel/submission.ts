@@ -7,8 +7,7 @@ import { hasMoreJsonValues, isJsonObject } from "../base/json.ts";
 import { jsonProblem } from "../base/json-parse.ts";
 import { ARGUMENT_VALUES_MAX } from "../base/limits.ts";
 import type { ToolCall } from "../model/call.ts";
-import type { Verdict } from "../model/decision.ts";
-import { allow, deny, type Violation } from "../model/decision.ts";
+import { allow, type Denial, deny, type Verdict, type Violation } from "../model/decision.ts";
 import type { ProgressListener } from "../model/progress.ts";
 import { invariantOf, TOO_MANY_VALUES, validateEnvelope, validateRequest } from "../validate/validate.ts";
 import { WireError } from "../wire/index.ts";
@@ -76,8 +75,17 @@ function receiveEncoded(codec: Codec, submission: Encoded, trail: Pick<Trail, "r
   return violations.length > 0 ? invalid(violations) : allow(codec.toToolCall(message));
 }
 
+/** A program that is not checked by types handed over something else. */
+const NO_CALL: Denial = {
+  layer: "call",
+  reason: "tool_call_invalid",
+  ruleId: "CALL:envelope",
+  message: "the call cannot be read: its request id, its session token and the name of its tool must be text; send all three",
+};
+
 function receiveCall(submission: Extract<Submission, { kind: "call" }>, trail: Pick<Trail, "requestId">): Verdict<ToolCall> {
   const { requestId, sessionToken, tool } = submission;
+  if (![requestId, sessionToken, tool].every((member: unknown) => typeof member === "string")) return deny(NO_CALL);
   const dedupeKey = typeof submission.dedupeKey === "string" ? submission.dedupeKey : "";
   trail.requestId = requestId;
   const violations = [...validateEnvelope({ requestId, sessionToken, dedupeKey, tool })];
