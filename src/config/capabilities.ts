@@ -28,7 +28,8 @@ const dangerPattern = z
   .max(DANGER_PATTERN_CHARACTERS_MAX)
   .refine((text) => regularExpression(text) !== undefined, "must be a regular expression, such as `rm\\s+-rf` or `/rm\\s+-rf/i`");
 
-const override = z.strictObject({
+/** The parts of a capability that can be replaced. */
+export const capabilityParts = {
   approval: z.enum(["auto", "ask", "always_deny"]).optional(),
   requires_arming: z.boolean().optional(),
   /** `null` takes a required role away. */
@@ -43,7 +44,8 @@ const override = z.strictObject({
   block_private_ips: z.boolean().optional(),
   block_metadata_endpoints: z.boolean().optional(),
   log_args: z.boolean().optional(),
-});
+};
+const override = z.strictObject(capabilityParts);
 
 /** The schema of `capabilities`: overrides by the name of the tool. */
 export const capabilitySettings = z

@@ -313,8 +313,10 @@ describe("setting up", () => {
       ["contained file access", "ok"],
       ["operator directory", "ok"],
       ["policies", "ok"],
+      ["capabilities", "ok"],
       ["trusted workspaces", "ok"],
       ["ledger and state", "ok"],
+      ["arming", "ok"],
       ["boundary", "advisory"],
     ]);
   });

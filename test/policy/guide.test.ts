@@ -2,11 +2,13 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { defaultSettings } from "../../src/config/config.ts";
+import { capabilityParts } from "../../src/config/capabilities.ts";
+import { defaultSettings, parseSettings } from "../../src/config/config.ts";
 import { EFFECT_CLASSES } from "../../src/model/effect.ts";
 import { parseExamples } from "../../src/policy/examples.ts";
 import { createPolicyEngine, type PolicyResource } from "../../src/policy/policy.ts";
 import { BUILT_IN_TOOLS } from "../../src/server/built-in-tools.ts";
+import { checkCapabilities } from "../../src/server/capability-overrides.ts";
 import { exampleInputs } from "../../src/server/policies.ts";
 import { formatFailure, runExamples } from "../../src/server/policy-examples.ts";
 import { ACTIONS, file, operator, presetSources, ROLES, request } from "./fixtures.ts";
@@ -71,8 +73,23 @@ const sidecars = [...guide.matchAll(/```cedar\n([^`]*)```\n\n```json\n[^`]*```\n
   text: found[2] ?? "",
 }));
 
+/** Settings as they stand in handrail.yaml: every other block of YAML. */
+const settingsBlocks = [...guide.matchAll(/```yaml\n([^`]*)```/g)]
+  .map(([, text = ""]) => text)
+  .filter((text) => !sidecars.some((one) => one.text === text));
+
+test("the settings that the guide shows are valid", async () => {
+  expect(settingsBlocks.length).toBeGreaterThanOrEqual(1);
+  for (const text of settingsBlocks) checkCapabilities(await parseSettings(text, "handrail.yaml"), "handrail.yaml");
+});
+
+test("every key of a capability is named in the guide", () => {
+  const row = guide.slice(guide.indexOf("| key | says |"));
+  for (const key of Object.keys(capabilityParts)) expect(row).toContain(`\`${key}\``);
+});
+
 test("the examples beside a policy that the guide shows are kept, and the sidecars are all tried", async () => {
-  expect(sidecars).toHaveLength(guide.match(/```yaml/g)?.length ?? 0);
+  expect(sidecars.length + settingsBlocks.length).toBe(guide.match(/```yaml/g)?.length ?? 0);
   expect(sidecars.length).toBeGreaterThanOrEqual(1);
   for (const { policy, text } of sidecars) {
     const settings = defaultSettings();

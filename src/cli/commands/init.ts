@@ -20,6 +20,10 @@ const SETTINGS = `# Settings of Handrail. Every key is optional; unknown keys ar
 #   read_only: []
 #   protected: []            # writing asks
 
+# capabilities:              # what you say about single tools, instead of what they declare
+#   write_file:
+#     approval: ask          # auto, ask or always_deny
+
 # alert:
 #   violations_per_minute: 5
 
