@@ -47,8 +47,8 @@ export class Answer {
 
   /** Whether nothing can have come of the call: then whoever must not act any more learns that, and nothing else. */
   #isHarmless(): boolean {
-    const { ran, tool, changes } = this.#trail;
-    return !ran || (tool?.capability.effect === "read" && !changes.any);
+    const { ran, tool, changes, unaffected } = this.#trail;
+    return !ran || unaffected === true || (tool?.capability.effect === "read" && !changes.any);
   }
 
   async #failed(failure: ToolFailure, seen: Mark | undefined): Promise<CallResponse> {

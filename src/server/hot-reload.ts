@@ -59,6 +59,7 @@ const RELOADED_SETTINGS: ReadonlySet<string> = new Set([
   "workspaces",
   "redaction",
   "capabilities",
+  "limits",
 ]);
 
 /** The reload of one kernel. */
