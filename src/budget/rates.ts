@@ -43,7 +43,7 @@ interface Slice {
 }
 
 /** What came of asking: `undefined` admits the call. */
-export type Paced = ToolFailure | undefined;
+type Paced = ToolFailure | undefined;
 
 /** The rate limits of one kernel. */
 export class Rates {
@@ -58,10 +58,10 @@ export class Rates {
   }
 
   /**
-   * Admits one call, at once where this kernel holds what it needs.
+   * Admits one call: at once, with `undefined`, where this kernel holds what it needs.
    * @throws KernelError STORE_UNAVAILABLE or STORE_CORRUPT when nobody can say; the call must not be executed then
    */
-  admit(session: Session, tool: string, limits: SpendingLimits): Paced | Promise<Paced> {
+  admit(session: Session, tool: string, limits: SpendingLimits): undefined | Promise<Paced> {
     const { rates } = limits;
     if (rates === undefined) return undefined;
     const buckets = bucketsOf(session, tool, rates);

@@ -25,8 +25,8 @@ export { needsArming } from "./capability-obligations.ts";
 export type { Fetched, FetchRequest, TransferCaller, UploadAnnouncement } from "./content-door.ts";
 export { patternsReady, problemsOfPatterns } from "./danger-patterns.ts";
 export type { Assumptions, CallExplanation } from "./explain.ts";
-export { type ImaginedAccess, imagineAccesses, imagineCall } from "./imagine.ts";
-export { imagineRequests } from "./imagine-requests.ts";
+export { imagineAccesses, imagineCall } from "./imagine.ts";
+export { type ImaginedAccess, imagineRequests } from "./imagine-requests.ts";
 export { compileInputSchema } from "./input-schema.ts";
 export { KillSwitch } from "./kill-switch.ts";
 export type { KernelParts, KernelSettings, OpenWorkspace, WorkspaceCatalog } from "./parts.ts";
@@ -83,7 +83,7 @@ export function createKernelDoor(parts: KernelParts): KernelDoor {
   const evidence = new Evidence(parts);
   const submit = (submission: Submission, waiter: Waiter): Promise<CallResponse> => {
     const trail = beginTrail(parts.clock);
-    return parts.killSwitch.during(trail, waiter, (watched) => pipeline(parts, evidence, submission, watched, trail));
+    return parts.killSwitch.during(trail, waiter, (watched) => pipeline({ parts, evidence, trail }, submission, watched));
   };
   const execute: KernelDoor["execute"] = (submission, signal, listener, inBand) => submit(submission, { signal, listener, inBand });
   return {

@@ -1,21 +1,36 @@
 /** Intent before effect: what is about to happen is durable before it happens. */
-import type { Verdict } from "../model/decision.ts";
 import type { PolicyEngine } from "../policy/policy.ts";
 import type { Evidence } from "./evidence.ts";
 import type { KernelParts } from "./parts.ts";
 import { recheck } from "./recheck.ts";
+import type { Ended } from "./replay.ts";
 import type { Trail } from "./trail.ts";
 
-/** Begins the call's claim and records its intent, if it has an effect; what allowed it is looked at again, because that or something before took time. */
-export async function recordIntent(
+/**
+ * Begins the claim of a call with an effect and records its intent; what allowed the call is looked at again, because that took time. A
+ * read waits for nothing here: it is looked at again only when something before kept it waiting.
+ */
+export function recordIntent(
   parts: KernelParts,
   evidence: Evidence,
   trail: Trail,
   decidedBy: PolicyEngine,
-): Promise<Verdict<undefined>> {
-  if (trail.tool?.capability.effect !== "read") {
+): undefined | Promise<Ended | undefined> {
+  const isRead = trail.tool?.capability.effect === "read";
+  return isRead && !trail.waited ? undefined : record(parts, evidence, trail, decidedBy, isRead);
+}
+
+async function record(
+  parts: KernelParts,
+  evidence: Evidence,
+  trail: Trail,
+  decidedBy: PolicyEngine,
+  isRead: boolean,
+): Promise<Ended | undefined> {
+  if (!isRead) {
     await trail.claim?.begin();
     trail.intent = await evidence.intent(trail);
   }
-  return recheck(parts, trail, decidedBy);
+  const still = await recheck(parts, trail, decidedBy);
+  return still.ok ? undefined : { kind: "denial", denial: still.denial };
 }

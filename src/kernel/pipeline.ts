@@ -8,6 +8,7 @@
 import { checkArming } from "../approval/arming.ts";
 import { judgeFlow } from "../flow/flow.ts";
 import type { CallResponse } from "../model/call.ts";
+import type { Verdict } from "../model/decision.ts";
 import { analyse } from "./analyse.ts";
 import { Answer } from "./answer.ts";
 import { approve } from "./approve.ts";
@@ -20,7 +21,7 @@ import { checkMasterGate, withGateDemands } from "./gates.ts";
 import { recordIntent } from "./intent.ts";
 import type { KernelParts } from "./parts.ts";
 import { CallRedaction, secretsOf } from "./redaction.ts";
-import { replayed } from "./replay.ts";
+import { type Ended, replayed } from "./replay.ts";
 import { finishResult } from "./result.ts";
 import { runTool } from "./run.ts";
 import { checkScope } from "./scope.ts";
@@ -29,14 +30,15 @@ import { outOfTime, pace, paid, reserveBudget, timed } from "./spend.ts";
 import { receive, type Submission, type Waiter } from "./submission.ts";
 import type { Trail } from "./trail.ts";
 
-/** Takes one request through every stage and answers it once. `trail` is the request's own, and has just begun. */
-export async function pipeline(
-  parts: KernelParts,
-  evidence: Evidence,
-  submission: Submission,
-  waiter: Waiter,
-  trail: Trail,
-): Promise<CallResponse> {
+/** The kernel that takes a request, and the request's own trail, which has just begun. */
+interface Begun {
+  readonly parts: KernelParts;
+  readonly evidence: Evidence;
+  readonly trail: Trail;
+}
+
+/** Takes one request through every stage and answers it once. */
+export async function pipeline({ parts, evidence, trail }: Begun, submission: Submission, waiter: Waiter): Promise<CallResponse> {
   const answer = new Answer(parts, evidence, trail);
   try {
     // without a redactor nothing is said about a call; decode → validate
@@ -74,31 +76,20 @@ export async function pipeline(
     if (!decided.ok) return await answer.denied(decided.denial);
     remember(trail, decided.value);
 
-    // flow control → dedupe
-    const flow = judgeFlow(caller.mark, tool.capability, trail.accesses);
-    if (!flow.ok) return await answer.denied(flow.denial);
-    const ended = await replayed(parts, trail, policy, waiter.signal);
-    if (ended) return await answer.ended(ended);
-
-    // rate limit
-    const pacing = pace(parts, trail);
-    const tooFast = pacing && (await pacing);
-    if (tooFast) return await answer.failed(tooFast);
-
-    // arming → approval, which may wait for a person and then looks at everything again
-    const armed = checkArming(tool.name, decided.value.obligations, caller.armed);
-    if (!armed.ok) return await answer.denied(armed.denial);
-    const asking = approve(parts, trail, policy, decided.value, waiter);
-    const unapproved = asking && (await asking);
-    if (unapproved) return await answer.ended(unapproved);
-
-    // reserve budget → record intent → re-check, because recording waited for the disk
-    const reserving = reserveBudget(parts, trail, waiter);
-    const unpaid = reserving && (await reserving);
-    if (unpaid) return await answer.denied(unpaid);
-    if (tool.capability.effect !== "read" || trail.waited) {
-      const still = await recordIntent(parts, evidence, trail, policy);
-      if (!still.ok) return await answer.denied(still.denial);
+    // flow control → dedupe → rate limit → arming → approval, which may wait for a person and then looks at everything again
+    // → reserve budget → record intent → re-check, because recording waited for the disk
+    for (const step of [
+      () => unless(judgeFlow(caller.mark, tool.capability, trail.accesses)),
+      () => replayed(parts, trail, policy, waiter.signal),
+      () => pace(parts, trail),
+      () => unless(checkArming(tool.name, decided.value.obligations, caller.armed)),
+      () => approve(parts, trail, policy, decided.value, waiter),
+      () => reserveBudget(parts, trail, waiter),
+      () => recordIntent(parts, evidence, trail, policy),
+    ]) {
+      const ending = step();
+      const ended = ending instanceof Promise ? await ending : ending;
+      if (ended) return await answer.ended(ended);
     }
 
     // execute
@@ -112,6 +103,11 @@ export async function pipeline(
   } catch (thrown) {
     return answer.thrown(thrown);
   }
+}
+
+/** How the call ends, unless it may go on. */
+function unless(verdict: Verdict<unknown>): Ended | undefined {
+  return verdict.ok ? undefined : { kind: "denial", denial: verdict.denial };
 }
 
 /** What policy said, for evidence. */

@@ -10,7 +10,6 @@ import type { JsonObject } from "../base/json.ts";
 import { LEASE_DEPTH_MAX, RESERVED_DURATION_MS, RESERVED_RESULT_BYTES, SLOW_STORE_MS } from "../base/limits.ts";
 import { accountsOf, mustPay } from "../budget/accounts.ts";
 import type { Need } from "../budget/budget.ts";
-import type { Paced } from "../budget/rates.ts";
 import { BUDGET_MEMBERS, budgetUnit, NOTHING } from "../model/budget.ts";
 import { allow, type Denial, deny, type Verdict } from "../model/decision.ts";
 import { ToolFailure } from "../model/failure.ts";
@@ -18,6 +17,7 @@ import type { Lease, LeaseBudget } from "../model/lease.ts";
 import type { ToolOutput } from "../model/tool.ts";
 import type { Finished } from "./large-result.ts";
 import type { KernelParts } from "./parts.ts";
+import type { Ended } from "./replay.ts";
 import { argumentBytes, Spending } from "./spending.ts";
 import type { Waiter } from "./submission.ts";
 import type { Trail } from "./trail.ts";
@@ -37,17 +37,24 @@ const RESERVATION_GONE: Denial = {
 };
 
 /** Whether the call comes too fast; `undefined` at once where no rate is limited, or where the kernel holds what the call takes. */
-export function pace(parts: KernelParts, trail: Trail): Paced | Promise<Paced> {
+export function pace(parts: KernelParts, trail: Trail): undefined | Promise<Ended | undefined> {
   const { limits } = parts.settings;
   if (limits.rates === undefined) return undefined;
   const { session, tool } = trail;
   assert(session && tool, "only an authenticated call of a known tool is paced");
   const paced = parts.rates.admit(session, tool.name, limits);
-  return paced instanceof Promise ? noting(parts, trail, paced) : paced;
+  return (
+    paced &&
+    noting(
+      parts,
+      trail,
+      paced.then((failure) => failure && { kind: "failure", failure }),
+    )
+  );
 }
 
 /** Reserves what the call may spend, into its trail; `undefined` at once where nothing is limited. */
-export function reserveBudget(parts: KernelParts, trail: Trail, waiter: Waiter): undefined | Promise<Denial | undefined> {
+export function reserveBudget(parts: KernelParts, trail: Trail, waiter: Waiter): undefined | Promise<Ended | undefined> {
   const { limits } = parts.settings;
   const { caller } = trail;
   assert(caller, "only an authenticated call is paid for");
@@ -56,7 +63,7 @@ export function reserveBudget(parts: KernelParts, trail: Trail, waiter: Waiter):
   return noting(parts, trail, reserve(parts, trail, waiter));
 }
 
-async function reserve(parts: KernelParts, trail: Trail, { transfer }: Waiter): Promise<Denial | undefined> {
+async function reserve(parts: KernelParts, trail: Trail, { transfer }: Waiter): Promise<Ended | undefined> {
   const { caller, session, tool, call } = trail;
   assert(caller && session && tool && call, "only an analysed call is paid for");
   const accounts = accountsOf(session, await leasesOf(parts, caller.lease), parts.settings.limits);
@@ -65,7 +72,7 @@ async function reserve(parts: KernelParts, trail: Trail, { transfer }: Waiter): 
   const need = needOf(tool.spends?.(trail.args) ?? {}, bytesIn);
   const spender = { sessionId: session.id, actor: `${session.userId}/${session.agentId}`, requestId: trail.requestId };
   const reserved = await parts.budgets.reserve(accounts, need, spender, tool.capability.effect !== "read");
-  if (!reserved.ok) return reserved.denial;
+  if (!reserved.ok) return { kind: "denial", denial: reserved.denial };
   trail.spending = new Spending(reserved.value, bytesIn, parts.clock);
   return undefined;
 }

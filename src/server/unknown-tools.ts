@@ -2,7 +2,7 @@
 import { withCanonicalActions } from "../policy/action.ts";
 import type { OperatorDirectory } from "./operator-directory.ts";
 
-/** A warning about `tools.disabled` and `capabilities` of the operator's settings, or `undefined` when every name is a tool's. */
+/** A warning about `tools.disabled`, `capabilities` and `limits.rate.tools` of the operator's settings, or `undefined` when every name is a tool's. */
 export function warningOfUnknownTools(
   { path, settings }: Pick<OperatorDirectory, "path" | "settings">,
   tools: readonly { readonly name: string }[],
@@ -18,6 +18,11 @@ export function warningOfUnknownTools(
       Object.keys(settings.capabilities),
       known,
       (names) => `\`capabilities\` names ${names}, which no tool is called; nothing is asked or refused by that`,
+    ),
+    warningOf(
+      Object.keys(settings.limits.rate?.tools ?? {}),
+      known,
+      (names) => `\`limits.rate.tools\` names ${names}, which no tool is called; nothing is slowed down by that`,
     ),
   ].filter((warning) => warning !== undefined);
   return warnings.length === 0 ? undefined : `${path}/handrail.yaml: ${warnings.join("; ")}, so correct the spelling`;
