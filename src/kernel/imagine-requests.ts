@@ -1,10 +1,16 @@
 /** What policy would be asked about accesses that are already known, when nobody makes the call. Pure. */
 import { INITIAL_MARK } from "../flow/flow.ts";
+import type { EffectClass } from "../model/effect.ts";
 import type { Session } from "../model/session.ts";
-import type { PolicyContext, PolicyRequest } from "../policy/request.ts";
+import type { PolicyContext, PolicyRequest, PolicyResource } from "../policy/request.ts";
 import { standingDemands } from "./capability-obligations.ts";
 import { policyRequest, type ToolFacts } from "./decide.ts";
-import type { ImaginedAccess } from "./imagine.ts";
+
+/** One access of an imagined call, as policy sees it. */
+export interface ImaginedAccess {
+  readonly resource: PolicyResource;
+  readonly effect: EffectClass;
+}
 
 /** The requests, one for each access, or one for the tool itself where there is none. */
 export function imagineRequests(

@@ -6,15 +6,14 @@
  */
 import { judgeFlow } from "../flow/flow.ts";
 import type { Verdict } from "../model/decision.ts";
-import type { EffectClass } from "../model/effect.ts";
 import type { Session } from "../model/session.ts";
 import type { PolicyEngine } from "../policy/policy.ts";
-import type { PolicyContext, PolicyResource } from "../policy/request.ts";
+import type { PolicyContext } from "../policy/request.ts";
 import type { Redactor } from "../redact/redact.ts";
 import { analyse } from "./analyse.ts";
 import { type Decided, evaluateRequests, requestsOf, type ToolFacts } from "./decide.ts";
 import { withGateDemands } from "./gates.ts";
-import { imagineRequests } from "./imagine-requests.ts";
+import { type ImaginedAccess, imagineRequests } from "./imagine-requests.ts";
 import { CallRedaction } from "./redaction.ts";
 import type { ToolRegistry } from "./registry.ts";
 import { checkScope } from "./scope.ts";
@@ -30,12 +29,6 @@ export interface ImaginedCall {
   readonly tool: string;
   readonly args: Readonly<Record<string, unknown>>;
   readonly nowMs: number;
-}
-
-/** One access of an imagined call, as policy sees it. */
-export interface ImaginedAccess {
-  readonly resource: PolicyResource;
-  readonly effect: EffectClass;
 }
 
 /** What would be decided, by the pipeline's stages from analysis to flow control: what policy allowed, or the denial. */
