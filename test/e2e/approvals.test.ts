@@ -1,250 +1,154 @@
-// People decide from the command line, in another process than the kernel that asks.
-import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+/** Approvals over processes: a call waits in one, a person answers in another; requests outlive the kernels that made them. */
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
-import { newId, systemRandom } from "../../src/base/ids.ts";
-import type { JsonObject } from "../../src/base/json.ts";
-import { addApprover, saveApproverToken } from "../../src/server/approver-credentials.ts";
-import { openKernel } from "../../src/server/compose.ts";
-import { collect, environmentOf, handrail, linesOf, MAIN, oneJsonLine, startHandrail, until } from "../support/command-line.ts";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { type OpenKernel, openKernel } from "../../src/server/compose.ts";
+import { handrail, oneJsonLine } from "../support/command-line.ts";
+import { readEvidence } from "../support/evidence.ts";
 import { freshPlace, type Place } from "../support/place.ts";
 
-const ESC = String.fromCharCode(27);
-type Listed = readonly { readonly approval_ref: string; readonly state: string; readonly request: { readonly summary: string } }[];
+const ARGS = { path: "CLAUDE.md", content: "be careful\n" };
 
-/** A kernel that asks, an approver whose credential the command line finds, and a way to make calls. */
-async function asking(place: Place) {
-  const warnings: string[] = [];
-  const kernel = await openKernel({
-    stateDirectory: place.state,
-    configDirectory: place.config,
-    environment: { HOME: place.home },
-    onWarning: (warning) => void warnings.push(warning),
-  });
-  onTestFinished(() => kernel.close());
-  await saveApproverToken(place.config, await addApprover(place.state, "ada", systemRandom));
-  const minted = await kernel.administration.createSession({
+async function kernelOf(place: Place): Promise<OpenKernel> {
+  const kernel = await openKernel({ environment: {}, stateDirectory: place.state, configDirectory: place.config });
+  let closing: Promise<void> | undefined;
+  const close = () => {
+    closing ??= kernel.close();
+    return closing;
+  };
+  onTestFinished(close);
+  return { ...kernel, close };
+}
+
+/** A session whose calls are made by hand, so that another kernel can make them too. */
+async function callerOf(kernel: OpenKernel, place: Place) {
+  const { session, token } = await kernel.administration.createSession({
     workspace: place.workspace,
-    userId: "bob",
-    agentId: "helper",
+    userId: "ann",
+    agentId: "agent",
     askedBy: "operator",
   });
-  const call = (tool: string, args: JsonObject) =>
-    kernel.door.execute(
-      { kind: "call", requestId: newId("req", systemRandom), sessionToken: minted.token, tool, arguments: args },
-      new AbortController().signal,
-    );
-  /** The one request that waits. */
-  const waiting = async (): Promise<string> => {
-    let ref: string | undefined;
-    await until(async () => {
-      ref = (await kernel.approvals.list({ state: "pending" }))[0]?.ref;
-      return ref !== undefined;
-    });
-    return ref ?? "";
+  let count = 0;
+  const call = async (by: OpenKernel = kernel, args = ARGS) => {
+    count += 1;
+    const submission = { kind: "call", requestId: `r-${count}`, sessionToken: token, tool: "write_file", arguments: args } as const;
+    const { outcome } = await by.door.execute(submission, new AbortController().signal);
+    return outcome.kind === "denied" ? outcome.denial : outcome;
   };
-  return { kernel, call, waiting, minted };
+  return { session, token, call };
 }
 
-const short = (ref: string) => ref.slice("blake3:".length, "blake3:".length + 12);
+async function approver(place: Place, name: string): Promise<string> {
+  const { code, stdout } = await handrail(place, ["approvers", "add", name, "--json"]);
+  expect(code).toBe(0);
+  return oneJsonLine<{ token: string }>(stdout).token;
+}
 
-test("a request is listed, shown in full, approved, and the waiting call goes on", async () => {
-  const place = freshPlace();
-  place.put("workspace/AGENTS.md", "be kind\n");
-  const { call, waiting } = await asking(place);
-  const answer = call("write_file", { path: "AGENTS.md", content: `be kind\nand${ESC}[2Jbrief\n` });
-  const ref = await waiting();
-
-  const listed = await handrail(place, ["approvals", "list", "--json"]);
-  expect(oneJsonLine<Listed>(listed.stdout)).toMatchObject([
-    { approval_ref: ref, state: "pending", request: { tool: "write_file", summary: "`write_file`: write 1 protected file" } },
-  ]);
-  expect(listed.stdout).not.toContain('"code"');
-  const table = await handrail(place, ["approvals"]);
-  expect(linesOf(table.stdout)[1]).toMatch(
-    new RegExp(`^${short(ref)}  bob   \`write_file\`: write 1 protected file  pending, asked \\d+s ago`),
+const waiting = (kernel: OpenKernel) =>
+  vi.waitFor(
+    async () => {
+      const [approval] = await kernel.approvals.list({ state: "pending" });
+      if (approval === undefined) throw new Error("nobody asks");
+      return approval;
+    },
+    { timeout: 10_000, interval: 10 },
   );
 
-  const shown = await handrail(place, ["approvals", "show", short(ref)]);
-  expect(shown.stdout).toContain("│ +and⟨U+001B⟩[2Jbrief\n");
-  expect(shown.stdout).toContain("# asked by\n  dev.write-protected: people's tools execute or obey this file\n");
-  expect(shown.stdout).not.toContain(ESC);
-
-  const approved = await handrail(place, ["approve", short(ref), "--reason", "fine"]);
-  expect([approved.code, approved.stderr]).toEqual([0, ""]);
-  expect(approved.stdout).toContain(shown.stdout.split("# the request")[0]);
-  expect(approved.stdout).toMatch(/is approved, asked \d+s ago; approved for one execution by ada over cli 0s ago: fine\n$/);
-  expect((await answer).outcome).toMatchObject({ kind: "success" });
-  expect(readFileSync(join(place.workspace, "AGENTS.md"), "utf8")).toContain("brief");
-});
-
-test("a denial ends the call with the reason; a second answer is told what stands", async () => {
+test("a call that waits in one process goes on when a person approves in another", async () => {
   const place = freshPlace();
-  const { call, waiting } = await asking(place);
-  const answer = call("write_file", { path: "AGENTS.md", content: "x" });
-  const ref = await waiting();
-  const denied = await handrail(place, ["deny", ref, "--reason", "not today", "--json"]);
-  expect([denied.code, oneJsonLine(denied.stdout)]).toMatchObject([0, { decided: true, by: "ada", state: "denied" }]);
-  expect((await answer).outcome).toMatchObject({ kind: "denied", denial: { reason: "tool_approval_denied", approvalRef: ref } });
-  const late = await handrail(place, ["approve", ref]);
-  expect([late.code, late.stderr]).toEqual([1, expect.stringMatching(/^handrail: nothing was changed: \w+ is denied,.*: not today\n$/)]);
-  expect(existsSync(join(place.workspace, "AGENTS.md"))).toBe(false);
+  const kernel = await kernelOf(place);
+  const credential = await approver(place, "ann");
+  const { call } = await callerOf(kernel, place);
+  const calling = call();
+  const { ref } = await waiting(kernel);
+  const environment = { HANDRAIL_APPROVER_TOKEN: credential };
+  const approved = await handrail(place, ["approve", ref.slice(0, 20), "--yes", "--json"], { environment });
+  expect([approved.code, approved.stderr]).toEqual([0, ""]);
+  expect(await calling).toMatchObject({ kind: "success" });
+  expect(readFileSync(join(place.workspace, ARGS.path), "utf8")).toBe(ARGS.content);
+  await kernel.close();
+  const decided = (await readEvidence(place.state)).filter(({ entry }) => entry.eventType === "tool_approval_decided");
+  expect(decided).toMatchObject([
+    { entry: { actor: "approver:ann" }, payload: { by: "ann", channel: "cli", approved: true, holds: true } },
+  ]);
 });
 
-describe("a decision is refused", () => {
-  test("without a credential, with a wrong one, for a reference that is none, and for a scope that is none", async () => {
+test("a request outlives its kernel: the next one knows it, and a call there uses what was approved meanwhile, once over all kernels", async () => {
+  const place = freshPlace();
+  place.put("config/handrail.yaml", "approvals: { wait_seconds: 0 }\n");
+  const first = await kernelOf(place);
+  const { call } = await callerOf(first, place);
+  const { approvalRef = "" } = (await call()) as { approvalRef?: string };
+  await first.close();
+  const credential = await approver(place, "ann");
+  const [left, right] = [await kernelOf(place), await kernelOf(place)];
+  expect(await left.approvals.find(approvalRef)).toMatchObject({ kind: "found", approval: { state: "pending" } });
+  expect(await left.approvals.decide(approvalRef, { approved: true }, credential)).toMatchObject({ kind: "decided", by: "ann" });
+  const outcomes = await Promise.all(Array.from({ length: 16 }, (_, index) => call(index % 2 === 0 ? left : right)));
+  // Those that come after it was used ask anew.
+  expect(outcomes.filter((outcome) => "kind" in outcome && outcome.kind === "success")).toHaveLength(1);
+  expect(await left.approvals.find(approvalRef)).toMatchObject({ approval: { state: "consumed" } });
+});
+
+describe("who may decide", () => {
+  test("an approver's credential decides; a session token, the admin credential and a removed approver's decide nothing", async () => {
     const place = freshPlace();
-    const { call, waiting, minted, kernel } = await asking(place);
-    const answer = call("write_file", { path: "AGENTS.md", content: "x" });
-    const ref = await waiting();
-    const as = async (token: string, args: readonly string[]) => {
-      const { code, stderr } = await handrail(place, args, { environment: { HANDRAIL_APPROVER_TOKEN: token } });
-      return [code, stderr];
-    };
-    const wrong = "handrail: this is no approver's credential; make one with `handrail approvers add NAME --save`\n";
-    expect(await as(`apr_ada.${"A".repeat(43)}`, ["approve", ref])).toEqual([1, wrong]);
-    expect(await as(minted.token, ["approve", ref])).toEqual([1, wrong]);
-    const none = await handrail(place, ["approve", ref], { environment: { HANDRAIL_CONFIG_HOME: join(place.base, "nowhere") } });
-    expect([none.code, none.stderr]).toEqual([1, expect.stringContaining("approving needs an approver's credential")]);
-    expect((await handrail(place, ["approve", "ffffffff"])).stderr).toContain("there is no request `ffffffff`");
-    expect((await handrail(place, ["approve", ref, "--for", "ever"])).stderr).toContain("`ever` is no scope");
-    expect((await kernel.approvals.list({ state: "pending" })).map((one) => one.ref)).toEqual([ref]);
-    await handrail(place, ["deny", ref]);
-    expect((await answer).outcome.kind).toBe("denied");
+    const kernel = await kernelOf(place);
+    const { call, token } = await callerOf(kernel, place);
+    const { approvalRef = "" } = (await call()) as { approvalRef?: string };
+    const { newAdminCredential } = await import("../../src/server/new-admin-credential.ts");
+    const admin = await newAdminCredential({ HANDRAIL_CONFIG_HOME: place.config }, place.state);
+    const gone = await approver(place, "gone");
+    await handrail(place, ["approvers", "remove", "gone"]);
+    const credential = await approver(place, "ann");
+    const wrong = [token, admin, gone, "", "apr_ann", `${credential}x`, credential.replace("apr_ann", "apr_bob"), "apr_../../x.y"];
+    for (const each of wrong) {
+      expect(await kernel.approvals.decide(approvalRef, { approved: true }, each)).toEqual({ kind: "wrong_credential" });
+    }
+    expect(await kernel.approvals.find(approvalRef)).toMatchObject({ approval: { state: "pending" } });
+    expect(await kernel.approvals.decide(approvalRef, { approved: true }, credential)).toMatchObject({ kind: "decided", by: "ann" });
+  });
+
+  test("a credential is shown once and only its hash is kept; a saved one is for its owner alone", async () => {
+    const place = freshPlace();
+    const token = await approver(place, "ann");
+    const path = join(place.state, "approvers", "ann.hash");
+    expect(readFileSync(path, "utf8")).toMatch(/^[0-9a-f]{64}\n$/);
+    expect([statSync(path).mode & 0o777, statSync(join(place.state, "approvers")).mode & 0o777]).toEqual([0o600, 0o700]);
+    expect(token).toMatch(/^apr_ann\.[A-Za-z0-9_-]{43}$/);
+    expect((await handrail(place, ["approvers", "add", "ann"])).stderr).toContain("there is an approver `ann` already");
+    const saved = await handrail(place, ["approvers", "add", "bob", "--save"]);
+    expect([saved.code, saved.stdout.includes("apr_")]).toEqual([0, false]);
+    expect(statSync(join(place.config, "approver.token")).mode & 0o777).toBe(0o600);
+    const listed = await handrail(place, ["approvers", "list", "--json"]);
+    expect(JSON.parse(listed.stdout)).toMatchObject([{ name: "ann" }, { name: "bob" }]);
+    expect((await handrail(place, ["approvers", "add", "../x"])).code).toBe(1);
+  });
+
+  test("without a credential the command line approves nothing and says how to get one", async () => {
+    const place = freshPlace();
+    const kernel = await kernelOf(place);
+    const { call } = await callerOf(kernel, place);
+    const { approvalRef = "" } = (await call()) as { approvalRef?: string };
+    const tried = await handrail(place, ["approve", approvalRef, "--yes"]);
+    expect([tried.code, tried.stderr]).toEqual([1, expect.stringContaining("handrail approvers add NAME --save")]);
+    expect(existsSync(join(place.workspace, ARGS.path))).toBe(false);
   });
 });
 
-test("an approval for the session lets the same call through again without asking", async () => {
+test("an agent's tools reach neither the requests and their codes, nor the approvers", async () => {
   const place = freshPlace();
-  place.put("workspace/AGENTS.md", "x");
-  const { call, waiting } = await asking(place);
-  await call("read_file", { path: "AGENTS.md" }); // an approval is bound to what the agent has seen
-  const first = call("edit_file", { path: "AGENTS.md", edits: [{ operation: "replace", spec: "x", content: "x" }] });
-  const ref = await waiting();
-  expect((await handrail(place, ["approve", ref, "--for", "session", "--json"])).code).toBe(0);
-  expect((await first).outcome.kind).toBe("success");
-  const again = await call("edit_file", { path: "AGENTS.md", edits: [{ operation: "replace", spec: "x", content: "x" }] });
-  expect(again.outcome.kind).toBe("success");
-});
-
-test("`watch` without a terminal prints one line for each request and for each change", async () => {
-  const place = freshPlace();
-  const { call, waiting } = await asking(place);
-  const watch = startHandrail(place, ["approvals", "watch", "--json"]);
-  const output = collect(watch);
-  const answer = call("write_file", { path: "AGENTS.md", content: "x" });
-  const ref = await waiting();
-  await until(() => linesOf(output().stdout).length === 1);
-  await handrail(place, ["deny", ref]);
-  await until(() => linesOf(output().stdout).length === 2);
-  expect(linesOf(output().stdout).map((line) => JSON.parse(line) as Listed[number])).toMatchObject([
-    { approval_ref: ref, state: "pending" },
-    { approval_ref: ref, state: "denied" },
-  ]);
-  await answer;
-  watch.kill("SIGTERM");
-  await until(() => watch.exitCode !== null);
-  expect([watch.exitCode, output().stderr]).toEqual([0, ""]);
-});
-
-/** `handrail` on a terminal of 100 columns and 30 rows; what it draws, and its keys. */
-function onTerminal(place: Place, args: string) {
-  const command = `stty cols 100 rows 30; exec ${process.execPath} --disable-warning=ExperimentalWarning ${MAIN} ${args}`;
-  const child = spawn("script", ["-qec", command, "/dev/null"], { env: { ...environmentOf(place), TERM: "xterm" }, cwd: place.workspace });
-  onTestFinished(() => void child.kill("SIGKILL"));
-  const output = collect(child);
-  /** What the last frame shows, without colours. */
-  const screen = () => (output().stdout.split(`${ESC}[H`).at(-1) ?? "").replaceAll(new RegExp(`${ESC}\\[[0-9;?]*[A-Za-z]`, "g"), "");
-  return {
-    child,
-    output,
-    shows: (text: string) => until(() => screen().includes(text)),
-    press: (keys: string) => void child.stdin.write(keys),
-    ended: () => until(() => child.exitCode !== null),
-  };
-}
-
-test("`watch` on a terminal shows requests as they come, and decides them with the keyboard", async () => {
-  const place = freshPlace();
-  const { call, waiting, kernel } = await asking(place);
-  const watch = onTerminal(place, "approvals watch");
-  await watch.shows("nothing waits for an answer");
-  const first = call("write_file", { path: "AGENTS.md", content: `a${ESC}[2Jb\n` });
-  await watch.shows("1 waiting");
-  watch.press("a");
-  await watch.shows("press enter first");
-  watch.press("\r");
-  await watch.shows("│ +a⟨U+001B⟩[2Jb");
-  watch.press("G");
-  await watch.shows("-- end --");
-  watch.press("a");
-  await watch.shows("approved for one execution");
-  expect((await first).outcome.kind).toBe("success");
-
-  const second = call("write_file", { path: "CLAUDE.md", content: "x" });
-  const ref = await waiting();
-  await watch.shows("1 waiting");
-  watch.press("\r");
-  await watch.shows("CLAUDE.md");
-  watch.press("d");
-  await watch.shows("reason to deny");
-  for (const key of "no") watch.press(key);
-  watch.press("\r");
-  await watch.shows("denied");
-  expect((await second).outcome).toMatchObject({ kind: "denied", denial: { approvalRef: ref } });
-  expect(await kernel.approvals.find(ref)).toMatchObject({ approval: { state: "denied", decision: { by: "ada", reason: "no" } } });
-  watch.press("q");
-  await watch.ended();
-  expect(watch.child.exitCode).toBe(0);
-  expect(watch.output().stdout).toContain(`${ESC}[?25h${ESC}[?1049l`);
-});
-
-test("on a terminal, approving asks first: no leaves the request, yes decides it", async () => {
-  const place = freshPlace();
-  const { call, waiting, kernel } = await asking(place);
-  const answer = call("write_file", { path: "AGENTS.md", content: "x" });
-  const ref = await waiting();
-  const hesitant = onTerminal(place, `approve ${ref}`);
-  await hesitant.shows("approve this for one execution? [y/N]");
-  hesitant.press("n\r");
-  await hesitant.ended();
-  expect(hesitant.child.exitCode).toBe(1);
-  expect(await kernel.approvals.find(ref)).toMatchObject({ approval: { state: "pending" } });
-  const certain = onTerminal(place, `approve ${ref}`);
-  await certain.shows("[y/N]");
-  certain.press("y\r");
-  await certain.ended();
-  expect((await answer).outcome.kind).toBe("success");
-});
-
-test("always allow: proposed with what it would have allowed, written only when told to, in force for the next call", async () => {
-  const place = freshPlace();
-  place.put("workspace/AGENTS.md", "x");
-  mkdirSync(join(place.config, "policy"), { mode: 0o700 });
-  const { call, waiting, kernel } = await asking(place);
-  const answer = call("write_file", { path: "AGENTS.md", content: "y" });
-  const ref = await waiting();
-  await handrail(place, ["deny", ref]);
-  expect((await answer).outcome.kind).toBe("denied");
-
-  const proposed = await handrail(place, ["approvals", "always", ref]);
-  expect([proposed.code, proposed.stderr]).toEqual([0, ""]);
-  expect(proposed.stdout).toContain('│ @waives("dev.write-protected")\n');
-  expect(proposed.stdout).toContain("past calls that it would have allowed: 1 of");
-  expect(proposed.stdout).toMatch(/write_file needed ask\s+dev.write-protected\n│ write AGENTS.md/);
-  expect(readdirSync(join(place.config, "policy"))).toEqual([]);
-
-  const written = await handrail(place, ["approvals", "always", ref, "--write"]);
-  expect([written.code, written.stderr]).toEqual([0, ""]);
-  const [file = ""] = readdirSync(join(place.config, "policy"));
-  expect(readFileSync(join(place.config, "policy", file), "utf8")).toContain(`// ${ref}. Remove this file to be asked again.`);
-  await until(async () => (await call("write_file", { path: "AGENTS.md", content: "y" })).outcome.kind === "success");
-  const other = call("write_file", { path: "CLAUDE.md", content: "y" });
-  const otherRef = await waiting();
-  await handrail(place, ["deny", otherRef]);
-  expect((await other).outcome.kind).toBe("denied");
-  const again = await handrail(place, ["approvals", "always", ref]);
-  expect([again.code, again.stdout]).toEqual([1, expect.stringContaining("no rule in force asks about it any more")]);
-  expect(kernel.operator.policies.map(({ name }) => name)).toEqual([file]);
+  const state = join(place.workspace, "inside", "state");
+  const kernel = await openKernel({ environment: {}, stateDirectory: state, configDirectory: place.config });
+  onTestFinished(() => kernel.close());
+  const { call, token } = await callerOf(kernel, place);
+  const { approvalRef = "" } = (await call()) as { approvalRef?: string };
+  const request = `inside/state/approvals/${approvalRef.slice(7)}.json`;
+  expect(existsSync(join(place.workspace, request))).toBe(true);
+  const read = { kind: "call", requestId: "read", sessionToken: token, tool: "read_file", arguments: { path: request } } as const;
+  expect((await kernel.door.execute(read, new AbortController().signal)).outcome).toMatchObject({
+    denial: { layer: "workspace", reason: "workspace_blocked_zone" },
+  });
+  const forge = { path: request.replace(/\.json$/, ".approved.json"), content: "{}" };
+  expect(await call(kernel, forge)).toMatchObject({ layer: "workspace", reason: "workspace_blocked_zone" });
 });
