@@ -2,8 +2,7 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { KernelError } from "../base/errors.ts";
-import type { Freeze, FreezeTarget } from "../flow/freeze-store.ts";
-import type { FreezeDesk } from "../server/freeze-desk.ts";
+import type { Freeze, FreezeDesk, FreezeTarget } from "../server/freeze-desk.ts";
 import { defaultStatePath } from "../server/operator-directory.ts";
 import { visible } from "./output.ts";
 

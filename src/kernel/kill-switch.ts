@@ -17,8 +17,6 @@ import type { Denial } from "../model/decision.ts";
 import type { Session } from "../model/session.ts";
 import { whyStopped } from "../session/session.ts";
 import type { SessionStore } from "../session/session-store.ts";
-import type { Waiter } from "./submission.ts";
-import type { Trail } from "./trail.ts";
 
 /** What a kill switch works with. */
 export interface KillSwitchParts {
@@ -29,8 +27,14 @@ export interface KillSwitchParts {
   readonly onInternalError: (error: unknown) => void;
 }
 
+/** As much of a call's trail as the kill switch looks at: whose it is, once that is known, and why it was ended. */
+export interface StoppableCall {
+  session?: Session;
+  stopped?: Denial;
+}
+
 interface Running {
-  readonly trail: Trail;
+  readonly trail: StoppableCall;
   readonly controller: AbortController;
 }
 
@@ -54,7 +58,11 @@ export class KillSwitch {
   }
 
   /** Runs a call with a signal that ends it when nobody waits for it any more, and when its session must not act any more. */
-  async during<T>(trail: Trail, waiter: Waiter, work: (watched: Waiter) => Promise<T>): Promise<T> {
+  async during<Waiter extends { readonly signal: AbortSignal }, T>(
+    trail: StoppableCall,
+    waiter: Waiter,
+    work: (watched: Waiter) => Promise<T>,
+  ): Promise<T> {
     const controller = new AbortController();
     const cancel = () => controller.abort(waiter.signal.reason);
     if (waiter.signal.aborted) cancel();

@@ -9,9 +9,9 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.ts";
 import type { EventType } from "../model/event.ts";
 import type { LedgerRecord } from "./ledger.ts";
 
-/** How severe an event is, mildest first. */
-export const SEVERITIES = ["info", "warning", "critical"] as const;
-/** One of them. */
+/** Mildest first. */
+const SEVERITIES = ["info", "warning", "critical"] as const;
+/** How severe an event is. */
 export type Severity = (typeof SEVERITIES)[number];
 
 /** An event of the security audit. A violation has Flow's members: `violation_type`, `target_path`, `command_args` (§7.2). */

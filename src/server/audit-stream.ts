@@ -10,6 +10,8 @@ import { AUDIT_LOOK_MS, LEDGER_READ_ROWS_MAX, LEDGER_SYNC_MS } from "../base/lim
 import { isAtLeast, type SecurityEvent, type Severity, securityEventOf } from "../ledger/security-event.ts";
 import type { LedgerReader, LedgerRecord } from "./ledger-reader.ts";
 
+export type { SecurityEvent, Severity } from "../ledger/security-event.ts";
+
 /** Which events to show. */
 export interface AuditQuery {
   /** At least so severe. */

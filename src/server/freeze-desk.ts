@@ -14,6 +14,8 @@ import { openViolationStore } from "../stores/embedded/violation-store.ts";
 import { FreezeAdministration } from "./freeze-administration.ts";
 import { startLedgerThread } from "./ledger-thread.ts";
 
+export type { Freeze, FreezeTarget } from "../flow/freeze-store.ts";
+
 /** An open desk. */
 export interface FreezeDesk {
   readonly freezes: FreezeAdministration;

@@ -67,7 +67,7 @@ export interface ContentRange {
 /** An embedded kernel; `await using` closes it. */
 export interface Kernel
   extends AsyncDisposable,
-    Pick<OpenKernel, "administration" | "approvals" | "health" | "stateDirectory" | "instanceId" | "close"> {
+    Pick<OpenKernel, "administration" | "approvals" | "freezes" | "health" | "stateDirectory" | "instanceId" | "close"> {
   readonly tools: OpenKernel["door"]["tools"];
   readonly openSession: (options: SessionOptions) => Promise<KernelSession>;
 }
@@ -78,10 +78,11 @@ export interface Kernel
  */
 export async function createKernel(options: Partial<KernelOptions> = {}): Promise<Kernel> {
   const open = await openKernel({ environment: process.env, ...options });
-  const { administration, approvals, health, stateDirectory, instanceId, close, door } = open;
+  const { administration, approvals, freezes, health, stateDirectory, instanceId, close, door } = open;
   return {
     administration,
     approvals,
+    freezes,
     health,
     stateDirectory,
     instanceId,

@@ -169,7 +169,9 @@ describe("the operator's settings", () => {
     const client = await connectRpc(place);
     for (const path of ["../a", "../b"]) await client.call("read_file", { path });
     const alarms = (await readEvidence(place.state)).filter(({ entry }) => entry.eventType === "alert_mode");
-    expect(alarms.map(({ payload }) => payload)).toEqual([{ violations_per_minute: 1, severity: "critical", review: "required", frozen: true }]);
+    expect(alarms.map(({ payload }) => payload)).toEqual([
+      { violations_per_minute: 1, severity: "critical", review: "required", frozen: true },
+    ]);
   });
 
   test("the operator's own directory and the state are out of reach when they lie in the workspace", async () => {

@@ -1,10 +1,13 @@
 /** `handrail audit`: watch what matters for security, as it is recorded. */
 import { type Command, Option } from "commander";
 import { KernelError } from "../../base/errors.ts";
-import { SEVERITIES, type SecurityEvent, type Severity } from "../../ledger/security-event.ts";
+import type { SecurityEvent, Severity } from "../../server/audit-stream.ts";
 import { stateDirectoryOf } from "../freeze-desk.ts";
 import { parseDuration, wholeNumber } from "../inputs.ts";
 import { print, printJson, visible } from "../output.ts";
+
+/** Known here so that the command line starts without loading the ledger; mildest first. */
+const SEVERITIES: readonly Severity[] = ["info", "warning", "critical"];
 
 interface AuditFlags {
   readonly state?: string;

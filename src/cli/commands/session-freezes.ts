@@ -1,8 +1,8 @@
 /** `handrail sessions freeze|review|resume`: the operator holds a session, looks at what it did, and lets it go on. */
 import type { Command } from "commander";
 import { KernelError } from "../../base/errors.ts";
-import type { SecurityEvent } from "../../ledger/security-event.ts";
 import type { Session } from "../../model/session.ts";
+import type { SecurityEvent } from "../../server/audit-stream.ts";
 import type { ReviewedCall, SessionReview } from "../../server/session-review.ts";
 import { type DeskFlags, freezeLine, stateDirectoryOf, withDesk, withDeskOptions } from "../freeze-desk.ts";
 import { currentUser } from "../inputs.ts";
