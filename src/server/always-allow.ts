@@ -71,7 +71,7 @@ export class AlwaysAllow {
     if (typeof permit === "string") return { kind: "impossible", why: permit };
     const { replayAgainst } = await import("./policy-replay.ts");
     const { stateDirectory } = this.#parts;
-    const extent = { stateDirectory, entriesMax: REPLAY_ENTRIES_DEFAULT, byRules: new Set(permit.ids) };
+    const extent = { stateDirectory, entriesMax: REPLAY_ENTRIES_DEFAULT, tools: this.#parts.tools(), byRules: new Set(permit.ids) };
     const { entries, changes, changed, notReplayed } = await replayAgainst(permit.operator, extent);
     const { file, text, waives, role } = permit;
     return { kind: "proposed", file, text, waives, role, past: { entries, changes, changed, notReplayed } };

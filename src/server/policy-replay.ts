@@ -38,6 +38,8 @@ export interface ReplayExtent {
   readonly sinceMs?: number;
   /** The last so many entries are looked at. */
   readonly entriesMax: number;
+  /** Tools of the kernel, as the operator left them; the built-in ones when absent. */
+  readonly tools?: readonly Tool[];
   /** Only calls that the candidate allows by one of these rules are listed and counted as changed. */
   readonly byRules?: ReadonlySet<string>;
 }
@@ -97,7 +99,7 @@ export async function replayAgainst(operator: OperatorDirectory, options: Replay
   const reader = await openLedgerReader(options.stateDirectory);
   try {
     const { sessions } = await openStateStores(options.stateDirectory);
-    const { tools } = effectiveTools(BUILT_IN_TOOLS, operator.settings);
+    const tools = options.tools ?? effectiveTools(BUILT_IN_TOOLS, operator.settings).tools;
     const engines = new Map<string, Promise<PolicyEngine>>();
     const engineOf = (preset: string) => {
       const known = engines.get(preset) ?? buildEngine(preset, { tools, operator, roles: operator.settings.roles });
@@ -193,10 +195,9 @@ async function replayOne(
   const session = await findSession(entry.sessionId);
   if (session === undefined) return tally.skip("its session is no longer known");
   const time = Math.floor(entry.timeMicros / 1_000_000);
-  const verdict = imagineAccesses(await engineOf(call.preset), { ...session, role: call.role }, call.tool, call.accesses, {
-    ...call.mark,
-    time,
-  });
+  const engine = await engineOf(call.preset);
+  const context = { ...call.mark, time };
+  const verdict = imagineAccesses(engine, { ...session, role: call.role }, call.tool, call.accesses, context, argumentDemands(recorded));
   tally.count({
     sequence: entry.sequence,
     time: new Date(entry.timeMicros / 1000).toISOString(),
@@ -209,6 +210,13 @@ async function replayOne(
       ? { decision: "allow", rules: verdict.value.permits, obligations: obligationsOf(verdict.value.obligations) }
       : { decision: "deny", rules: [verdict.denial.ruleId], obligations: [] },
   });
+}
+
+/** What the tool's capability asked because of arguments, which are not kept: the same would be asked again. */
+function argumentDemands({ obligations }: ReplayedDecision) {
+  return obligations
+    .filter((due) => /^ask (?:DANGER:|CAPABILITY:\w+:method$)/.test(due))
+    .map((due) => ({ obligation: "ask" as const, ruleId: due.slice("ask ".length) }));
 }
 
 function obligationsOf(due: readonly { readonly obligation: string; readonly ruleId: string }[]): readonly string[] {
