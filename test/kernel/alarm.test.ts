@@ -309,6 +309,18 @@ describe("running calls", () => {
     expect((await running).outcome).toMatchObject({ denial: { reason: "session_frozen" } });
   });
 
+  test("that wait for an approval end as well, and an approval that comes later finds nobody", async () => {
+    const kernel = await memoryKernel({ approvers: true });
+    const asked = new Promise<void>((resolve) => {
+      kernel.ledger.before = ({ type }) => void (type === "approval_requested" && resolve());
+    });
+    const waiting = kernel.call("write_file", { path: "CLAUDE.md", content: "x" });
+    await asked;
+    await administrationOf(kernel).kill({ scope: "principal", userId: "tester", agentId: "agent" }, ACT);
+    expect((await waiting).outcome).toMatchObject({ kind: "denied", denial: { reason: "session_frozen", ruleId: "FREEZE:principal" } });
+    expect(kernel.ledger.of("tool_selected")).toEqual([]);
+  });
+
   test("end when nobody can see any more whether they may go on", async () => {
     const { kernel, started } = await slowKernel();
     const running = kernel.call("slow_read", { path: "a" });
