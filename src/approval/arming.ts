@@ -2,11 +2,16 @@
  * Whether a call that needs arming may go on. Arming is the operator's act alone: no answer in band grants it, and no
  * approval stands for it.
  */
-import { allow, deny, type Verdict } from "../model/decision.ts";
-import type { ImposedObligation } from "./approval.ts";
+import { allow, deny, type Obligation, type Verdict } from "../model/decision.ts";
+
+/** Something that a rule demands before the call. */
+interface Demanded {
+  readonly obligation: Obligation;
+  readonly ruleId: string;
+}
 
 /** Whether the call needs no arming, or is armed. */
-export function checkArming(tool: string, obligations: readonly ImposedObligation[], armed: boolean): Verdict<undefined> {
+export function checkArming(tool: string, obligations: readonly Demanded[], armed: boolean): Verdict<undefined> {
   const imposed = armed ? undefined : obligations.find((candidate) => candidate.obligation === "arm");
   if (!imposed) return allow(undefined);
   return deny({
