@@ -140,6 +140,7 @@ function collect(value: JsonValue | undefined, found: string[], room: { left: nu
   if (depth >= DANGER_TEXT_DEPTH_MAX) return false;
   for (const [name, member] of Object.entries(value)) {
     room.left -= name.length;
+    if (!name.isWellFormed()) return false;
     if (isEscaped(name)) found.push(name);
     if (!collect(member as JsonValue | undefined, found, room, depth + 1)) return false;
   }

@@ -3,7 +3,7 @@ import { INITIAL_MARK } from "../flow/flow.ts";
 import type { EffectClass } from "../model/effect.ts";
 import type { Session } from "../model/session.ts";
 import type { PolicyContext, PolicyRequest, PolicyResource } from "../policy/request.ts";
-import { standingDemands } from "./capability-obligations.ts";
+import { type Demands, NO_DEMANDS, standingDemands } from "./capability-obligations.ts";
 import { policyRequest, type ToolFacts } from "./decide.ts";
 
 /** One access of an imagined call, as policy sees it. */
@@ -12,16 +12,19 @@ export interface ImaginedAccess {
   readonly effect: EffectClass;
 }
 
-/** The requests, one for each access, or one for the tool itself where there is none. */
+/**
+ * The requests, one for each access, or one for the tool itself where there is none.
+ * @param known what the tool's capability asked for the arguments of the call, where that was recorded
+ */
 export function imagineRequests(
   session: Session,
   tool: ToolFacts,
   accesses: readonly ImaginedAccess[],
   context: Partial<PolicyContext> & Pick<PolicyContext, "time">,
+  known: Demands = NO_DEMANDS,
 ): readonly [PolicyRequest, ...PolicyRequest[]] {
   const mark = { trustLevel: context.trust ?? INITIAL_MARK.trustLevel, dataClass: context.dataClass ?? INITIAL_MARK.dataClass };
-  // Without arguments, what depends on them is not known.
-  const demands = standingDemands(tool);
+  const demands = [...standingDemands(tool), ...known];
   const ask = ({ resource, effect }: ImaginedAccess): PolicyRequest => {
     const request = policyRequest({ session, mark, armed: context.armed ?? false }, tool, effect, resource, context.time * 1000, demands);
     return { ...request, context: { ...request.context, ...context } };

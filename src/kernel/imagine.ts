@@ -11,6 +11,7 @@ import type { PolicyEngine } from "../policy/policy.ts";
 import type { PolicyContext } from "../policy/request.ts";
 import type { Redactor } from "../redact/redact.ts";
 import { analyse } from "./analyse.ts";
+import type { Demands } from "./capability-obligations.ts";
 import { type Decided, evaluateRequests, requestsOf, type ToolFacts } from "./decide.ts";
 import { withGateDemands } from "./gates.ts";
 import { type ImaginedAccess, imagineRequests } from "./imagine-requests.ts";
@@ -47,13 +48,17 @@ export function imagineCall({ registry, policy, redactor, caller, tool: name, ar
   return flow.ok ? decided : flow;
 }
 
-/** What policy alone would decide about accesses that are already known. */
+/**
+ * What policy alone would decide about accesses that are already known.
+ * @param known what the tool's capability asked for the arguments of the call, where that was recorded
+ */
 export function imagineAccesses(
   policy: PolicyEngine,
   session: Session,
   tool: ToolFacts,
   accesses: readonly ImaginedAccess[],
   context: Partial<PolicyContext> & Pick<PolicyContext, "time">,
+  known?: Demands,
 ): Verdict<Decided> {
-  return evaluateRequests(policy, tool, imagineRequests(session, tool, accesses, context));
+  return evaluateRequests(policy, tool, imagineRequests(session, tool, accesses, context, known));
 }

@@ -98,13 +98,13 @@ test("an override is described with what was and what is", async () => {
 test.each<readonly [object, RegExp]>([
   [{ danger_patterns: ["(?=a)"] }, /capabilities\.fetch\.danger_patterns: pattern 1: look-around/],
   [{ danger_patterns: ["a", "(b)\\1"] }, /pattern 2: a back-reference/],
-  [{ required_role: "nobody" }, /capabilities\.fetch\.required_role: the role `nobody` is not defined/],
 ])("%j is refused when the settings are loaded", async (override, problem) => {
   const settings = await settingsOf(override);
   expect(() => checkCapabilities(settings, "handrail.yaml")).toThrow(problem);
 });
 
 test.each<readonly [object, RegExp]>([
+  [{ required_role: "nobody" }, /capabilities\.fetch\.required_role: the role `nobody` is not defined/],
   [{ aproval: "ask" }, /capabilities\.fetch: unrecognized key: "aproval"/],
   [{ approval: "never" }, /capabilities\.fetch\.approval/],
   [{ danger_patterns: ["("] }, /capabilities\.fetch\.danger_patterns\.0: must be a regular expression/],

@@ -85,6 +85,27 @@ test("explanations and the doctor say what the operator changed, and what of it 
   expect(JSON.stringify(findings)).toContain("log_args false → true (loosened)");
 });
 
+test("a replay asks again what was asked because of arguments that are not kept", async () => {
+  const place = freshPlace();
+  place.put("config/handrail.yaml", PATTERN);
+  {
+    await using kernel = await open(place);
+    await using session = await kernel.openSession({ workspace: place.workspace });
+    await session.call("write_file", { path: "a.txt", content: "rm -rf /" });
+    await session.call("write_file", { path: "a.txt", content: "ls" });
+  }
+  const same = await handrail(place, ["policy", "diff", place.config, "--json"]);
+  expect([same.code, oneJsonLine(same.stdout)]).toEqual([0, expect.objectContaining({ replayed: 2, changes: [] })]);
+  place.put(
+    "candidate/own.cedar",
+    '@id("own.free") @waives("DANGER:write_file:1") permit (principal, action == Handrail::Action::"write_file", resource);',
+  );
+  const changed = oneJsonLine<{ changes: { kind: string }[] }>(
+    (await handrail(place, ["policy", "diff", `${place.base}/candidate`, "--json"])).stdout,
+  );
+  expect(changed.changes.map(({ kind }) => kind).sort()).toEqual(["obligations", "rules"]);
+});
+
 test("a role that an override requires beats every permit", async () => {
   const place = freshPlace();
   place.put("config/handrail.yaml", "capabilities:\n  write_file:\n    required_role: sre\n");
