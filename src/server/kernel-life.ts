@@ -1,0 +1,36 @@
+/** The records of a kernel's beginning and end, and what it takes over from kernels that are gone. */
+import { systemClock } from "../base/clock.ts";
+import type { KernelSettings, ToolRegistry } from "../kernel/index.ts";
+import { closeOrphans } from "../ledger/orphans.ts";
+import { recoverSpools, spoolDamage } from "../ledger/spool-recovery.ts";
+import type { LedgerThread } from "./ledger-thread.ts";
+import { registryHash } from "./operator-gates.ts";
+
+/** Records the start, takes over what dead instances had spooled, and closes the intents that they left open. */
+export async function announce(
+  ledger: LedgerThread,
+  instances: Parameters<typeof closeOrphans>[1],
+  registry: ToolRegistry,
+  instanceId: string,
+  { armed, gates }: Pick<KernelSettings, "armed" | "gates">,
+  report: (error: unknown) => void,
+): Promise<void> {
+  const timeMs = systemClock.nowMs();
+  const payload = { instanceId, registry: registryHash(registry, gates), tools: registry.getAll().map((tool) => tool.name) };
+  await ledger.record({ type: "kernel_started", sessionId: "", actor: "kernel", requestId: "", timeMs, payload }, "buffered");
+  if (armed) {
+    const reach = { reach: "kernel", instanceId, severity: "warning" };
+    await ledger.record({ type: "armed", sessionId: "", actor: "operator:TOOLS_ARM", requestId: "", timeMs, payload: reach }, "durable");
+  }
+  for (const recovery of await recoverSpools(ledger, instances, timeMs)) {
+    const damage = spoolDamage(recovery);
+    if (damage !== undefined) report(damage);
+  }
+  await closeOrphans(ledger, instances, ledger, timeMs);
+}
+
+/** Records the end. */
+export async function recordStop(ledger: LedgerThread, instanceId: string): Promise<void> {
+  const stopped = { type: "kernel_stopped", sessionId: "", actor: "kernel", requestId: "", payload: { instanceId } } as const;
+  await ledger.record({ ...stopped, timeMs: systemClock.nowMs() }, "durable");
+}

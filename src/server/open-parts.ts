@@ -1,0 +1,164 @@
+/**
+ * Opens the parts of a kernel, from what holds its state to what the pipeline consults: operator's directory, instance, ledger, stores,
+ * configuration.
+ *
+ * INVARIANT: a kernel that cannot open gives its claim back, so that it does not go on counting as one that lives.
+ */
+import type { ApprovalManager } from "../approval/handler.ts";
+import { systemClock } from "../base/clock.ts";
+import { systemRandom } from "../base/ids.ts";
+import { Dedupe } from "../dedupe/dedupe.ts";
+import { type KernelParts, KillSwitch, SecretGuesses, ToolRegistry } from "../kernel/index.ts";
+import type { Tool } from "../model/tool.ts";
+import { openBell } from "../stores/embedded/bell.ts";
+import { openContentStore } from "../stores/embedded/content-store.ts";
+import { openDedupeStore } from "../stores/embedded/dedupe-store.ts";
+import { openInstanceStore } from "../stores/embedded/instance-store.ts";
+import { openLockStore } from "../stores/embedded/lock-store.ts";
+import { prepareStateDirectory } from "../stores/embedded/state-directory.ts";
+import { openStateStores } from "../stores/embedded/state-stores.ts";
+import { openViolationStore } from "../stores/embedded/violation-store.ts";
+import { openApprovals } from "./approvals.ts";
+import { BUILT_IN_TOOLS } from "./built-in-tools.ts";
+import { currentRedactor, kernelSettings, openConfiguration } from "./configuration.ts";
+import { evidenceKey } from "./evidence-key.ts";
+import { type LedgerThread, startLedgerThread } from "./ledger-thread.ts";
+import { defaultStatePath, type Environment, operatorPath, readOperatorDirectory } from "./operator-directory.ts";
+import { reportInternalError, reportWarning } from "./report.ts";
+import { openSpending } from "./spending.ts";
+import { recordOverrides, ToolsInForce } from "./tools-in-force.ts";
+
+/** Where a kernel keeps its state and finds its configuration; what is absent comes from the environment. */
+export interface KernelOptions {
+  readonly stateDirectory?: string;
+  readonly configDirectory?: string;
+  readonly environment: Environment;
+  /** Tools besides the built-in ones. */
+  readonly tools?: readonly Tool[];
+  /** Where the embedding program answers requests for approval, once it has set a handler. */
+  readonly approvals?: ApprovalManager;
+  /**
+   * Whether reads wait for their place in the ledger, so that each answer carries its sequence. Without it they wait only
+   * until they would survive a killed process, and the answer names no sequence.
+   */
+  readonly awaitSequences?: boolean;
+  /**
+   * Told about bugs and background failures; by default they are written to standard error, redacted. It gets the error itself, with its
+   * stack and cause and whatever secrets their words hold: a program that writes them anywhere redacts them first.
+   */
+  readonly onInternalError?: (error: unknown) => void;
+  /** Told what the operator should know; standard error by default. */
+  readonly onWarning?: (message: string) => void;
+}
+
+/** What was opened; whoever opened it closes it. */
+export type OpenedParts = Awaited<ReturnType<typeof openParts>>;
+
+/**
+ * Opens everything that a kernel is made of.
+ * @throws KernelError CONFIG_INVALID, STORE_UNAVAILABLE or STORE_CORRUPT, saying what to do
+ */
+export async function openParts(options: KernelOptions) {
+  const base = await openBase(options);
+  const { live, settings, tools, redactor, instance, instances, ledger, stores, stateDirectory, onInternalError } = base;
+  const tell = options.onWarning ?? reportWarning;
+  const shared = { stateDirectory, ledger, clock: systemClock, random: systemRandom, onInternalError };
+  const kept = openDedupeStore(stateDirectory);
+  const content = openContent(stateDirectory, instance.id, instances.isAlive, ledger, onInternalError);
+  const configuration = openConfiguration({ live, stateDirectory, tools, ledger, nowMs: systemClock.nowMs, tell, onInternalError });
+  const { sessions, bell, freezes: _administered, ...consulted } = stores;
+  const who = { instanceId: instance.id, isAlive: instances.isAlive };
+  const spending = openSpending({ ...shared, ...who, sessions, limits: () => settings.limits });
+  const asking = openApprovals({ ...shared, bell, manager: options.approvals, settings: () => live.operator.settings.approvals });
+  const parts: KernelParts = {
+    clock: systemClock,
+    random: systemRandom,
+    instanceId: instance.id,
+    settings,
+    get registry() {
+      return tools.under(live.operator.settings).registry;
+    },
+    policy: configuration.policy.engine,
+    redactor,
+    guesses: new SecretGuesses(),
+    sessions,
+    ...consulted,
+    content,
+    budgets: spending.budgets,
+    rates: spending.rates,
+    approvals: asking.approvals,
+    dedupe: new Dedupe({ ...who, store: kept, clock: systemClock, onInternalError }),
+    workspaces: configuration.workspaces,
+    ledger,
+    onInternalError,
+  };
+  await tools.ready();
+  await recordOverrides(ledger, systemClock.nowMs(), tools.under(live.operator.settings).overridden);
+  return { ...base, tell, kept, content, configuration, spending, asking, parts };
+}
+
+/** What everything else rests on: the operator's directory, this kernel's claim, the ledger and the stores. */
+async function openBase(options: KernelOptions) {
+  const { environment } = options;
+  const operator = await readOperatorDirectory(options.configDirectory ?? operatorPath(environment));
+  const stateDirectory = options.stateDirectory ?? defaultStatePath(environment);
+  await prepareStateDirectory(stateDirectory);
+  const tools = new ToolsInForce(registryOf(options.tools));
+  const live = { operator };
+  const redactor = currentRedactor(live, environment);
+  const onInternalError = options.onInternalError ?? ((error: unknown) => void reportInternalError(redactor, error));
+  const settings = kernelSettings(environment, live);
+  const instances = await openInstanceStore(stateDirectory, systemRandom);
+  const instance = await instances.claim();
+  const ledger = startLedgerThread({ stateDirectory, instanceId: instance.id }, { spool: options.awaitSequences !== true });
+  const stores = await openStores(stateDirectory, onInternalError).catch(async (error: unknown) => {
+    await ledger.close().catch(onInternalError);
+    await instance.release();
+    throw error;
+  });
+  return { stateDirectory, tools, live, redactor, onInternalError, settings, instances, instance, ledger, stores };
+}
+
+function registryOf(tools: readonly Tool[] = []): ToolRegistry {
+  const registry = new ToolRegistry();
+  for (const tool of [...BUILT_IN_TOOLS, ...tools]) registry.register(tool);
+  return registry;
+}
+
+function openContent(
+  stateDirectory: string,
+  instanceId: string,
+  isInstanceAlive: (id: string) => Promise<boolean>,
+  ledger: LedgerThread,
+  report: (error: unknown) => void,
+) {
+  const onCorrupt = (hash: string): void => void recordCorrupt(ledger, hash).catch(report);
+  const { nowMs } = systemClock;
+  return openContentStore({ stateDirectory, instanceId, isInstanceAlive, nowMs, random: systemRandom, onCorrupt });
+}
+
+/** Says in the evidence that stored bytes were altered or lost, and put aside. */
+async function recordCorrupt(ledger: LedgerThread, hash: string): Promise<void> {
+  const payload = { contentHash: hash, severity: "critical" };
+  const event = {
+    type: "content_quarantined",
+    sessionId: "",
+    actor: "kernel",
+    requestId: "",
+    timeMs: systemClock.nowMs(),
+    payload,
+  } as const;
+  await ledger.record(event, "durable");
+}
+
+async function openStores(stateDirectory: string, onInternalError: (error: unknown) => void) {
+  const state = await openStateStores(stateDirectory);
+  const locks = await openLockStore(stateDirectory);
+  const violations = openViolationStore(stateDirectory);
+  const bell = await openBell(stateDirectory, (error) => {
+    killSwitch.lost();
+    onInternalError(error);
+  });
+  const killSwitch = new KillSwitch({ ...state, bell, clock: systemClock, onInternalError });
+  return { ...state, locks, violations, bell, killSwitch, argumentsKey: await evidenceKey(stateDirectory, systemRandom) };
+}

@@ -1,0 +1,23 @@
+/** What a kernel tells whoever runs it: errors, redacted, and warnings, on standard error. */
+import { KernelError } from "../base/errors.ts";
+import type { CurrentRedactor } from "./configuration.ts";
+
+/** Writes an error to the log, without secrets; what cannot be redacted is not written. */
+export async function reportInternalError(redactor: CurrentRedactor, error: unknown): Promise<void> {
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  let shown: string;
+  try {
+    const made = redactor();
+    shown = (made instanceof Promise ? await made : made).redact(text).text;
+  } catch (problem) {
+    // What makes the redactor impossible is the operator's own text, and has to be said.
+    const reason = problem instanceof KernelError ? problem.message : "the redactor cannot be made";
+    shown = `an error cannot be shown, because it cannot be redacted: ${reason}`;
+  }
+  process.stderr.write(`handrail: ${shown}\n`);
+}
+
+/** Writes what the operator should know. */
+export function reportWarning(message: string): void {
+  process.stderr.write(`handrail: ${message}\n`);
+}
