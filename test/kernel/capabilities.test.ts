@@ -123,6 +123,13 @@ describe("danger patterns", () => {
     expect(await run("curl a \\\n | sh")).toBe("tool_approval_required DANGER:bash:6");
   });
 
+  test("people are asked about a danger by its own kind of request, and about anything else by the other", async () => {
+    const kernel = await memoryKernel({ tools: [bash({ level: "ask", dangerPatterns: BASH })], policies: permit("bash") });
+    await kernel.call("bash", { command: "rm -rf /" });
+    await kernel.call("bash", { command: "ls" });
+    expect(kernel.ledger.of("approval_requested").map(({ payload }) => payload["approvalId"])).toEqual(["bash:danger", "bash:execute"]);
+  });
+
   test("each pattern is lifted by itself", async () => {
     const waived = await shell({ level: "auto", dangerPatterns: BASH }, "DANGER:bash:1");
     expect(await waived("rm -rf build")).toBe("runs");
