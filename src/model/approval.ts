@@ -66,14 +66,3 @@ export type ApprovalDetails = {
 
 /** Where an approval applies. `once`: one execution; `session`: as long as the session; `until`: up to a time, in the session. */
 export type ApprovalScope = { readonly kind: "once" } | { readonly kind: "session" } | { readonly kind: "until"; readonly untilMs: number };
-
-/** An answer to a request. */
-export interface ApprovalAnswer {
-  readonly approved: boolean;
-  /** Whose approver credential it was, or the name under which an embedding program answers. */
-  readonly by: string;
-  readonly channel: ApprovalChannel;
-  /** Of an approval. */
-  readonly scope: ApprovalScope;
-  readonly reason?: string;
-}

@@ -127,11 +127,12 @@ test("marks stay upon the character that they were written on, also where a row 
   for (const row of rows) expect(isMark(row.codePointAt(2) ?? 0)).toBe(false);
 });
 
+/** A whole sequence at the beginning or the end of a row. */
+const COLOUR = new RegExp(`^${String.fromCharCode(27)}\\[\\d+m|${String.fromCharCode(27)}\\[0m$`, "g");
+
 test("colours surround rows and stand nowhere within; without them the text is the same", () => {
   for (const row of promptRows(promptLines(requestWith("\u001b[31mred\n+not added")), 60)) {
-    const inside = ansi(row)
-      .replace(/^\u001b\[\d+m/, "")
-      .replace(/\u001b\[0m$/, "");
+    const inside = ansi(row).replaceAll(COLOUR, "");
     expect(inside).toBe(row.text);
     expect(forbidden(inside)).toEqual([]);
   }
