@@ -6,6 +6,8 @@ import type { VerifyReport } from "../ledger/verify.ts";
 import type { Denial } from "../model/decision.ts";
 import type { AdminPort } from "../transports/connect/index.ts";
 import { isAdminCredential } from "./admin-credential.ts";
+import { approvalPort } from "./approval-port.ts";
+import { approverOf } from "./approver-credentials.ts";
 import type { OpenKernel } from "./compose.ts";
 import { type LedgerReader, openLedgerReader } from "./ledger-reader.ts";
 import { checkPresets } from "./policy-check.ts";
@@ -17,6 +19,13 @@ const WRONG_CREDENTIAL: Denial = {
   reason: "session_invalid",
   ruleId: "ADMIN:credential",
   message: "this is not the admin credential; make one with `handrail admin token`",
+};
+
+const WRONG_APPROVER: Denial = {
+  layer: "authenticate",
+  reason: "session_invalid",
+  ruleId: "APPROVER:credential",
+  message: "this is no approver's credential; make one with `handrail approvers add NAME`",
 };
 
 /** The port, and how to let go of what it opened. */
@@ -43,6 +52,12 @@ export function adminPort(kernel: OpenKernel): OpenAdminPort {
       if (!right) await kernel.door.recordRefusal(WRONG_CREDENTIAL);
       return right;
     },
+    authenticateApprover: async (token) => {
+      const right = (await approverOf(stateDirectory, token)) !== undefined;
+      if (!right) await kernel.door.recordRefusal(WRONG_APPROVER);
+      return right;
+    },
+    approvals: approvalPort(kernel.approvals),
     createSession: (wish) => administration.createSession({ ...wish, askedBy: "operator" }),
     listSessions: () => administration.listSessions(),
     revokeSession: (id) => administration.revokeSession(id),
@@ -51,6 +66,8 @@ export function adminPort(kernel: OpenKernel): OpenAdminPort {
     listLeases: () => administration.listLeases(),
     renewLease: (id, lifetimeMs) => administration.renewLease(id, lifetimeMs),
     releaseLease: (id) => administration.releaseLease(id),
+    arm: (sessionId, durationMs) => kernel.arming.arm(sessionId, durationMs, "admin"),
+    disarm: (sessionId) => kernel.arming.disarm(sessionId, "admin"),
     entries: async (from, count) => {
       const ledger = await opened();
       const records = from === 0 ? await ledger.tail(count) : await ledger.range(from, count);

@@ -1,4 +1,5 @@
 /** What the administration service asks of the kernel's owner; the composition supplies it. */
+import type { ApprovalScope } from "../../model/approval.ts";
 import type { Lease, LeaseBudget, LeaseScope } from "../../model/lease.ts";
 import type { Session } from "../../model/session.ts";
 
@@ -8,6 +9,8 @@ export interface AdminSessionWish {
   readonly projectRoot?: string;
   readonly role?: string;
   readonly preset?: string;
+  readonly mode?: string;
+  readonly skill?: string;
   readonly userId: string;
   readonly agentId: string;
   readonly lifetimeMs?: number;
@@ -41,6 +44,14 @@ export interface AdminPresetCheck {
   readonly problems: readonly string[];
 }
 
+/** What lets calls that need arming run. */
+export interface AdminArming {
+  readonly sessionId?: string;
+  readonly armedAtMs: number;
+  readonly untilMs: number;
+  readonly armedBy: string;
+}
+
 /** How the kernel is. */
 export interface AdminHealth {
   readonly version: string;
@@ -49,10 +60,53 @@ export interface AdminHealth {
   readonly tools: number;
 }
 
+/** A request for approval; times are milliseconds since the Unix epoch. */
+export interface AdminApproval {
+  readonly ref: string;
+  readonly state: string;
+  readonly tool: string;
+  readonly userId: string;
+  readonly agentId: string;
+  readonly serviceRoot: string;
+  readonly sessionId: string;
+  readonly createdAtMs: number;
+  readonly expiresAtMs: number;
+  readonly uses: number;
+  readonly decision?: ApprovalAnswerRecord;
+  /** Canonical JSON. */
+  readonly document: string;
+}
+
+/** What was decided, as recorded. */
+export interface ApprovalAnswerRecord {
+  readonly approved: boolean;
+  readonly by: string;
+  readonly channel: string;
+  readonly atMs: number;
+  readonly scope?: ApprovalScope;
+  readonly reason?: string;
+}
+
+/** The acts of approvers. */
+export interface AdminApprovals {
+  readonly list: (state: string | undefined) => Promise<readonly AdminApproval[]>;
+  /** By a reference or the beginning of one. */
+  readonly find: (ref: string) => Promise<AdminApproval | undefined>;
+  /** `undefined` when there is no such request. Rejects for a credential that is nobody's. */
+  readonly decide: (
+    ref: string,
+    decision: { readonly approved: boolean; readonly scope?: ApprovalScope; readonly reason?: string },
+    credential: string,
+  ) => Promise<{ readonly decided: boolean; readonly approval: AdminApproval } | undefined>;
+}
+
 /** The operator's acts. Failures are `KernelError`s. */
 export interface AdminPort {
   /** Whether `token` is the admin credential; in constant time, and a wrong one is recorded. */
   readonly authenticate: (token: string) => Promise<boolean>;
+  /** Whether `token` is an approver's credential; in constant time, and a wrong one is recorded. */
+  readonly authenticateApprover: (token: string) => Promise<boolean>;
+  readonly approvals: AdminApprovals;
   readonly createSession: (wish: AdminSessionWish) => Promise<{ readonly session: Session; readonly token: string }>;
   readonly listSessions: () => Promise<readonly Session[]>;
   readonly revokeSession: (id: string) => Promise<Session>;
@@ -61,6 +115,10 @@ export interface AdminPort {
   readonly listLeases: () => Promise<readonly Lease[]>;
   readonly renewLease: (id: string, lifetimeMs: number) => Promise<Lease>;
   readonly releaseLease: (id: string) => Promise<Lease>;
+  /** Arms one session, or all; times in milliseconds since the epoch. */
+  readonly arm: (sessionId: string | undefined, durationMs: number) => Promise<AdminArming>;
+  /** Resolves with what is still armed. */
+  readonly disarm: (sessionId: string | undefined) => Promise<readonly AdminArming[]>;
   /** At most `count` entries from a sequence on; the last ones when it is 0. */
   readonly entries: (from: number, count: number) => Promise<{ readonly records: readonly AdminLedgerRecord[]; readonly head: number }>;
   readonly verifyLedger: (signal: AbortSignal) => Promise<AdminVerification>;

@@ -1,32 +1,39 @@
 /**
  * The service `KernelAdmin`: what an operator asks of a running kernel.
  *
- * INVARIANT: nothing of a request is read before its admin credential has been found right; a session token never is one.
+ * INVARIANT: nothing of a request is read before its credential has been found right, that of an approver for approvals and the admin
+ * credential for everything else; a session token never is one.
  */
-import { create, type DescMessage, type MessageShape, toBinary } from "@bufbuild/protobuf";
+import { create } from "@bufbuild/protobuf";
 import { Code, ConnectError, type HandlerContext, type ServiceImpl } from "@connectrpc/connect";
-import { LEDGER_READ_ROWS_MAX, RPC_LIST_BYTES_MAX } from "../../base/limits.ts";
+import { LEDGER_READ_ROWS_MAX } from "../../base/limits.ts";
 import { type KernelAdmin, LeaseSchema, LedgerRecordSchema, SessionSchema } from "../../gen/handrail/admin/v1/admin_pb.ts";
-import { budgetOf, leaseMessage, milliseconds, scopeOf, sessionMessage } from "./admin-messages.ts";
+import { armingMessage, budgetOf, leaseMessage, milliseconds, scopeOf, sessionMessage } from "./admin-messages.ts";
 import type { AdminPort } from "./admin-port.ts";
+import { APPROVER_METHODS, approvalMethods } from "./approval-methods.ts";
 import { bearerToken } from "./bearer.ts";
 import { faultOf } from "./faults.ts";
+import { fitted, type Guarded } from "./fitted.ts";
 import { checkedId } from "./request-id.ts";
 
-/** Refuses a caller without the admin credential before anything of the request is read. */
+/** Refuses a caller without the method's credential before anything of the request is read. */
 export function adminGate(
-  port: Pick<AdminPort, "authenticate">,
+  port: Pick<AdminPort, "authenticate" | "authenticateApprover">,
   onError: (error: unknown) => void,
 ): (context: HandlerContext) => Promise<void> {
-  return async ({ requestHeader }) => {
+  return async ({ method, requestHeader }) => {
     const token = bearerToken(requestHeader);
-    const right = await port.authenticate(token).catch((error: unknown) => {
+    const approves = APPROVER_METHODS.has(method.name);
+    const right = await (approves ? port.authenticateApprover(token) : port.authenticate(token)).catch((error: unknown) => {
       // Whoever asks is nobody yet, and the error may name files.
       onError(error);
       throw new ConnectError("the kernel cannot check credentials now; tell the operator", Code.Unavailable);
     });
     if (!right) {
-      throw new ConnectError("this is not the admin credential; make one with `handrail admin token`", Code.Unauthenticated);
+      const [what, how] = approves
+        ? ["no approver's credential", "handrail approvers add NAME"]
+        : ["not the admin credential", "handrail admin token"];
+      throw new ConnectError(`this is ${what}; make one with \`${how}\``, Code.Unauthenticated);
     }
   };
 }
@@ -44,6 +51,8 @@ export function adminService(port: AdminPort, onError: (error: unknown) => void)
   return {
     ...sessionMethods(port, guarded),
     ...leaseMethods(port, guarded),
+    ...approvalMethods(port, guarded),
+    ...armingMethods(port, guarded),
     listEntries: ({ fromSequence, count }) =>
       guarded(async () => {
         const wanted = Math.min(count === 0 ? LEDGER_READ_ROWS_MAX : count, LEDGER_READ_ROWS_MAX);
@@ -82,12 +91,11 @@ export function adminService(port: AdminPort, onError: (error: unknown) => void)
   };
 }
 
-type Guarded = <T>(work: () => Promise<T>) => Promise<T>;
 type Methods = ServiceImpl<typeof KernelAdmin>;
 
 function sessionMethods(port: AdminPort, guarded: Guarded): Pick<Methods, "createSession" | "listSessions" | "revokeSession"> {
   return {
-    createSession: ({ workspace, projectRoot, role, preset, userId, agentId, lifetimeMs, leaseId, scope, budget }) =>
+    createSession: ({ workspace, projectRoot, role, preset, mode, skill, userId, agentId, lifetimeMs, leaseId, scope, budget }) =>
       guarded(async () => {
         if (!workspace.startsWith("/")) {
           throw new ConnectError("`workspace` must be an absolute path on the kernel's machine", Code.InvalidArgument);
@@ -101,6 +109,8 @@ function sessionMethods(port: AdminPort, guarded: Guarded): Pick<Methods, "creat
           ...(projectRoot !== "" && { projectRoot }),
           ...(role !== "" && { role }),
           ...(preset !== "" && { preset }),
+          ...(mode !== "" && { mode }),
+          ...(skill !== "" && { skill }),
           ...(lifetimeMs !== 0n && { lifetimeMs: milliseconds(lifetimeMs) }),
           ...(leaseId !== "" && { leaseId }),
         });
@@ -116,6 +126,15 @@ function sessionMethods(port: AdminPort, guarded: Guarded): Pick<Methods, "creat
         return { sessions, truncated: sessions.length < all.length };
       }),
     revokeSession: ({ sessionId }) => guarded(async () => ({ session: sessionMessage(await port.revokeSession(sessionId)) })),
+  };
+}
+
+function armingMethods(port: AdminPort, guarded: Guarded): Pick<Methods, "arm" | "disarm"> {
+  const named = (sessionId: string) => (sessionId === "" ? undefined : sessionId);
+  return {
+    arm: ({ sessionId, durationMs }) =>
+      guarded(async () => ({ arming: armingMessage(await port.arm(named(sessionId), milliseconds(durationMs))) })),
+    disarm: ({ sessionId }) => guarded(async () => ({ armings: (await port.disarm(named(sessionId))).map(armingMessage) })),
   };
 }
 
@@ -147,16 +166,4 @@ function leaseMethods(
 
 function asked<T>(all: readonly T[], limit: number): readonly T[] {
   return limit === 0 ? all : all.slice(0, limit);
-}
-
-/** As many messages as one answer holds, at least one. */
-function fitted<Schema extends DescMessage>(schema: Schema, messages: readonly MessageShape<Schema>[]): MessageShape<Schema>[] {
-  let bytes = 0;
-  const fitting: MessageShape<Schema>[] = [];
-  for (const message of messages) {
-    bytes += toBinary(schema, message).byteLength;
-    if (bytes > RPC_LIST_BYTES_MAX && fitting.length > 0) break;
-    fitting.push(message);
-  }
-  return fitting;
 }
