@@ -1,9 +1,9 @@
 /** Intent before effect: what is about to happen is durable before it happens. */
 import type { PolicyEngine } from "../policy/policy.ts";
+import type { Ended } from "./ended.ts";
 import type { Evidence } from "./evidence.ts";
 import type { KernelParts } from "./parts.ts";
 import { recheck } from "./recheck.ts";
-import type { Ended } from "./replay.ts";
 import type { Trail } from "./trail.ts";
 
 /**

@@ -5,22 +5,14 @@
 import { blake3Hex } from "../base/hash.ts";
 import { canonicalJson } from "../base/json.ts";
 import { callDigest } from "../dedupe/dedupe.ts";
-import type { CallResponse } from "../model/call.ts";
 import type { Denial } from "../model/decision.ts";
-import type { ToolFailure } from "../model/failure.ts";
-import type { Mark } from "../model/label.ts";
 import type { PolicyEngine } from "../policy/policy.ts";
+import type { Ended } from "./ended.ts";
 import type { KernelParts } from "./parts.ts";
 import { plainArguments } from "./plain-arguments.ts";
 import { stillAllowed } from "./recheck.ts";
 import { goneContent } from "./replayed-content.ts";
 import type { Caller, Trail } from "./trail.ts";
-
-/** How a call ends that does not go on. */
-export type Ended =
-  | { readonly kind: "replay"; readonly answer: CallResponse; readonly seen?: Mark }
-  | { readonly kind: "failure"; readonly failure: ToolFailure }
-  | { readonly kind: "denial"; readonly denial: Denial };
 
 const RULES_CHANGED: Denial = {
   layer: "policy",
