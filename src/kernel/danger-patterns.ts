@@ -122,18 +122,18 @@ function textsOf(args: unknown, charactersMax: number): readonly string[] | unde
   if (!collect(plain, values, { left: charactersMax }, 0)) return undefined;
   const canonical = canonicalJson(plain);
   if (canonical.length > charactersMax * ESCAPES_MAX) return undefined;
-  return [canonical, ...values];
+  return canonical.includes("\\") ? [canonical, ...values.filter(isEscaped)] : [canonical];
 }
 
 /** How much longer than what it says JSON may be. */
 const ESCAPES_MAX = 2;
 
-/** Collects strings that JSON escapes, as long as everything fits. */
+/** Collects all strings, as long as everything fits. */
 function collect(value: JsonValue | undefined, found: string[], room: { left: number }, depth: number): boolean {
   if (typeof value === "string") {
     room.left -= value.length;
     if (room.left < 0 || !value.isWellFormed()) return false;
-    if (isEscaped(value)) found.push(value);
+    found.push(value);
     return true;
   }
   if (typeof value !== "object" || value === null) return --room.left >= 0;
@@ -141,7 +141,7 @@ function collect(value: JsonValue | undefined, found: string[], room: { left: nu
   for (const [name, member] of Object.entries(value)) {
     room.left -= name.length;
     if (!name.isWellFormed()) return false;
-    if (isEscaped(name)) found.push(name);
+    found.push(name);
     if (!collect(member as JsonValue | undefined, found, room, depth + 1)) return false;
   }
   return true;

@@ -24,7 +24,7 @@ test.each([
     "::ffff:8.8.8.8",
     "64:ff9b::808:808",
   ],
-  ...["xn--bcher-kva.example", "metadata.example.com", "internal.example"],
+  ...["xn--bcher-kva.example", "metadata.example.com", "internal.example", "0x7f.com", "1.2.3.com"],
 ])("`%s` is public", (host) => {
   expect(placeOfHost(host)).toBe("public");
 });
@@ -37,6 +37,7 @@ test.each([
     "printer.local",
     "db.internal",
     "nas.home.arpa",
+    "10.2.3.0x4",
     "127.0.0.1",
     "127.1",
     "0",

@@ -43,8 +43,12 @@ export function placeOfHost(host: string): HostPlace {
   return LOCAL_SUFFIXES.some((suffix) => name === suffix || name.endsWith(`.${suffix}`)) ? "private" : "public";
 }
 
+/** Ordinary names, which a URL leaves as they are: their last label has letters alone, and so is no part of an address. */
+const ORDINARY_NAME = /^(?:(?!xn--)[a-z0-9-]{1,63}\.){1,16}[a-z]{2,63}$/;
+
 /** The host as a URL has it: lower case, addresses in their usual form, without the dot of the root. */
 function normalised(host: string): string | undefined {
+  if (ORDINARY_NAME.test(host)) return host;
   const bare = host.includes(":") && !host.startsWith("[") ? `[${host}]` : host;
   if (/[/?#@\\\s]/.test(bare) || bare === "") return undefined;
   const url = URL.parse(`http://${bare}/`);
