@@ -6,7 +6,8 @@ test("an operator who wrote nothing gets the safe defaults", async () => {
   expect(defaultSettings()).toEqual({
     tools: { enabled: true, disabled: [] },
     files: { secret: [], shared: [], read_only: [], protected: [] },
-    alert: { violations_per_minute: 5 },
+    alert: { violations_per_minute: 5, freeze: true },
+    approvals: { expire_seconds: 900, attended_clients: [] },
     sessions: { lifetime_seconds: 43_200 },
     capabilities: {},
     limits: {},

@@ -370,7 +370,7 @@ describe("violations", () => {
   test("a call that waits for nobody's approval is also recorded as asking for one", async () => {
     const { ledger, call } = await memoryKernel();
     await call("write_file", { path: "CLAUDE.md", content: "" });
-    const types: LedgerEvent["type"][] = ["tool_execution_denied", "tool_approval_required"];
+    const types: LedgerEvent["type"][] = ["approval_requested", "tool_execution_denied", "tool_approval_required"];
     expect(ledger.types()).toEqual(types);
   });
 });
