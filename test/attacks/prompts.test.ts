@@ -1,4 +1,5 @@
 // Nothing that an agent writes can alter, hide or forge what an approver sees: a corpus of tricks in every place that an agent fills.
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { ApprovalDetails, ApprovalRequest } from "../../src/model/approval.ts";
 import { asciiLine, hasLookAlikes, visibleLines } from "../../src/model/foreign-text.ts";
@@ -119,6 +120,41 @@ describe.each(PROMPT_TRICKS.map((trick) => [trick.name, trick] as const))("%s", 
     const hidden = raw.some((line) => forbidden(line).length > 0 || /\p{M}/u.test(line) || / {33}| $/.test(line) || /[⟨⟩⇥␍│]/.test(line));
     expect(hidden || raw.length > 1 || isLookAlike === true).toBe(true);
   });
+});
+
+test("no text of any characters alters, hides or forges a row", () => {
+  const piece = fc.oneof(
+    fc.string({ unit: "binary", maxLength: 12 }),
+    fc.constantFrom(...PROMPT_TRICKS.map((trick) => trick.text)),
+    fc.integer({ min: 0, max: 0x10ffff }).map((point) => String.fromCodePoint(point)),
+  );
+  const text = fc.array(piece, { maxLength: 6 }).map((pieces) => pieces.join(""));
+  const plain = new Map([20, 33, 80].map((columns) => [columns, kernelRows(requestWith("harmless"), columns)]));
+  fc.assert(
+    fc.property(text, fc.constantFrom(20, 33, 80), (written, columns) => {
+      const rows = rowsOf(requestWith(written), columns);
+      expect(rows.flatMap(forbidden)).toEqual([]);
+      expect(Math.max(...rows.map(widthOf))).toBeLessThanOrEqual(columns);
+      expect(kernelRows(requestWith(written), columns)).toEqual(plain.get(columns));
+    }),
+    { numRuns: 250 },
+  );
+});
+
+test("what stands beside a number can be told back: no two texts look the same", () => {
+  const back = (shown: string) =>
+    shown
+      .replaceAll(/⟨U\+0020 × (\d+)⟩/g, (_, count: string) => " ".repeat(Number(count)))
+      .replaceAll("⇥", "\t")
+      .replaceAll("␍", "\r")
+      .replaceAll(/⟨U\+([0-9A-F]{4,6})⟩/g, (_, digits: string) => String.fromCodePoint(Number.parseInt(digits, 16)));
+  fc.assert(
+    fc.property(fc.string({ unit: "binary", maxLength: 40 }), (text) => {
+      const line = text.replaceAll("\n", "");
+      expect(back(visibleLines(line)[0] ?? "")).toBe(line);
+    }),
+    { numRuns: 2000 },
+  );
 });
 
 test("marks stay upon the character that they were written on, also where a row ends", () => {
