@@ -52,6 +52,8 @@ const SEVERITY_OF: Partial<Record<EventType, Severity>> = {
   approval_expired: "info",
   approval_void: "warning",
   approval_forged: "critical",
+  approval_answer_ignored: "warning",
+  always_allowed: "warning",
   approver_added: "warning",
   approver_removed: "warning",
   capability_overridden: "warning",

@@ -26,6 +26,7 @@ const SETTINGS = `# Settings of Handrail. Every key is optional; unknown keys ar
 
 # alert:
 #   violations_per_minute: 5
+#   freeze: true
 
 # sessions:
 #   lifetime_seconds: 43200
