@@ -248,6 +248,25 @@ describe("KernelAdmin", () => {
     await expect(service.createSession({ workspace: "." }, bearer(admin))).rejects.toMatchObject({ code: Code.InvalidArgument });
   });
 
+  test("arms one session or all for a while, and nobody else does", async () => {
+    const { admin: service } = clientsOf(front, "connect/1.1");
+    const made = await service.createSession({ workspace: place.workspace }, bearer(admin));
+    const sessionId = made.session?.id ?? "";
+    const { arming } = await service.arm({ sessionId, durationMs: 60_000n }, bearer(admin));
+    expect(arming).toMatchObject({ sessionId, armedBy: "admin" });
+    expect((arming?.untilMs ?? 0n) - (arming?.armedAtMs ?? 0n)).toBe(60_000n);
+    await expect(service.arm({ durationMs: 60_000n }, bearer(made.token))).rejects.toMatchObject({ code: Code.Unauthenticated });
+    await service.arm({ durationMs: 60_000n }, bearer(admin));
+    expect((await service.disarm({ sessionId }, bearer(admin))).armings).toMatchObject([{ sessionId: "" }]);
+    expect((await service.disarm({}, bearer(admin))).armings).toEqual([]);
+    for (const wrong of [{ durationMs: 0n }, { durationMs: 86_400_001n }, { sessionId: "ses_none", durationMs: 1n }])
+      await expect(service.arm(wrong, bearer(admin))).rejects.toMatchObject({ code: Code.InvalidArgument });
+    for (const unknown of [{ mode: "none" }, { skill: "none" }])
+      await expect(service.createSession({ workspace: place.workspace, ...unknown }, bearer(admin))).rejects.toMatchObject({
+        code: Code.InvalidArgument,
+      });
+  });
+
   test("leases are made, narrowed, renewed and released, and rule the sessions under them", async () => {
     const { admin: service, kernel } = clientsOf(front, "connect/2");
     const { lease } = await service.createLease({ lifetimeMs: 60_000n, scope: { tools: [{ patterns: ["read_file"] }] } }, bearer(admin));

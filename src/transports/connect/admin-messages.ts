@@ -3,6 +3,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { MAX_REPEATED_ITEMS } from "../../base/limits.ts";
 import type {
+  ArmingSchema,
   LeaseBudget as LeaseBudgetMessage,
   LeaseBudgetSchema,
   LeaseSchema,
@@ -12,6 +13,7 @@ import type {
 import { BUDGET_MEMBERS, isLimited } from "../../model/budget.ts";
 import { LEASE_DIMENSIONS, type Lease, type LeaseBudget, type LeaseScope, UNRESTRICTED_SCOPE } from "../../model/lease.ts";
 import type { Session } from "../../model/session.ts";
+import type { AdminArming } from "./admin-port.ts";
 
 /** A session without its token's hash. */
 export function sessionMessage(session: Session): MessageInitShape<typeof SessionSchema> {
@@ -23,6 +25,11 @@ export function sessionMessage(session: Session): MessageInitShape<typeof Sessio
     ...(revokedAtMs !== undefined && { revokedAtMs: BigInt(revokedAtMs) }),
     ...(frozenAtMs !== undefined && { frozenAtMs: BigInt(frozenAtMs) }),
   };
+}
+
+/** What is armed. */
+export function armingMessage({ sessionId = "", armedAtMs, untilMs, armedBy }: AdminArming): MessageInitShape<typeof ArmingSchema> {
+  return { sessionId, armedAtMs: BigInt(armedAtMs), untilMs: BigInt(untilMs), armedBy };
 }
 
 /** A lease. */
