@@ -37,7 +37,7 @@ describe("sessions", () => {
     await json(place, ["sessions", "revoke", made.id]);
     expect(await callAs(place, made.token, "list_files", { path: "." })).toEqual([2, "SESSION_REVOKED"]);
     const table = await handrail(place, ["sessions", "list"]);
-    expect(linesOf(table.stdout)[1]).toMatch(new RegExp(`^${made.id}  revoked  dev   dev     one`));
+    expect(linesOf(table.stdout)[1]).toMatch(new RegExp(`^${made.id}  revoked  - +dev +dev +default +one`));
     for (const file of ["state.db", "ledger.db"]) expect(readFileSync(join(place.state, file)).includes(made.token)).toBe(false);
   });
 
