@@ -1,8 +1,10 @@
 /**
- * `npm run bench -- spine|surface|redact|redact-quality [--quick] [--json FILE] [--only ID]`: measures Handrail against a named peer for each figure,
+ * `npm run bench -- spine|surface|redact|redact-quality|gates [--quick] [--json FILE] [--only ID]`: measures Handrail against a named peer for each figure,
  * in turns, and prints the ratios.
  */
 import { writeFileSync } from "node:fs";
+import { measureFreeGates } from "./gates/free.ts";
+import { measurePending } from "./gates/pending.ts";
 import type { Row } from "./measure.ts";
 import { parseOptions } from "./options.ts";
 import { createPlayground } from "./playground.ts";
@@ -46,7 +48,12 @@ const REDACT = [
   { id: "flow", measure: measureFlow },
 ] as const;
 const REDACT_QUALITY = [{ id: "quality", measure: measureRedactionQuality }] as const;
-const SUITES = { spine: SPINE, surface: SURFACE, redact: REDACT, "redact-quality": REDACT_QUALITY } as const;
+/** What gates cost where nobody is asked, and what it costs to wait for people. */
+const GATES = [
+  { id: "gates", measure: measureFreeGates },
+  { id: "pending", measure: measurePending },
+] as const;
+const SUITES = { spine: SPINE, surface: SURFACE, redact: REDACT, "redact-quality": REDACT_QUALITY, gates: GATES } as const;
 
 try {
   const { suite, effort, json, only } = parseOptions(process.argv.slice(2));

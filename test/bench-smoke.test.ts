@@ -53,6 +53,7 @@ const SUITES = [
       "dedupe-first-write",
     ],
   ],
+  ["gates", ["gates-free", "gates-caller", "pending-memory", "pending-time", "pending-resume"]],
 ] as const;
 
 /** Figures whose peer must be installed; without it a run says so and fails, and the other figures are there all the same. */

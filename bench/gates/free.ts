@@ -1,0 +1,67 @@
+/** What gates cost a call that nobody has to be asked about and no limit concerns: switches, freezes, arming, modes, pace, approval, budget. */
+import { checkArming } from "../../src/approval/arming.ts";
+import { analyse } from "../../src/kernel/analyse.ts";
+import { approve } from "../../src/kernel/approve.ts";
+import { authenticateCall } from "../../src/kernel/authenticate.ts";
+import { callerOf } from "../../src/kernel/caller.ts";
+import { checkMasterGate } from "../../src/kernel/gates.ts";
+import { pace, reserveBudget } from "../../src/kernel/spend.ts";
+import { receive } from "../../src/kernel/submission.ts";
+import { beginTrail } from "../../src/kernel/trail.ts";
+import { interleave, microsecondsEachAwaited, type Row } from "../measure.ts";
+import type { Effort } from "../options.ts";
+import type { Playground } from "../playground.ts";
+import { openBareKernel } from "../spine/bare-kernel.ts";
+
+/** The figure. */
+export async function measureFreeGates(playground: Playground, effort: Effort): Promise<readonly Row[]> {
+  const { path, files } = playground.workspace("gates", 1);
+  await using kernel = await openBareKernel(playground.directory("state-gates"), path);
+  const { parts, policy, token } = kernel;
+  const call = {
+    kind: "call",
+    requestId: "bench",
+    sessionToken: token,
+    tool: "read_file",
+    arguments: { path: files[0] },
+  } as const;
+  const trail = beginTrail(parts.clock);
+  const received = await receive(call, trail);
+  const authenticated = await authenticateCall(parts, trail, token);
+  if (!received.ok || !authenticated.ok) throw new Error("the call of the gates was refused");
+  trail.caller = await callerOf(parts, authenticated.value);
+  const { caller } = trail;
+  const analysed = analyse(parts.registry, received.value, trail);
+  if (!analysed.ok) throw new Error("the arguments of the gates were refused");
+  const waiter = { signal: new AbortController().signal };
+  const decided = { permits: ["dev.read-files"], obligations: [] };
+  const gates = async () => {
+    const open = checkMasterGate(parts.settings, "read_file").ok && checkArming("read_file", decided.obligations, caller.armed).ok;
+    const held = pace(parts, trail) ?? approve(parts, trail, policy, decided, waiter) ?? reserveBudget(parts, trail, waiter);
+    if (!open || (held && (await held))) throw new Error("a gate was closed");
+  };
+  const whole = () => kernel.door.execute(call, waiter.signal);
+  const subject = {
+    id: "gates-free",
+    what: "gates of a call that nobody is asked about",
+    peer: "the whole 4 KB read through the door",
+    unit: "µs",
+    better: "lower",
+  } as const;
+  const caught = {
+    ...subject,
+    id: "gates-caller",
+    what: "who calls: workspace, mark and arming",
+  } as const;
+  const turn = (work: () => Promise<unknown>) => () => microsecondsEachAwaited(effort.calls, work);
+  for (const warm of [gates, whole]) await turn(warm)();
+  return [
+    await interleave(subject, effort.rounds, turn(gates), turn(whole)),
+    await interleave(
+      caught,
+      effort.rounds,
+      turn(() => callerOf(parts, authenticated.value)),
+      turn(whole),
+    ),
+  ];
+}
