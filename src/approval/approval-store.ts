@@ -62,6 +62,8 @@ export interface StoredApproval extends NewApproval {
   readonly uses: number;
   /** The request that used it last. */
   readonly usedBy?: string;
+  /** Answers that the asking client gave, whether or not they decided anything. */
+  readonly inBandAnswers: number;
 }
 
 /** What came of adding a request. */
@@ -112,6 +114,8 @@ export interface ApprovalStore {
   readonly decide: (ref: string, decision: ApprovalDecision) => Promise<DecideOutcome>;
   /** Uses an approval with this binding for one execution; false when it lets none through any more. Durable once resolved. */
   readonly consume: (ref: string, binding: string, requestId: string, nowMs: number) => Promise<boolean>;
+  /** Counts an answer of the asking client; false when there were others than `before` before it, or there is no such request. */
+  readonly countInBandAnswer: (ref: string, before: number) => Promise<boolean>;
   /** Takes a use back that came to nothing; false when it was not the last one. */
   readonly giveBack: (ref: string, requestId: string) => Promise<boolean>;
   /** Ends a request or an approval that lets nothing through any more, as `expired` or as `void`; false when it is over already. */

@@ -17,7 +17,6 @@ import {
   APPROVALS_PENDING_TOTAL_MAX,
   APPROVALS_PER_MINUTE_MAX,
 } from "../base/limits.ts";
-import type { ApprovalChannel, ApprovalRequest } from "../model/approval.ts";
 import type { Bell } from "../model/bell.ts";
 import type { EventSink, EventType } from "../model/event.ts";
 import type { ApprovalDecision, ApprovalOwner, ApprovalStore, AskingLimits, DecideOutcome, StoredApproval } from "./approval-store.ts";
@@ -25,7 +24,8 @@ import type { CallBinding } from "./binding.ts";
 import { readDecisionFile } from "./decision-file.ts";
 import type { DecisionStore } from "./decision-store.ts";
 import type { ApprovalManager } from "./handler.ts";
-import type { InBandAnswer } from "./in-band.ts";
+import type { InBandAnswer, InBandAsker, InBandClient, InBandQuestion } from "./in-band.ts";
+import { InBandDesk, type InBandOutcome } from "./in-band-desk.ts";
 import { newApproval, requestIn, type Wanted } from "./request.ts";
 import { judgeStanding, type Standing } from "./standing.ts";
 import { type WaitEnd, Waiting } from "./waiting.ts";
@@ -56,20 +56,6 @@ export interface ApprovalsParts {
   readonly limits?: AskingLimits;
 }
 
-/** A client that shows requests to the person who sits there. */
-export interface InBandClient {
-  readonly client: string;
-  readonly channel: Extract<ApprovalChannel, "elicitation" | "multi_round_trip">;
-}
-
-/** How such a client is asked while a call waits. */
-export interface InBandAsker extends InBandClient {
-  readonly ask: (request: ApprovalRequest, signal: AbortSignal) => Promise<InBandAnswer>;
-}
-
-/** What came of an in-band answer. */
-export type InBandOutcome = DecideOutcome | { readonly kind: "not_counted"; readonly why: "unattended" | "not_in_band" | "cancelled" };
-
 /** What came of asking. */
 export type Asked =
   | { readonly kind: "asked"; readonly approval: StoredApproval }
@@ -88,8 +74,9 @@ export class Approvals {
   readonly #waiting: Waiting;
   /** Requests that this kernel is about to make, by their binding: the calls that share one describe it once. */
   readonly #asking = new Map<string, Promise<Asked>>();
-  /** Requests that the handler, or a client, is being asked about. */
+  /** Requests that the handler is being asked about. */
   readonly #inHand = new Set<string>();
+  readonly #desk: InBandDesk;
   #sweepAtMs = 0;
 
   constructor(parts: ApprovalsParts) {
@@ -101,6 +88,14 @@ export class Approvals {
       find: (ref) => this.find(ref),
       onFile: (ref) => this.#onFile(ref),
       onInternalError: parts.onInternalError,
+    });
+    this.#desk = new InBandDesk({
+      store: parts.store,
+      attendedClients: () => parts.settings().attendedClients,
+      find: (ref) => this.find(ref),
+      decide: (ref, given) => this.decide(ref, given),
+      recordIgnored: (approval, { client, channel }, why) =>
+        this.#record("approval_answer_ignored", approval, { by: `client:${client}`, channel, why }),
     });
   }
 
@@ -127,18 +122,24 @@ export class Approvals {
     return asking;
   }
 
-  /** Waits for a decision as long as the settings say; somebody who can be asked from here is asked once. */
+  /**
+   * Waits for a decision as long as the settings say; somebody who can be asked from here is asked once. A call that is asked about
+   * between its rounds does not wait.
+   */
   async wait(approval: StoredApproval, signal: AbortSignal, inBand?: InBandAsker): Promise<WaitEnd> {
-    const { clock } = this.#parts;
+    const { ref, sessionId, expiresAtMs } = approval;
+    const asker = inBand && this.#desk.question(approval, inBand) !== undefined ? inBand : undefined;
     // A timer may be a moment early.
-    const expiresInMs = approval.expiresAtMs - clock.nowMs() + 1;
-    const patienceMs = Math.min(await this.#patienceMs(approval, inBand), expiresInMs);
-    return this.#waiting.wait(approval.ref, patienceMs, signal, () => {
-      this.#askHere(approval, signal, inBand).catch((error: unknown) => {
+    const expiresInMs = expiresAtMs - this.#parts.clock.nowMs() + 1;
+    const patienceMs = Math.min(await this.#patienceMs(asker), expiresInMs);
+    const end = await this.#waiting.wait({ ref, sessionId }, patienceMs, signal, () => {
+      this.#askHere(approval, asker).catch((error: unknown) => {
         this.#parts.onInternalError(error);
-        this.#waiting.end(approval.ref, { kind: "failed" });
+        this.#waiting.end(ref, { kind: "failed" });
       });
     });
+    if (!this.#waiting.isWaitedFor(ref)) this.#desk.withdraw(ref);
+    return end;
   }
 
   /** The request, as it is now. */
@@ -165,23 +166,14 @@ export class Approvals {
     return outcome;
   }
 
-  /**
-   * Takes the answer that the asking client gives itself. It counts for an attended client alone, and only about what may be
-   * answered in band; a `cancel`, and whatever does not count, leaves the request pending for others.
-   */
-  async answerInBand(ref: string, sessionId: string, { client, channel }: InBandClient, answer: InBandAnswer): Promise<InBandOutcome> {
-    const approval = await this.find(ref);
-    if (approval === undefined || approval.sessionId !== sessionId) return { kind: "unknown" };
-    if (!approval.inBand) return { kind: "not_counted", why: "not_in_band" };
-    if (!this.isAttended(client)) return { kind: "not_counted", why: "unattended" };
-    if (answer === "cancel") return { kind: "not_counted", why: "cancelled" };
-    const approved = answer === "accept";
-    return this.decide(ref, { approved, by: `client:${client}`, channel, ...(approved && { scope: { kind: "once" } }) });
+  /** What a client at which a person sits may be asked about a request, and after how many answers; `undefined` when it may not. */
+  inBandQuestion(approval: StoredApproval, from: Pick<InBandClient, "client">): InBandQuestion | undefined {
+    return this.#desk.question(approval, from);
   }
 
-  /** Whether the operator says that a person attends this client. */
-  isAttended(client: string): boolean {
-    return this.#parts.settings().attendedClients.has(client);
+  /** Takes the answer that the asking client gives itself; see `InBandDesk.answer`. */
+  answerInBand(ref: string, sessionId: string, from: InBandClient, answer: InBandAnswer, answersBefore: number): Promise<InBandOutcome> {
+    return this.#desk.answer(ref, sessionId, from, answer, answersBefore);
   }
 
   /**
@@ -228,7 +220,7 @@ export class Approvals {
     const added = await store.add(made, this.#limits);
     if (added.kind === "crowded") return added;
     if (added.kind === "shared") return { kind: "asked", approval: added.approval };
-    const approval: StoredApproval = { ...made, state: "pending", uses: 0 };
+    const approval: StoredApproval = { ...made, state: "pending", uses: 0, inBandAnswers: 0 };
     await this.#record("approval_requested", approval, { rules: [...wanted.rules], approvalId: described.id }, wanted.requestId);
     const { ref, code, document } = made;
     // People who look for files do without it; the others are told.
@@ -237,41 +229,45 @@ export class Approvals {
     return { kind: "asked", approval };
   }
 
-  async #patienceMs(approval: StoredApproval, inBand: InBandAsker | undefined): Promise<number> {
-    const { settings, manager, hasApprovers } = this.#parts;
-    const { waitMs } = settings();
+  async #patienceMs(asker: InBandAsker | undefined): Promise<number> {
+    if (asker?.channel === "multi_round_trip") return 0;
+    const { waitMs } = this.#parts.settings();
     if (waitMs !== undefined) return Math.min(waitMs, APPROVAL_WAIT_MAX_MS);
-    const canAnswerHere = approval.inBand && inBand !== undefined && this.isAttended(inBand.client);
-    return canAnswerHere || manager?.hasHandler === true || (await hasApprovers()) ? APPROVAL_WAIT_MAX_MS : 0;
+    return asker !== undefined || (await this.#canOthersAnswer()) ? APPROVAL_WAIT_MAX_MS : 0;
+  }
+
+  /** Whether somebody can be asked who is not the client. */
+  async #canOthersAnswer(): Promise<boolean> {
+    const { manager, hasApprovers } = this.#parts;
+    return manager?.hasHandler === true || (await hasApprovers());
   }
 
   /** Asks whoever can be asked from this process: the handler of the embedding program, and the client where a person attends it. */
-  async #askHere(approval: StoredApproval, signal: AbortSignal, inBand: InBandAsker | undefined): Promise<void> {
+  async #askHere(approval: StoredApproval, asker: InBandAsker | undefined): Promise<void> {
     const { manager } = this.#parts;
-    const { ref } = approval;
-    if (this.#inHand.has(ref)) return;
-    const attended = inBand !== undefined && approval.inBand && this.isAttended(inBand.client) ? inBand : undefined;
-    if (manager?.hasHandler !== true && attended === undefined) return;
-    this.#inHand.add(ref);
-    try {
-      await Promise.all([
-        manager?.hasHandler === true && this.#askHandler(manager, approval),
-        attended && this.#askClient(attended, approval, signal),
-      ]);
-    } finally {
-      this.#inHand.delete(ref);
-    }
+    await Promise.all([
+      manager?.hasHandler === true && this.#askHandler(manager, approval),
+      asker?.channel === "elicitation" && this.#askClient(asker, approval),
+    ]);
+  }
+
+  /** A client that does not decide leaves the call to others; where there are none, it does not wait any longer. */
+  async #askClient(asker: Extract<InBandAsker, { channel: "elicitation" }>, approval: StoredApproval): Promise<void> {
+    if (await this.#desk.ask(approval, asker)) return;
+    if (this.#parts.settings().waitMs === undefined && !(await this.#canOthersAnswer())) this.#waiting.end(approval.ref, { kind: "late" });
   }
 
   async #askHandler(manager: ApprovalManager, approval: StoredApproval): Promise<void> {
-    const answer: unknown = await manager.request(requestIn(approval));
-    if (typeof answer !== "boolean") throw new KernelError("USAGE", "the approval handler answered neither true nor false");
-    await this.decide(approval.ref, { approved: answer, by: "handler", channel: "handler", ...(answer && { scope: { kind: "once" } }) });
-  }
-
-  async #askClient(asker: InBandAsker, approval: StoredApproval, signal: AbortSignal): Promise<void> {
-    const answer = await asker.ask(requestIn(approval), signal);
-    await this.answerInBand(approval.ref, approval.sessionId, asker, answer);
+    const { ref } = approval;
+    if (this.#inHand.has(ref)) return;
+    this.#inHand.add(ref);
+    try {
+      const answer: unknown = await manager.request(requestIn(approval));
+      if (typeof answer !== "boolean") throw new KernelError("USAGE", "the approval handler answered neither true nor false");
+      await this.decide(ref, { approved: answer, by: "handler", channel: "handler", ...(answer && { scope: { kind: "once" } }) });
+    } finally {
+      this.#inHand.delete(ref);
+    }
   }
 
   async #onFile(ref: string): Promise<void> {

@@ -1,12 +1,45 @@
 /**
- * Whether the client that asks may also answer: only for people that the operator says sit there, and never about what is worth
- * a second channel. Pure.
+ * Answers of the client that asks: whether a call may be answered by it at all, and what it can say. Pure.
+ *
+ * Only people that the operator says sit there count, and never about what is worth a second channel.
  */
 import type { Access } from "../model/access.ts";
+import type { ApprovalChannel } from "../model/approval.ts";
+import type { ShownRequest } from "../model/approval-document.ts";
 import type { ToolCapability } from "../model/capability.ts";
 
-/** What an attended client said: a person agreed, a person refused, or nobody answered. */
-export type InBandAnswer = "accept" | "decline" | "cancel";
+/** A client that shows requests to the person who sits there. */
+export interface InBandClient {
+  /** Its own word: the operator marks a client whose start they control. */
+  readonly client: string;
+  readonly channel: Extract<ApprovalChannel, "elicitation" | "multi_round_trip">;
+}
+
+/** What such a client shows. */
+export interface InBandQuestion {
+  readonly ref: string;
+  readonly request: ShownRequest;
+}
+
+/**
+ * What it said: a person agreed or refused, or closed the question without either (`cancel`), or the answer is none of those that were
+ * to choose from (`malformed`).
+ */
+export type InBandAnswer =
+  | { readonly kind: "approve"; readonly scope: "once" | "session" }
+  | { readonly kind: "deny" }
+  | { readonly kind: "cancel" }
+  | { readonly kind: "malformed" };
+
+/** How such a client is asked. */
+export type InBandAsker =
+  | (InBandClient & {
+      readonly channel: "elicitation";
+      /** Asks while the call waits. Never rejects; `undefined`: nobody was asked, or nobody answered before `signal` aborted. */
+      readonly ask: (question: InBandQuestion, signal: AbortSignal) => Promise<InBandAnswer | undefined>;
+    })
+  /** Asked between two rounds of the call, which ends meanwhile. */
+  | (InBandClient & { readonly channel: "multi_round_trip" });
 
 /** Tools whose effect outlives the workspace, whatever their analysis says. */
 const NEVER_BY_NAME: ReadonlySet<string> = new Set(["git_push"]);

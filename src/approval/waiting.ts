@@ -5,7 +5,7 @@
  * INVARIANTS: a wait ends once, and at its deadline at the latest; the store is looked at after listening has begun, so that no
  * decision falls between; nobody listens while nobody waits.
  */
-import { APPROVAL_WAITERS_MAX } from "../base/limits.ts";
+import { APPROVAL_WAITERS_MAX, APPROVAL_WAITERS_PER_SESSION_MAX } from "../base/limits.ts";
 import type { Bell, StopListening } from "../model/bell.ts";
 import type { StoredApproval } from "./approval-store.ts";
 import type { DecisionStore } from "./decision-store.ts";
@@ -34,6 +34,8 @@ export class Waiting {
   readonly #parts: WaitingParts;
   readonly #waiters = new Map<string, Set<Leave>>();
   #count = 0;
+  /** Waiting calls of each session that has any. */
+  readonly #bySession = new Map<string, number>();
   #listening: Promise<StopListening> | undefined;
   #closed = false;
 
@@ -45,10 +47,15 @@ export class Waiting {
    * Waits until the request is settled. `onWaiting` is called once nothing that happens can be missed any more.
    * @throws KernelError STORE_UNAVAILABLE when nobody could wake it
    */
-  async wait(ref: string, patienceMs: number, signal: AbortSignal, onWaiting: () => void): Promise<WaitEnd> {
+  async wait(
+    { ref, sessionId }: Pick<StoredApproval, "ref" | "sessionId">,
+    patienceMs: number,
+    signal: AbortSignal,
+    onWaiting: () => void,
+  ): Promise<WaitEnd> {
     if (signal.aborted) return { kind: "cancelled" };
-    if (patienceMs <= 0 || this.#closed || this.#count >= APPROVAL_WAITERS_MAX) return this.#lastLook(ref);
-    this.#count += 1;
+    if (patienceMs <= 0 || this.#closed || this.#isFull(sessionId)) return this.#lastLook(ref);
+    this.#enlist(sessionId, 1);
     try {
       this.#listening ??= this.#listen();
       await this.#listening;
@@ -60,9 +67,14 @@ export class Waiting {
       const end = await ended;
       return end.kind === "late" ? await this.#lastLook(ref) : end;
     } finally {
-      this.#count -= 1;
+      this.#enlist(sessionId, -1);
       if (this.#count === 0) this.#stopListening();
     }
+  }
+
+  /** Whether a call waits for the request. */
+  isWaitedFor(ref: string): boolean {
+    return this.#waiters.has(ref);
   }
 
   /** Looks at a request, and ends the waits for it when it is settled. Never rejects. */
@@ -86,6 +98,17 @@ export class Waiting {
   close(): void {
     this.#closed = true;
     for (const ref of [...this.#waiters.keys()]) this.end(ref, { kind: "late" });
+  }
+
+  #isFull(sessionId: string): boolean {
+    return this.#count >= APPROVAL_WAITERS_MAX || (this.#bySession.get(sessionId) ?? 0) >= APPROVAL_WAITERS_PER_SESSION_MAX;
+  }
+
+  #enlist(sessionId: string, change: 1 | -1): void {
+    this.#count += change;
+    const count = (this.#bySession.get(sessionId) ?? 0) + change;
+    if (count === 0) this.#bySession.delete(sessionId);
+    else this.#bySession.set(sessionId, count);
   }
 
   #enter(ref: string, patienceMs: number, signal: AbortSignal): Promise<WaitEnd> {

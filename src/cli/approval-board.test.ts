@@ -39,6 +39,7 @@ function approval(name: string, more: Partial<Approval> = {}, diffLines = 1): Ap
     createdAtMs: NOW_MS - 5000,
     expiresAtMs: NOW_MS + 60_000,
     uses: 0,
+    inBandAnswers: 0,
     code: "the-code",
     ...more,
   } as unknown as Approval;

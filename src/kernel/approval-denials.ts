@@ -18,6 +18,16 @@ export const FORGED: Denial = {
   message: "a decision was found that does not count for this call, so it was refused; the request still waits for a person's answer",
 };
 
+/** A further round of a call that cannot be one; `problem` is the end of a sentence about its state. */
+export function foreignRound(problem: string): Denial {
+  return {
+    layer: "approval",
+    reason: "tool_approval_invalid",
+    ruleId: "APPROVAL:round",
+    message: `the state that the call brings from an earlier round does not count: ${problem}; send the call without it to ask anew`,
+  };
+}
+
 const EXPIRED: Denial = {
   layer: "approval",
   reason: "tool_approval_expired",

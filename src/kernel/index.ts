@@ -1,9 +1,7 @@
 /**
  * The kernel's only door. Transports hand submissions in and get responses out; everything between is the pipeline.
  */
-import type { InBandAsker, InBandClient, InBandOutcome } from "../approval/approvals.ts";
-import type { InBandAnswer } from "../approval/in-band.ts";
-import type { ApprovalRequest } from "../model/approval.ts";
+import type { InBandAnswer, InBandAsker } from "../approval/in-band.ts";
 import type { CallResponse } from "../model/call.ts";
 import type { Denial } from "../model/decision.ts";
 import type { ProgressListener } from "../model/progress.ts";
@@ -12,14 +10,15 @@ import { type Admission, type Asker, admit, recordRefusal } from "./admit.ts";
 import { type Fetched, type FetchRequest, getContent, putContent, type TransferCaller, type UploadAnnouncement } from "./content-door.ts";
 import { Evidence } from "./evidence.ts";
 import { type Assumptions, type CallExplanation, explainCall, redactedExplanation } from "./explain.ts";
-import { answerInBand, requestInBand } from "./in-band-door.ts";
 import type { KernelParts } from "./parts.ts";
 import { pipeline } from "./pipeline.ts";
 import { CallRedaction } from "./redaction.ts";
 import type { ToolDefinition } from "./registry.ts";
+import { type AnsweredRound, answerRound, type OpenedQuestion, openQuestion, type RoundCall } from "./rounds.ts";
 import { loadCodec, type Submission, type Waiter } from "./submission.ts";
 import { beginTrail } from "./trail.ts";
 
+export type { InBandAnswer, InBandAsker, InBandQuestion } from "../approval/in-band.ts";
 export type { Admission, Asker } from "./admit.ts";
 export { needsArming } from "./capability-obligations.ts";
 export type { Fetched, FetchRequest, TransferCaller, UploadAnnouncement } from "./content-door.ts";
@@ -31,6 +30,7 @@ export { compileInputSchema } from "./input-schema.ts";
 export { KillSwitch } from "./kill-switch.ts";
 export type { KernelParts, KernelSettings, OpenWorkspace, WorkspaceCatalog } from "./parts.ts";
 export { type ToolDefinition, ToolRegistry } from "./registry.ts";
+export type { AnsweredRound, OpenedQuestion, RoundCall } from "./rounds.ts";
 export { SecretGuesses } from "./secret-guesses.ts";
 export type { Submission } from "./submission.ts";
 
@@ -46,10 +46,10 @@ export interface KernelDoor {
     listener?: ProgressListener,
     inBand?: InBandAsker,
   ) => Promise<CallResponse>;
-  /** The request for approval that refused a call, for an attended client to show; `undefined` when there is nothing it may answer. */
-  readonly requestInBand: (asker: Asker, ref: string, client: Pick<InBandClient, "client">) => Promise<ApprovalRequest | undefined>;
-  /** Takes an attended client's answer to it; the call has to be sent again. */
-  readonly answerInBand: (asker: Asker, ref: string, client: InBandClient, answer: InBandAnswer) => Promise<InBandOutcome>;
+  /** What an attended client is to ask before a call that was refused by the request `ref` comes back; `undefined`: nothing. */
+  readonly openQuestion: (call: RoundCall, ref: string) => Promise<OpenedQuestion | undefined>;
+  /** Takes the answer that comes with a further round of a call. Never rejects; a refusal is recorded and is a response. */
+  readonly answerRound: (call: RoundCall, state: unknown, answer: InBandAnswer) => Promise<AnsweredRound>;
   /** The same for an encoded `ToolRequest`; resolves with an encoded `ToolResponse`. */
   readonly executeBytes: (request: Uint8Array, signal: AbortSignal) => Promise<Uint8Array>;
   /** Authenticates a caller of what is no tool call. Never rejects; a refusal is recorded and is a response. */
@@ -95,8 +95,8 @@ export function createKernelDoor(parts: KernelParts): KernelDoor {
     admit: (asker) => admit(parts, evidence, asker),
     putContent: (who, announced, chunks, signal) => putContent(parts, submit, who, announced, chunks, signal),
     getContent: (request, signal) => getContent(parts, submit, request, signal),
-    requestInBand: (asker, ref, client) => requestInBand(parts, evidence, asker, ref, client),
-    answerInBand: (asker, ref, client, answer) => answerInBand(parts, evidence, asker, ref, client, answer),
+    openQuestion: (call, ref) => openQuestion(parts, evidence, call, ref),
+    answerRound: (call, state, answer) => answerRound(parts, evidence, call, state, answer),
     recordRefusal: (denial) => recordRefusal(parts, evidence, denial),
     tools: () => parts.registry.getToolDefinitions(),
     explain: async (who, tool, args, assuming) => {

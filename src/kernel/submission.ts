@@ -2,7 +2,7 @@
  * Decode and validate: from what a transport hands over to a call whose envelope holds, or to all its violations.
  */
 
-import type { InBandAsker } from "../approval/approvals.ts";
+import type { InBandAsker } from "../approval/in-band.ts";
 import { hasMoreJsonValues, isJsonObject } from "../base/json.ts";
 import { jsonProblem } from "../base/json-parse.ts";
 import { ARGUMENT_VALUES_MAX } from "../base/limits.ts";

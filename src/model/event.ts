@@ -17,6 +17,7 @@ export const EVENT_TYPES = [
   "approval_expired",
   "approval_void",
   "approval_forged",
+  "approval_answer_ignored",
   "always_allowed",
   "approver_added",
   "approver_removed",

@@ -21,7 +21,7 @@ export async function serveMcpOnStandardStreams(kernel: OpenKernel, minted: Mint
   });
   await serveMcp(
     {
-      door: { ...door, execute: (submission, signal, listener) => idle.during(() => door.execute(submission, signal, listener)) },
+      door: { ...door, execute: (...call) => idle.during(() => door.execute(...call)) },
       sessionToken: token,
       version: handrailVersion(),
       instructions,

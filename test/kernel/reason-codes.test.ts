@@ -96,6 +96,7 @@ const EVENTS = [
   "admin_credential_made",
   "alert_mode",
   "always_allowed",
+  "approval_answer_ignored",
   "approval_consumed",
   "approval_expired",
   "approval_forged",

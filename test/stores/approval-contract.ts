@@ -43,7 +43,7 @@ export function approvalContract(
   test("a request is seen as it was added, by everybody, by its reference and by the beginning of it", async () => {
     const [left, right] = await openTwice();
     expect(await left.add(one, LIMITS)).toEqual({ kind: "added" });
-    const stored = { ...one, state: "pending", uses: 0 };
+    const stored = { ...one, state: "pending", uses: 0, inBandAnswers: 0 };
     expect(await right.find(ref, NOW_MS)).toEqual(stored);
     expect(await right.live(one.call, NOW_MS)).toEqual([stored]);
     expect(await right.findByPrefix(ref.slice(7, 17), NOW_MS)).toEqual([stored]);
@@ -56,7 +56,7 @@ export function approvalContract(
     const [left, right] = await openTwice();
     await left.add(one, LIMITS);
     const again = { ...one, ref: `blake3:${digest("again")}` };
-    expect(await right.add(again, LIMITS)).toEqual({ kind: "shared", approval: { ...one, state: "pending", uses: 0 } });
+    expect(await right.add(again, LIMITS)).toEqual({ kind: "shared", approval: { ...one, state: "pending", uses: 0, inBandAnswers: 0 } });
     expect(await right.add({ ...again, binding: digest("other") }, LIMITS)).toEqual({ kind: "added" });
     expect((await left.live(one.call, NOW_MS)).map((found) => found.binding)).toEqual([binding, digest("other")]);
   });
@@ -118,6 +118,16 @@ export function approvalContract(
     expect(await right.decide(three.ref, DENY)).toMatchObject({ kind: "stands", approval: { state: "consumed" } });
     expect(await left.giveBack(three.ref, "req")).toBe(false); // refused since
     expect(await left.decide("blake3:none", APPROVE)).toEqual({ kind: "unknown" });
+  });
+
+  test("an answer of the asking client is counted once, after those that it knows of; of one hundred at once one is", async () => {
+    const [left, right] = await openTwice();
+    await left.add(one, LIMITS);
+    expect([await left.countInBandAnswer(ref, 1), await left.countInBandAnswer("blake3:none", 0)]).toEqual([false, false]);
+    const answers = Array.from({ length: 100 }, (_, index) => [left, right][index % 2]?.countInBandAnswer(ref, 0));
+    expect((await Promise.all(answers)).filter(Boolean)).toHaveLength(1);
+    expect(await right.countInBandAnswer(ref, 1)).toBe(true);
+    expect(await left.find(ref, NOW_MS)).toMatchObject({ state: "pending", inBandAnswers: 2 });
   });
 
   test("a use that came to nothing is given back by the one who made it, unless the call was asked about anew", async () => {

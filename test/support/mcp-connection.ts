@@ -1,7 +1,8 @@
 /** A served MCP connection in this process: raw lines in, raw lines out, behind it a door that answers as the test says. */
 import { PassThrough } from "node:stream";
-import type { KernelDoor, Submission } from "../../src/kernel/index.ts";
+import type { KernelDoor, RoundCall, Submission } from "../../src/kernel/index.ts";
 import type { CallResponse, Outcome } from "../../src/model/call.ts";
+import type { Denial } from "../../src/model/decision.ts";
 import type { ProgressListener } from "../../src/model/progress.ts";
 import { serveMcp } from "../../src/transports/mcp/server.ts";
 
@@ -21,7 +22,7 @@ export const READ: Outcome = {
   truncated: false,
 };
 /** The outcome of a refused call. */
-export const denied = (layer: "validate" | "gates" | "call", reason: string): Outcome => ({
+export const denied = (layer: "validate" | "gates" | "call" | "approval", reason: string): Outcome => ({
   kind: "denied",
   denial: { layer, reason, ruleId: "RULE", message: "no", fix: "do" },
 });
@@ -35,14 +36,17 @@ const TOOL = {
   outputSchema: { type: "object", properties: { content: { type: "string" } } },
 } as const;
 
-/** Serves one client whose other side is the test. */
+/** Serves one client whose other side is the test, in front of a door that answers as `execute` says. */
 export function connect(execute: Execute = async () => READ) {
-  const input = new PassThrough();
-  const output = new PassThrough();
   const calls: Extract<Submission, { kind: "call" }>[] = [];
-  const errors: string[] = [];
+  const refused: Denial[] = [];
   const door = {
     tools: () => [TOOL],
+    recordRefusal: async (denial: Denial) => void refused.push(denial),
+    async answerRound({ requestId }: RoundCall) {
+      const response = { requestId, outcome: denied("approval", "tool_approval_invalid"), durationMs: 0, rules: [] };
+      return { kind: "refused", response };
+    },
     async execute(submission: Submission, signal: AbortSignal, listener?: ProgressListener): Promise<CallResponse> {
       if (submission.kind !== "call") throw new Error("only calls are made over MCP");
       calls.push(submission);
@@ -50,11 +54,19 @@ export function connect(execute: Execute = async () => READ) {
       return { requestId: submission.requestId, outcome, durationMs: 0.4, rules: ["dev.read-files"] };
     },
   } as unknown as KernelDoor;
+  return { ...connectTo(door), calls, refused };
+}
+
+/** Serves one client whose other side is the test. */
+export function connectTo(door: KernelDoor, sessionToken = "token") {
+  const input = new PassThrough();
+  const output = new PassThrough();
+  const errors: string[] = [];
   let last = 0;
   const served = serveMcp(
     {
       door,
-      sessionToken: "token",
+      sessionToken,
       version: "1.2.3",
       instructions: "Be careful.",
       newRequestId: () => `r${++last}`,
@@ -70,7 +82,6 @@ export function connect(execute: Execute = async () => READ) {
   });
   const raw = (): string[] => text.split("\n").filter((line) => line !== "");
   return {
-    calls,
     errors,
     write: (...messages: readonly (object | string)[]) => {
       for (const message of messages) input.write(`${typeof message === "string" ? message : JSON.stringify(message)}\n`);

@@ -23,6 +23,18 @@ export const APPROVAL_SWEEP_ROWS_MAX = 64;
 export const APPROVAL_SWEEP_PAUSE_MS = 10_000;
 /** Calls of one kernel that wait for people; each costs a timer and its arguments. */
 export const APPROVAL_WAITERS_MAX = 4096;
+/** The same of one session: half of what a connection may have in flight, so that answers and other calls are read meanwhile. */
+export const APPROVAL_WAITERS_PER_SESSION_MAX = 128;
+/** In-band answers to one request that decide nothing, after which its client is not asked again: it does not know how, or nobody is there. */
+export const IN_BAND_ANSWERS_MAX = 3;
+/** Characters (UTF-16 code units) of a request as a client shows it; one that does not fit is left to other channels, never shown in part. */
+export const IN_BAND_PROMPT_CHARACTERS_MAX = 64 * KIB;
+/** Questions that one client shows at a time: no principal has more requests that wait. */
+export const IN_BAND_QUESTIONS_MAX = 64;
+/** Milliseconds that the state between two rounds of a call counts at most: as long as a request lives if nobody says otherwise. */
+export const ROUND_STATE_MS = 15 * 60_000;
+/** Characters of that state: some five times what the longest names need. */
+export const ROUND_STATE_CHARACTERS_MAX = 4 * KIB;
 /** Requests that one listing returns. */
 export const APPROVALS_LISTED_MAX = 1000;
 /** Characters of the reason that a decision gives. */

@@ -32,6 +32,7 @@ export interface ApprovalRow {
   readonly reason: string | null;
   readonly uses: number;
   readonly used_by: string | null;
+  readonly in_band_answers: number;
   readonly document: string;
 }
 
@@ -62,6 +63,7 @@ export function approvalIn(row: ApprovalRow, nowMs: number): StoredApproval {
     ...(decision && { decision }),
     uses: row.uses,
     ...(row.used_by !== null && { usedBy: row.used_by }),
+    inBandAnswers: row.in_band_answers,
     document: row.document,
   };
 }
@@ -93,6 +95,7 @@ export function rowOf(approval: NewApproval): ApprovalRow {
     reason: null,
     uses: 0,
     used_by: null,
+    in_band_answers: 0,
     document: approval.document,
   };
 }

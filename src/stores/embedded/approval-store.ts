@@ -47,6 +47,7 @@ export function openApprovalStore(stateDirectory: string): ApprovalStore {
     add: async (approval, limits) => (await opened()).add(approval, limits),
     decide: async (ref, decision) => (await opened()).decide(ref, decision),
     consume: async (ref, binding, requestId, nowMs) => (await opened()).consume(ref, binding, requestId, nowMs),
+    countInBandAnswer: async (ref, before) => (await opened()).countInBandAnswer(ref, before),
     giveBack: async (ref, requestId) => (await opened()).giveBack(ref, requestId),
     end: async (ref, state) => (await opened()).end(ref, state),
     sweep: async (nowMs, forgetBeforeMs, limit) => (await opened()).sweep(nowMs, forgetBeforeMs, limit),
@@ -67,6 +68,7 @@ class EmbeddedApprovalStore {
   private readonly setDecision: Statement<[Record<string, unknown>]>;
   private readonly use: Statement<[{ ref: string; binding: string; requestId: string; nowMs: number }]>;
   private readonly unuse: Statement<[{ ref: string; requestId: string }]>;
+  private readonly countAnswer: Statement<[string, number]>;
   private readonly forgetUser: Statement<[string]>;
   private readonly setEnded: Statement<[string, string]>;
 
@@ -108,10 +110,10 @@ class EmbeddedApprovalStore {
     this.insert = database.prepare(
       `INSERT INTO approvals (ref, call, binding, state, user_id, agent_id, service_root, session_id, tool, created_at_ms, lifetime_ms,
          expires_at_ms, session_ends_at_ms, in_band, code, approved, decided_at_ms, decided_by, channel, scope, until_ms, reason, uses,
-         used_by, document)
+         used_by, in_band_answers, document)
        VALUES (@ref, @call, @binding, @state, @user_id, @agent_id, @service_root, @session_id, @tool, @created_at_ms, @lifetime_ms,
          @expires_at_ms, @session_ends_at_ms, @in_band, @code, @approved, @decided_at_ms, @decided_by, @channel, @scope, @until_ms, @reason,
-         @uses, @used_by, @document)`,
+         @uses, @used_by, @in_band_answers, @document)`,
     );
     this.setDecision = database.prepare(
       `UPDATE approvals SET state = @state, approved = @approved, decided_at_ms = @atMs, decided_by = @by, channel = @channel,
@@ -127,6 +129,7 @@ class EmbeddedApprovalStore {
          SELECT 1 FROM approvals AS other WHERE other.call = approvals.call AND other.binding = approvals.binding
            AND other.ref <> approvals.ref AND other.state IN ('pending', 'approved'))`,
     );
+    this.countAnswer = database.prepare("UPDATE approvals SET in_band_answers = in_band_answers + 1 WHERE ref = ? AND in_band_answers = ?");
     this.forgetUser = database.prepare("UPDATE approvals SET used_by = NULL WHERE ref = ? AND state = 'consumed'");
     this.setEnded = database.prepare("UPDATE approvals SET state = ? WHERE ref = ? AND state IN ('pending', 'approved')");
   }
@@ -196,6 +199,10 @@ class EmbeddedApprovalStore {
     const used = this.guarded(() => this.use.run({ ref, binding, requestId, nowMs: Math.floor(nowMs) }).changes === 1);
     if (used) await this.log.sync();
     return used;
+  }
+
+  countInBandAnswer(ref: string, before: number): boolean {
+    return this.guarded(() => this.countAnswer.run(ref, before).changes === 1);
   }
 
   giveBack(ref: string, requestId: string): boolean {

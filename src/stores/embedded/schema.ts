@@ -134,10 +134,12 @@ export const APPROVALS_SCHEMA: Schema = {
        until_ms INTEGER, reason TEXT, uses INTEGER NOT NULL, used_by TEXT, document TEXT NOT NULL) STRICT;
      CREATE UNIQUE INDEX approvals_live ON approvals (call, binding) WHERE state IN ('pending', 'approved');
      CREATE INDEX approvals_by_call ON approvals (call, id);
-     CREATE INDEX approvals_pending ON approvals (user_id, agent_id, service_root) WHERE state = 'pending';
+     CREATE INDEX approvals_pending ON approvals (user_id, agent_id, service_root, expires_at_ms) WHERE state = 'pending';
+     CREATE INDEX approvals_all_pending ON approvals (expires_at_ms) WHERE state = 'pending';
      CREATE INDEX approvals_by_owner ON approvals (user_id, agent_id, service_root, created_at_ms);
      CREATE INDEX approvals_ending ON approvals (expires_at_ms) WHERE state IN ('pending', 'approved');
      CREATE INDEX approvals_over ON approvals (expires_at_ms) WHERE state NOT IN ('pending', 'approved');`,
+    "ALTER TABLE approvals ADD COLUMN in_band_answers INTEGER NOT NULL DEFAULT 0;",
   ],
 };
 

@@ -1,5 +1,6 @@
 /** One `tools/call`: through the kernel's door under the client's session, and back as a result of MCP. */
 import { canonicalJson, isJsonObject } from "../../base/json.ts";
+import type { InBandAsker } from "../../kernel/index.ts";
 import type { CallResponse } from "../../model/call.ts";
 import type { ProgressListener } from "../../model/progress.ts";
 import { toToolResult } from "../../wire/index.ts";
@@ -20,6 +21,7 @@ export async function callTool(
   parameters: CallParameters,
   signal: AbortSignal,
   listener?: ProgressListener,
+  inBand?: InBandAsker,
 ): Promise<CallResult> {
   const dedupeKey = isJsonObject(parameters._meta) ? parameters._meta["handrail/dedupe_key"] : undefined;
   const response = await options.door.execute(
@@ -33,9 +35,26 @@ export async function callTool(
     },
     signal,
     listener,
+    inBand,
   );
+  return resultOf(response);
+}
+
+/** A response of the kernel as a result of MCP. */
+export function resultOf(response: CallResponse): CallResult {
   const isError = response.outcome.kind !== "success";
-  return { text: textOf(response), structuredContent: toToolResult(response), isError, isMalformed: isMalformed(response) };
+  const awaits = awaited(response);
+  return {
+    text: textOf(response),
+    structuredContent: toToolResult(response),
+    isError,
+    isMalformed: isMalformed(response),
+    ...(awaits !== undefined && { awaits }),
+  };
+}
+
+function awaited({ outcome }: CallResponse): string | undefined {
+  return outcome.kind === "denied" && outcome.denial.reason === "tool_approval_required" ? outcome.denial.approvalRef : undefined;
 }
 
 /** Whether the request was none for a tool: its envelope does not hold, or there is no such tool. */

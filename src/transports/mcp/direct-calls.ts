@@ -13,12 +13,14 @@ import type { JSONRPCMessage, JSONRPCNotification, JSONRPCRequest, RequestId, Tr
 import type { JsonObject } from "../../base/json.ts";
 import { isJsonObject } from "../../base/json.ts";
 import type { ProgressListener } from "../../model/progress.ts";
-import type { CallParameters } from "./call-tool.ts";
+import { type CallParameters, callTool } from "./call-tool.ts";
 import { cursorError, handshakeError, isProgressToken, metaError } from "./early-refusals.ts";
 import { cancelledRequest } from "./json-rpc.ts";
+import { LegacyApprovals } from "./legacy-approvals.ts";
 import type { ModernEra } from "./modern.ts";
-import { printRound, roundError } from "./modern-rounds.ts";
-import { type CallResult, printAnswer } from "./print-result.ts";
+import { playRound, printQuestion, printRound } from "./modern-rounds.ts";
+import type { McpOptions } from "./options.ts";
+import { printAnswer } from "./print-result.ts";
 import { progressNotes } from "./progress-notes.ts";
 import { isModernOnly, META_CLIENT_CAPABILITIES, META_PROTOCOL_VERSION, MODERN_REVISION, modernMeta } from "./revisions.ts";
 import { INTERNAL_ERROR, INVALID_PARAMS, printError, type RpcError } from "./rpc-error.ts";
@@ -33,26 +35,25 @@ export interface PrintingTransport extends Transport {
   readonly isBehind: () => boolean;
 }
 
-/** Makes one call. */
-export type CallHandler = (parameters: CallParameters, signal: AbortSignal, listener?: ProgressListener) => Promise<CallResult>;
-
 /** A transport for the library that answers calls and modern requests itself. */
 export class DirectCalls implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
   onmessage?: (message: JSONRPCMessage) => void;
   readonly #inner: PrintingTransport;
-  readonly #call: CallHandler;
+  readonly #options: McpOptions;
+  readonly #approvals: LegacyApprovals;
   readonly #modern: ModernEra;
   /** Requests that are worked on: calls, and what the library is asked. */
   readonly #running = new Map<RequestId, AbortController>();
   /** Whether the client asked for a legacy session; what it may ask before is little. */
   #initialized = false;
 
-  constructor(inner: PrintingTransport, call: CallHandler, modern: ModernEra) {
+  constructor(inner: PrintingTransport, options: McpOptions, modern: ModernEra) {
     this.#inner = inner;
-    this.#call = call;
+    this.#options = options;
     this.#modern = modern;
+    this.#approvals = new LegacyApprovals(options.door, (line) => inner.sendNote(line));
   }
 
   /** Starts the transport below. */
@@ -61,6 +62,7 @@ export class DirectCalls implements Transport {
     this.#inner.onerror = (error) => this.onerror?.(error);
     this.#inner.onclose = () => {
       for (const call of this.#running.values()) call.abort();
+      this.#approvals.close();
       this.onclose?.();
     };
     return this.#inner.start();
@@ -79,10 +81,12 @@ export class DirectCalls implements Transport {
   /** Tells the transport below which legacy revision was agreed on. */
   setProtocolVersion(version: string): void {
     this.#inner.setProtocolVersion?.(version);
+    this.#approvals.agree(version);
   }
 
   #take(message: JSONRPCMessage): void {
-    if (!("method" in message)) this.onmessage?.(message);
+    if (!("method" in message))
+      this.#approvals.take(message); // the library asks clients for nothing
     else if (!("id" in message)) this.#notice(message);
     else {
       const meta = modernMeta(message.params);
@@ -125,9 +129,11 @@ export class DirectCalls implements Transport {
 
   async #callModern(request: JSONRPCRequest, signal: AbortSignal): Promise<readonly string[]> {
     const { id, params } = request;
-    const error = roundError(params);
-    if (error !== undefined) return [printError(id, error)];
-    return printRound(id, await this.#makeCall(params, signal), this.#modern.resultHead);
+    const { resultHead, resultMeta } = this.#modern;
+    const played = await this.#heard(params, signal, (parameters, listener) =>
+      playRound(this.#options, parameters, params, (inBand) => callTool(this.#options, parameters, signal, listener, inBand)),
+    );
+    return played.kind === "question" ? printQuestion(id, played, resultMeta) : printRound(id, played.result, resultHead);
   }
 
   #takeLegacy(request: JSONRPCRequest): void {
@@ -141,12 +147,17 @@ export class DirectCalls implements Transport {
     if (isModernOnly(method) || !(this.#initialized || OPENING.has(method))) return noEra(method);
     if (method === "tools/call") return undefined; // the kernel says what is wrong with it, and records it
     const error = metaError(params) ?? cursorError(method, params) ?? (method === "initialize" ? handshakeError(params) : undefined);
-    if (method === "initialize" && error === undefined) this.#initialized = true;
+    if (method === "initialize" && error === undefined) {
+      this.#initialized = true;
+      this.#approvals.begin(params);
+    }
     return error;
   }
 
   async #callLegacy({ id, params }: JSONRPCRequest, signal: AbortSignal): Promise<readonly string[]> {
-    return printAnswer(id, await this.#makeCall(params, signal));
+    const { asker } = this.#approvals;
+    const call = (parameters: CallParameters, listener?: ProgressListener) => callTool(this.#options, parameters, signal, listener, asker);
+    return printAnswer(id, await this.#heard(params, signal, call));
   }
 
   /** Works on a request until there is an answer; one that is cancelled meanwhile gets none. */
@@ -165,11 +176,16 @@ export class DirectCalls implements Transport {
       });
   }
 
-  async #makeCall(params: JSONRPCRequest["params"], signal: AbortSignal): Promise<CallResult> {
+  /** Makes the call of `params` by `make`, and tells the client of its progress meanwhile if it wants to hear. */
+  async #heard<Result>(
+    params: JSONRPCRequest["params"],
+    signal: AbortSignal,
+    make: (parameters: CallParameters, listener?: ProgressListener) => Promise<Result>,
+  ): Promise<Result> {
     const parameters = callParameters(params);
     const notes = this.#notes(parameters._meta, signal);
     try {
-      return await this.#call(parameters, signal, notes?.listener);
+      return await make(parameters, notes?.listener);
     } finally {
       notes?.end();
     }

@@ -2,16 +2,62 @@
  * What a call of the modern era is beyond one of the legacy era: it may take several rounds. A result says whether it is
  * complete; one that is not hands out state, which comes back with the answers to its questions in the next round.
  *
- * Every call here is complete after one round. INVARIANT: state that was not handed out here opens nothing.
+ * The one thing that a call asks for is approval, of a client that can show a form. Whether it may answer, and what state opens, is the
+ * kernel's to decide. INVARIANTS: nothing is kept between rounds; state that was not handed out for this very call opens nothing; a
+ * round that brought an answer asks no further question.
  */
 import type { JSONRPCRequest, RequestId } from "@modelcontextprotocol/server";
+import { isJsonObject, type JsonObject } from "../../base/json.ts";
+import type { InBandAsker } from "../../kernel/index.ts";
+import { answerIn, approvalForm } from "./approval-form.ts";
+import { askedBetweenRounds } from "./asked-client.ts";
+import { type CallParameters, resultOf } from "./call-tool.ts";
+import type { McpOptions } from "./options.ts";
 import { type CallResult, printAnswer } from "./print-result.ts";
-import { INVALID_PARAMS, printError, type RpcError } from "./rpc-error.ts";
+import { INVALID_PARAMS, printError } from "./rpc-error.ts";
 
-/** What is wrong with the round that a call says it is in, or `undefined`: no state was ever handed out. */
-export function roundError(parameters: JSONRPCRequest["params"]): RpcError | undefined {
-  if (parameters?.["requestState"] === undefined) return undefined;
-  return { code: INVALID_PARAMS, message: "`requestState` is none of this server's; leave it out" };
+/** What a round brings besides the call. */
+interface Round {
+  readonly state: unknown;
+  readonly responses: unknown;
+}
+
+/** What a round comes to. */
+export type RoundResult =
+  | { readonly kind: "complete"; readonly result: CallResult }
+  | { readonly kind: "question"; readonly form: JsonObject; readonly state: string };
+
+/** Makes the call of a round. */
+export type RoundCaller = (inBand?: InBandAsker) => Promise<CallResult>;
+
+/** Name of the one question among `inputRequests`. */
+const QUESTION = "approval";
+
+/** Plays one round of a call whose parameters are `params`. */
+export async function playRound(
+  { door, sessionToken, newRequestId }: Pick<McpOptions, "door" | "sessionToken" | "newRequestId">,
+  parameters: CallParameters,
+  params: JSONRPCRequest["params"],
+  call: RoundCaller,
+): Promise<RoundResult> {
+  const { state, responses } = roundOf(params);
+  const client = askedBetweenRounds(parameters._meta);
+  const same = { sessionToken, client: client ?? "", tool: parameters.name, arguments: parameters.arguments };
+  if (state !== undefined) {
+    const answered = await door.answerRound({ ...same, requestId: newRequestId() }, state, answerIn(bareAnswer(responses)));
+    if (answered.kind === "taken") return complete(await call());
+    const { response } = answered;
+    const isForeign = response.outcome.kind === "denied" && response.outcome.denial.layer === "approval";
+    return complete({ ...resultOf(response), isMalformed: isForeign });
+  }
+  if (client === undefined) return complete(await call());
+  const result = await call({ client, channel: "multi_round_trip" });
+  if (result.awaits === undefined) return complete(result);
+  const opened = await door.openQuestion({ ...same, requestId: newRequestId() }, result.awaits);
+  if (opened === undefined) return complete(result);
+  const form = approvalForm(opened.question);
+  // What cannot be shown in full others are waited for, as with any client.
+  return form === undefined ? complete(await call()) : { kind: "question", form, state: opened.state };
 }
 
 /**
@@ -21,4 +67,31 @@ export function roundError(parameters: JSONRPCRequest["params"]): RpcError | und
 export function printRound(id: RequestId, result: CallResult, resultHead: string): readonly string[] {
   if (!result.isMalformed) return printAnswer(id, result, resultHead);
   return [printError(id, { code: INVALID_PARAMS, message: result.text, data: result.structuredContent })];
+}
+
+/** The answer to a round that asks, as the pieces of one line without its end. */
+export function printQuestion(
+  id: RequestId,
+  { form, state }: Extract<RoundResult, { kind: "question" }>,
+  meta: JsonObject,
+): readonly string[] {
+  const inputRequests = { [QUESTION]: { method: "elicitation/create", params: { mode: "form", ...form } } };
+  return [
+    JSON.stringify({ jsonrpc: "2.0", id, result: { resultType: "input_required", _meta: meta, inputRequests, requestState: state } }),
+  ];
+}
+
+function roundOf(params: JSONRPCRequest["params"]): Round {
+  const { requestState: state, inputResponses: responses }: Readonly<Record<string, unknown>> = params ?? {};
+  return { state, responses };
+}
+
+/** The answer to the one question; without any the person has not answered. */
+function bareAnswer(responses: unknown): unknown {
+  const answer = isJsonObject(responses) ? responses[QUESTION] : undefined;
+  return answer === undefined ? { action: "cancel" } : answer;
+}
+
+function complete(result: CallResult): RoundResult {
+  return { kind: "complete", result };
 }

@@ -121,7 +121,7 @@ describe("the modern era", () => {
     );
     const answers = byId(await connection.end());
     expect(answers[1]).toEqual(byId(await exchange([modern(1, "tools/call", READ_CALL)]))[1]);
-    expect(answers[3]).toMatchObject({ error: { code: -32602, message: expect.stringContaining("requestState") } });
+    expect(answers[3]).toMatchObject({ error: { code: -32602, message: expect.stringContaining("tool_approval_invalid") } });
     expect(answers[4]).toEqual(byId(await exchange([modern(4, "tools/list")]))[4]);
     // The malformed one as well: the kernel refuses it, and records that it did.
     expect(connection.calls.map(({ tool }) => tool)).toEqual(["read_file", ""]);

@@ -31,13 +31,16 @@ export type LibraryAnswer =
 export class ModernEra {
   /** The members that every result begins with, as JSON with a comma at its end. */
   readonly resultHead: string;
+  /** The member `_meta` of every result. */
+  readonly resultMeta: JsonObject;
   readonly #source: LibrarySource;
   #discovery: string | undefined;
   #list: string | undefined;
 
   constructor(source: LibrarySource) {
     this.#source = source;
-    this.resultHead = `"resultType":"complete","_meta":${JSON.stringify({ [META_SERVER_INFO]: source.identity.serverInfo })},`;
+    this.resultMeta = { [META_SERVER_INFO]: source.identity.serverInfo };
+    this.resultHead = `"resultType":"complete","_meta":${JSON.stringify(this.resultMeta)},`;
   }
 
   /** What a request whose `_meta` is `meta` comes to. */

@@ -12,6 +12,8 @@ export interface CallResult {
   readonly isError: boolean;
   /** Whether there was no call to make: the modern era answers that as an error of the protocol. */
   readonly isMalformed: boolean;
+  /** The request for approval that an answer would let the call through by. */
+  readonly awaits?: string;
 }
 
 /**

@@ -12,6 +12,9 @@ export const MODERN_REVISION = "2026-07-28";
 /** The only revision whose messages may come as an array. */
 export const BATCH_REVISION = "2025-03-26";
 
+/** Legacy revisions in which the server can ask the person at the client for something. */
+export const ELICITATION_REVISIONS: ReadonlySet<string> = new Set(["2025-11-25", "2025-06-18"]);
+
 /** Member of a request's `_meta`: its revision. Its presence is the claim to be modern. */
 export const META_PROTOCOL_VERSION = "io.modelcontextprotocol/protocolVersion";
 /** Member of a request's `_meta`: who asks; for display alone. */

@@ -6,7 +6,6 @@
  */
 import type { Readable, Writable } from "node:stream";
 import type { JsonObject } from "../../base/json.ts";
-import { callTool } from "./call-tool.ts";
 import { DirectCalls } from "./direct-calls.ts";
 import { LegacyEra } from "./legacy-era.ts";
 import { ModernEra } from "./modern.ts";
@@ -18,11 +17,7 @@ import { describeTool } from "./tool-list.ts";
 /** Serves one client over a pair of streams; resolves when the client is gone. */
 export async function serveMcp(options: McpOptions, input: Readable, output: Writable): Promise<void> {
   const source = { identity: serverIdentity(options), tools: toolList(options), onError: options.onError };
-  const transport = new DirectCalls(
-    new LineTransport(input, output),
-    (params, signal, listener) => callTool(options, params, signal, listener),
-    new ModernEra(source),
-  );
+  const transport = new DirectCalls(new LineTransport(input, output), options, new ModernEra(source));
   const legacy = new LegacyEra(source, transport);
   const gone = new Promise<void>((resolve) => {
     transport.onclose = () => {

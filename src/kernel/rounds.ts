@@ -1,0 +1,118 @@
+/**
+ * Approval of a call that comes in several rounds: its client cannot be asked while the call waits, so that the first round is refused,
+ * the client shows what is asked, and the next round brings the answer.
+ *
+ * INVARIANTS: whoever is shown a question or answers one is the session that was refused, and the operator says that a person attends its
+ * client; nobody else learns that there is such a request. What was sealed for one call, client and session opens nothing else, and
+ * nothing twice. An answer executes nothing: the round goes through the whole pipeline.
+ */
+import type { InBandAnswer, InBandClient, InBandQuestion } from "../approval/in-band.ts";
+import { openRound, roundCall, sealRound } from "../approval/round-state.ts";
+import { isJsonObject } from "../base/json.ts";
+import { jsonProblem } from "../base/json-parse.ts";
+import { ROUND_STATE_MS } from "../base/limits.ts";
+import type { CallResponse } from "../model/call.ts";
+import type { Session } from "../model/session.ts";
+import { type Asker, admit } from "./admit.ts";
+import { Answer } from "./answer.ts";
+import { foreignRound } from "./approval-denials.ts";
+import type { Evidence } from "./evidence.ts";
+import type { KernelParts } from "./parts.ts";
+import { CallRedaction, secretsOf } from "./redaction.ts";
+import { beginTrail } from "./trail.ts";
+
+/** A call as its client makes it, and the client. */
+export interface RoundCall extends Asker {
+  /** By the client's own word. */
+  readonly client: string;
+  readonly tool: string;
+  readonly arguments: unknown;
+}
+
+/** What the client is to ask, and the state that it brings back with the answer. */
+export interface OpenedQuestion {
+  readonly question: InBandQuestion;
+  readonly state: string;
+}
+
+/** What came of an answer; `taken`: the round goes on as a call, whatever was answered. */
+export type AnsweredRound = { readonly kind: "taken" } | { readonly kind: "refused"; readonly response: CallResponse };
+
+/** What the attended client of a session is to ask about the request `ref`; `undefined` when there is nothing it may answer. */
+export async function openQuestion(
+  parts: KernelParts,
+  evidence: Evidence,
+  call: RoundCall,
+  ref: string,
+): Promise<OpenedQuestion | undefined> {
+  const admitted = await admit(parts, evidence, call);
+  if (admitted.kind === "refused") return undefined;
+  const { approvals, argumentsKey, clock, onInternalError } = parts;
+  const approval = await approvals.find(ref).catch(onInternalError);
+  const digest = digestOf(argumentsKey, call);
+  if (!approval || approval.sessionId !== admitted.session.id || digest === undefined) return undefined;
+  const question = approvals.inBandQuestion(approval, call);
+  if (question === undefined) return undefined;
+  const { sessionId, inBandAnswers: answersBefore, expiresAtMs } = approval;
+  const endsAtMs = Math.min(expiresAtMs, clock.nowMs() + ROUND_STATE_MS);
+  const facts = { ref, sessionId, client: call.client, call: digest, answersBefore, expiresAtMs: endsAtMs };
+  return { question, state: sealRound(argumentsKey, facts) };
+}
+
+/** Takes the answer that `call` brings, if `state` was sealed for it. */
+export async function answerRound(
+  parts: KernelParts,
+  evidence: Evidence,
+  call: RoundCall,
+  state: unknown,
+  answer: InBandAnswer,
+): Promise<AnsweredRound> {
+  const admitted = await admit(parts, evidence, call);
+  if (admitted.kind === "refused") return admitted;
+  const { session } = admitted;
+  const refuse = async (problem: string): Promise<AnsweredRound> => ({
+    kind: "refused",
+    response: await refused(parts, evidence, call, session, (end) => end.denied(foreignRound(problem))),
+  });
+  try {
+    const digest = digestOf(parts.argumentsKey, call) ?? "";
+    const opened = openRound(parts.argumentsKey, state, {
+      sessionId: session.id,
+      client: call.client,
+      call: digest,
+      nowMs: parts.clock.nowMs(),
+    });
+    if (!opened.ok) return await refuse(opened.problem);
+    const { ref, answersBefore } = opened.round;
+    const from: InBandClient = { client: call.client, channel: "multi_round_trip" };
+    const outcome = await parts.approvals.answerInBand(ref, session.id, from, answer, answersBefore);
+    const isOver = outcome.kind === "unknown" || (outcome.kind === "not_counted" && outcome.why === "repeated");
+    return isOver ? await refuse("it was answered before") : { kind: "taken" };
+  } catch (error) {
+    return { kind: "refused", response: await refused(parts, evidence, call, session, (end) => end.thrown(error)) };
+  }
+}
+
+async function refused(
+  parts: KernelParts,
+  evidence: Evidence,
+  { requestId, sessionToken }: Asker,
+  session: Session,
+  finish: (answer: Answer) => Promise<CallResponse>,
+): Promise<CallResponse> {
+  const trail = beginTrail(parts.clock);
+  trail.requestId = requestId;
+  trail.session = session;
+  const answer = new Answer(parts, evidence, trail);
+  try {
+    trail.redaction = new CallRedaction(await parts.redactor(), secretsOf({ sessionToken }));
+    return await finish(answer);
+  } catch (error) {
+    return answer.thrown(error);
+  }
+}
+
+/** `undefined` for arguments that no call can have. */
+function digestOf(key: Uint8Array, { tool, arguments: args = {} }: RoundCall): string | undefined {
+  return isJsonObject(args) && jsonProblem(args) === undefined && tool.isWellFormed() ? roundCall(key, tool, args) : undefined;
+}
