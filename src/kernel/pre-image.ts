@@ -9,12 +9,11 @@ import { hex } from "../base/bytes.ts";
 import { blake3Keyed } from "../base/hash.ts";
 import type { JsonObject } from "../base/json.ts";
 import { PRE_IMAGE_BYTES_MAX } from "../base/limits.ts";
-import type { WorkspacePath } from "../model/access.ts";
+import type { Access, WorkspacePath } from "../model/access.ts";
 import type { Denial } from "../model/decision.ts";
 import { Refusal, ToolFailure } from "../model/failure.ts";
 import type { FileAccess } from "../model/files.ts";
 import { type FileScope, readPreImage } from "../sandbox/files/files.ts";
-import type { ResolvedAccess } from "./trail.ts";
 
 /** Pre-images by the path as the call names it, each as the value that an approval is bound to. */
 export type PreImages = ReadonlyMap<string, JsonObject>;
@@ -31,12 +30,7 @@ const CHANGED: Denial = {
  * Reads the pre-images of what the call changes.
  * @throws Refusal when the machine shows that the call would be refused
  */
-export async function preImagesOf(
-  files: FileScope,
-  key: Uint8Array,
-  accesses: readonly ResolvedAccess[],
-  signal: AbortSignal,
-): Promise<PreImages> {
+export async function preImagesOf(files: FileScope, key: Uint8Array, accesses: readonly Access[], signal: AbortSignal): Promise<PreImages> {
   const found = new Map<string, JsonObject>();
   for (const { resource, effect } of accesses) {
     if (resource.kind !== "file" || effect === "read" || found.has(resource.path)) continue;

@@ -190,6 +190,30 @@ describe("the state of the target, at the very moment of the write", () => {
     expect(response.outcome.kind).toBe("success");
   });
 
+  test("a write that waits for the lock of its file goes on by its approval, and not when its session has ended meanwhile", async () => {
+    const kernel = await memoryKernel();
+    await approve(kernel, await askedRef(kernel));
+    const { acquire } = kernel.locks;
+    let looked = false;
+    kernel.locks.acquire = async (wanted) => {
+      if (looked) return acquire(wanted);
+      looked = true;
+      return { kind: "busy", owner: "another kernel", sinceMs: wanted.nowMs };
+    };
+    expect((await ask(kernel)).outcome.kind).toBe("success");
+
+    await approve(kernel, await askedRef(kernel, { path: "AGENTS.md" }));
+    looked = false;
+    kernel.locks.acquire = async (wanted) => {
+      if (looked) return acquire(wanted);
+      looked = true;
+      await kernel.sessions.updateSession(kernel.session.id, { revokedAtMs: kernel.time.nowMs });
+      return { kind: "busy", owner: "another kernel", sinceMs: wanted.nowMs };
+    };
+    expect(denialOf(await ask(kernel, { path: "AGENTS.md" }))).toMatchObject({ reason: "session_revoked" });
+    expect(existsSync(join(kernel.root, "AGENTS.md"))).toBe(false);
+  });
+
   test("without an approval nobody looks: the same change in between does not keep an ordinary write from its file", async () => {
     const kernel = await memoryKernel();
     kernel.ledger.before = ({ type }) => {

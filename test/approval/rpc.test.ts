@@ -38,7 +38,7 @@ test("an approver lists, looks at and decides requests; nobody else's credential
   const approvalRef = asked.kind === "denied" ? (asked.denial.approvalRef ?? "") : "";
   const admin = await newAdminCredential({ HANDRAIL_CONFIG_HOME: place.config }, place.state);
   const ann = await addApprover(place.state, "ann", systemRandom);
-  const client = clientsOf({ socketPath, port: 0 }, "connect").admin;
+  const client = clientsOf({ socketPath, port: 0 }, "connect/1.1").admin;
 
   for (const wrong of [admin, token, "nonsense"]) {
     const refused = { code: Code.Unauthenticated, message: expect.stringContaining("approver's credential") };
