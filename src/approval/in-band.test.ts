@@ -1,3 +1,4 @@
+// Which calls the asking client may answer itself, if a person attends it.
 import { expect, test } from "vitest";
 import type { Access } from "../model/access.ts";
 import { mayBeAnsweredInBand } from "./in-band.ts";

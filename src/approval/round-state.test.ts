@@ -1,3 +1,4 @@
+// State between two rounds of a call opens what it was sealed for, and nothing else.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { ROUND_STATE_CHARACTERS_MAX } from "../base/limits.ts";
