@@ -101,6 +101,7 @@ describe("collecting", () => {
     expect(heldBeyondUse()).toBeGreaterThan(IDLE_HEAP_BYTES_MIN);
     collectHeap();
     expect([heldBeyondUse() > IDLE_HEAP_BYTES_MIN, isUncompiled(run)]).toEqual([false, false]);
+    setFlagsFromString("--flush-liftoff-code"); // as it is by default
     bareCollector({ type: "major", execution: "sync", flavor: "last-resort" });
     expect([isUncompiled(run), run()]).toEqual([true, 7]);
   });

@@ -77,28 +77,20 @@ export function collectHeap(): void {
   const { total_physical_size: held, used_heap_size: used } = getHeapStatistics();
   if (held - used < IDLE_HEAP_BYTES_MIN) return;
   collect ??= findCollector();
-  // Any other flavour keeps the pages of the young generation. This one also throws away the compiled WebAssembly of the whole process,
-  // whose other threads may be running it: some versions of V8 then abort now and then, and the next call compiles it all again.
-  withoutFlag("flush-liftoff-code", () => collect?.({ type: "major", execution: "sync", flavor: "last-resort" }));
-}
-
-/** Runs `work` with a flag of V8 switched off that is on otherwise. */
-function withoutFlag(flag: string, work: () => void): void {
-  setFlagsFromString(`--no-${flag}`);
-  try {
-    work();
-  } finally {
-    setFlagsFromString(`--${flag}`);
-  }
+  // Any other flavour keeps the pages of the young generation.
+  collect?.({ type: "major", execution: "sync", flavor: "last-resort" });
 }
 
 let collect: NodeJS.GCFunction | undefined;
 
 /**
  * V8's own collector. It is exposed to a context made for this alone, and for no longer than that takes: on the command line
- * the flag would make Node refuse its compiled code and start more slowly, and kept it would do so with modules loaded later.
+ * `--expose-gc` would make Node refuse its compiled code and start more slowly, and kept it would do so with modules loaded later.
  */
 function findCollector(): NodeJS.GCFunction | undefined {
+  // Collecting like this also throws away the compiled WebAssembly of the whole process, whose other threads may be running it: V8 then
+  // aborts now and then, and the next call compiles it all again. Off for good, because threads that collect do not know of each other.
+  setFlagsFromString("--no-flush-liftoff-code");
   if (globalThis.gc !== undefined) return globalThis.gc;
   setFlagsFromString("--expose-gc");
   try {
