@@ -51,6 +51,17 @@ test("a session and a tool have rates of their own; a call that one refuses take
   expect((await kernel.call("other", READ)).outcome).toMatchObject({ code: "RATE_LIMITED", retryAfterMs: 1000 });
 });
 
+test("a call that one bucket refuses takes nothing of what the kernel holds of another", async () => {
+  const tools = new Map([["probe", { callsPerMinute: 1, burst: 1 }]]);
+  const kernel = await paced({ session: { callsPerMinute: 60, burst: 32 }, tools });
+  expect((await kernel.call("probe", READ)).outcome.kind).toBe("success");
+  for (let refused = 0; refused < 4; refused += 1)
+    expect((await kernel.call("probe", READ)).outcome).toMatchObject({ code: "RATE_LIMITED" });
+  let admitted = 0;
+  while ((await kernel.call("other", READ)).outcome.kind === "success" && admitted < 40) admitted += 1;
+  expect(admitted).toBe(31);
+});
+
 test("replays and calls that are denied before take nothing, and a limited call keeps its dedupe key free", async () => {
   const kernel = await paced({ principal: { callsPerMinute: 60, burst: 2 } });
   await kernel.call("probe", READ, { dedupeKey: "one" });

@@ -53,6 +53,15 @@ export function rateContract(openTwice: () => Promise<readonly [RateStore, RateS
     expect(await other(NOW_MS + 400)).toEqual({ kind: "granted", calls: [2] });
   });
 
+  test("what another kernel holds leaves no room for what time adds, until its time is over", async () => {
+    const [left, right] = await openTwice();
+    const fast = bucket({ most: 9, limit: { callsPerMinute: 60_000, burst: 4 } });
+    expect(await left.take(request({ buckets: [fast] }))).toEqual({ kind: "granted", calls: [4] });
+    const other = (nowMs: number) => right.take(request({ instance: "ins_b", nowMs, untilMs: nowMs, buckets: [fast] }));
+    expect(await other(NOW_MS + 499)).toEqual({ kind: "granted", calls: [1] });
+    expect(await other(NOW_MS + 520)).toEqual({ kind: "granted", calls: [4] });
+  });
+
   test("no more is given back than was taken, and it is given back once", async () => {
     const [left] = await openTwice();
     await left.take(request({ buckets: [bucket({ most: 3 })] }));
