@@ -1,0 +1,9 @@
+/** Limits of commands that run in a sandbox. */
+import { KIB } from "./units.ts";
+
+/** Milliseconds between asking the processes of a sandbox to end and killing them. */
+export const KILL_GRACE_MS = 500;
+/** Bytes of what the sandbox program says when it fails. */
+export const SANDBOX_MESSAGE_BYTES_MAX = 2 * KIB;
+/** Characters of what it says of its state: two records. */
+export const SANDBOX_STATUS_CHARACTERS_MAX = 4 * KIB;
