@@ -3,6 +3,8 @@ import { KIB } from "./units.ts";
 
 /** Milliseconds between asking the processes of a sandbox to end and killing them. */
 export const KILL_GRACE_MS = 500;
+/** Milliseconds that a view of a workspace may take to be made: a start of Node and a handful of mounts. */
+export const SANDBOX_VIEW_MS = 10_000;
 /** Bytes of what the sandbox program says when it fails. */
 export const SANDBOX_MESSAGE_BYTES_MAX = 2 * KIB;
 /** Characters of what it says of its state: two records. */
