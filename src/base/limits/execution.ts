@@ -9,3 +9,7 @@ export const SANDBOX_VIEW_MS = 10_000;
 export const SANDBOX_MESSAGE_BYTES_MAX = 2 * KIB;
 /** Characters of what it says of its state: two records. */
 export const SANDBOX_STATUS_CHARACTERS_MAX = 4 * KIB;
+/** Mounts that the scope of one command may need: each costs a system call and memory of the machine's kernel. */
+export const SANDBOX_MOUNTS_MAX = 4096;
+/** Files and directories that are looked at before and after a command. */
+export const SANDBOX_ENTRIES_MAX = 1_000_000;

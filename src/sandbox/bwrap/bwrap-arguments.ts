@@ -6,7 +6,7 @@
 import { INSIDE_PROXY_PORT, INSIDE_PROXY_SOCKET, INSIDE_USER, type SandboxMount, type SandboxPlan } from "../plan/plan.ts";
 
 /** Descriptors that a run of bwrap inherits, by what they carry. */
-export const DESCRIPTORS = { seccomp: 3, status: 4, gate: 5, passwd: 6, group: 7 } as const;
+export const DESCRIPTORS = { seccomp: 3, status: 4, gate: 5, ready: 6, passwd: 7, group: 8 } as const;
 
 /** Namespaces that are new in every run, as evidence names them. */
 export const NEW_NAMESPACES = ["user", "mount", "pid", "network", "ipc", "uts", "cgroup"] as const;
@@ -22,8 +22,8 @@ const ISOLATION = [
   "ALL",
 ];
 
-/** Arguments after the program's name. `blank` is an empty file that everybody may read. */
-export function bwrapArguments(plan: SandboxPlan, blank: string): readonly string[] {
+/** Arguments after the program's name. */
+export function bwrapArguments(plan: SandboxPlan): readonly string[] {
   const id = String(INSIDE_USER.id);
   const { temporaryBytesMax } = plan.limits;
   return [
@@ -32,11 +32,11 @@ export function bwrapArguments(plan: SandboxPlan, blank: string): readonly strin
     ...["--proc", "/proc", "--dev", "/dev"],
     ...["--size", String(temporaryBytesMax), "--tmpfs", "/tmp"],
     ...["--ro-bind-data", String(DESCRIPTORS.passwd), "/etc/passwd", "--ro-bind-data", String(DESCRIPTORS.group), "/etc/group"],
-    ...plan.mounts.flatMap((mount) => mountArguments(mount, blank)),
+    ...plan.mounts.flatMap(mountArguments),
     ...(plan.proxySocket === undefined ? [] : ["--ro-bind", plan.proxySocket, INSIDE_PROXY_SOCKET]),
     ...["--remount-ro", "/", "--chdir", plan.workDir, "--clearenv"],
     ...Object.entries(plan.environment).flatMap(([name, value]) => ["--setenv", name, value]),
-    ...["--seccomp", String(DESCRIPTORS.seccomp), "--json-status-fd", String(DESCRIPTORS.status), "--block-fd", String(DESCRIPTORS.gate)],
+    ...["--seccomp", String(DESCRIPTORS.seccomp), "--json-status-fd", String(DESCRIPTORS.status)],
     "--",
     ...started(plan),
   ];
@@ -51,7 +51,7 @@ export function accountFiles(): { readonly passwd: string; readonly group: strin
   };
 }
 
-function mountArguments(mount: SandboxMount, blank: string): readonly string[] {
+function mountArguments(mount: SandboxMount): readonly string[] {
   switch (mount.kind) {
     case "writable":
       return ["--bind", mount.source, mount.target];
@@ -60,21 +60,27 @@ function mountArguments(mount: SandboxMount, blank: string): readonly string[] {
     case "hide_directory":
       return ["--perms", "0555", "--size", "4096", "--tmpfs", mount.target, "--remount-ro", mount.target];
     case "hide_file":
-      return ["--ro-bind", blank, mount.target];
+      // a device, which cannot be opened inside: nothing is read, and nothing written
+      return ["--ro-bind", "/dev/null", mount.target];
     case "link":
       return ["--symlink", mount.points, mount.target];
   }
 }
 
 /**
- * The command under the limits that the machine's kernel counts for each process. They are set inside: from outside that needs a right that a
- * container's root may lack.
+ * The command, behind a program of the machine that says when everything stands, waits until it may begin, and sets the limits that are
+ * counted for each process. They are set inside: from outside that needs a right that a container's root may lack.
  */
 function started({ limits, command, proxySocket }: SandboxPlan): readonly string[] {
   const { processesMax, memoryBytesMax, fileBytesMax, openFilesMax } = limits;
-  const bounds = [`--nproc=${processesMax}`, `--data=${memoryBytesMax}`, `--fsize=${fileBytesMax}`, `--nofile=${openFilesMax}`, "--core=0"];
-  return ["prlimit", ...bounds, "--", ...(proxySocket === undefined ? [] : PROXIED), ...command];
+  const bounds = [processesMax, Math.floor(memoryBytesMax / 1024), Math.floor(fileBytesMax / 512), openFilesMax].map(String);
+  return ["sh", "-c", BEGIN, "sandbox", ...bounds, ...(proxySocket === undefined ? [] : PROXIED), ...command];
 }
+
+/** Of the shell's options for processes every shell knows one. The second line says that the command begins. */
+const BEGIN = `echo >&${DESCRIPTORS.ready}; read -r begin <&${DESCRIPTORS.gate}
+ulimit -p "$1" 2>/dev/null || ulimit -u "$1" && ulimit -d "$2" && ulimit -f "$3" && ulimit -n "$4" && ulimit -c 0 || exit
+echo >&${DESCRIPTORS.ready}; shift 4; exec "$@" ${DESCRIPTORS.gate}<&- ${DESCRIPTORS.ready}>&-`;
 
 /** Waits until the way to the proxy is open: a command that comes first would find nobody there. */
 const PROXIED = [

@@ -6,14 +6,16 @@
  * process of the run is left.
  */
 import { type ChildProcess, spawn } from "node:child_process";
-import { closeSync, writeSync } from "node:fs";
+import { closeSync, readFileSync, writeSync } from "node:fs";
 import type { Readable } from "node:stream";
+import { assert } from "../../base/errors.ts";
 import { KILL_GRACE_MS, SANDBOX_MESSAGE_BYTES_MAX, SANDBOX_STATUS_CHARACTERS_MAX } from "../../base/limits.ts";
 import { ToolFailure } from "../../model/failure.ts";
 import type { SandboxPlan } from "../plan/plan.ts";
 import { descriptorOf, keepDescriptors, openOutputPipe, openPipe } from "../run/pipes.ts";
-import { kill, terminate } from "../run/process-tree.ts";
-import { accountFiles, bwrapArguments } from "./bwrap-arguments.ts";
+import { childrenOf, kill, terminate } from "../run/process-tree.ts";
+import { accountFiles, bwrapArguments, DESCRIPTORS } from "./bwrap-arguments.ts";
+import { mountProblem } from "./mount-check.ts";
 
 /** Why a run was ended from outside. */
 export type EndedBy = "timeout" | "output" | "cancelled";
@@ -39,8 +41,6 @@ export interface BwrapLaunch {
   readonly prefix: readonly string[];
   /** The user that bwrap runs as, where that is not the kernel's own. */
   readonly runAs: { readonly userId: number; readonly groupId: number } | undefined;
-  /** An empty file that this user may read. */
-  readonly blank: string;
 }
 
 /** Called with the numbers of the processes before the command begins; what it throws ends the run. */
@@ -81,6 +81,7 @@ class BwrapRun {
   #status = "";
   #message = "";
   #outputBytes = 0;
+  #lines = 0;
   #gateIsOpen = false;
   #gateIsClosed = false;
   #endedBy: EndedBy | undefined;
@@ -111,15 +112,15 @@ class BwrapRun {
       const stderr = openOutputPipe(runAs);
       keep(stderr.write);
       const [gateRead, gateWrite] = openPipe();
-      keep(gateRead);
       const inherited = [
         keep(descriptorOf(this.#plan.seccomp.bytes)),
         "pipe" as const,
-        gateRead,
+        keep(gateRead),
+        "pipe" as const,
         keep(descriptorOf(Buffer.from(accounts.passwd))),
         keep(descriptorOf(Buffer.from(accounts.group))),
       ];
-      const [program = launch.program, ...rest] = [...launch.prefix, launch.program, ...bwrapArguments(this.#plan, launch.blank)];
+      const [program = launch.program, ...rest] = [...launch.prefix, launch.program, ...bwrapArguments(this.#plan)];
       keepDescriptors();
       const child = spawn(program, rest, {
         cwd: "/",
@@ -132,8 +133,10 @@ class BwrapRun {
       child.once("exit", () => this.#closed());
       this.#listen(stdout.reader, this.#output.stdout);
       this.#listen(stderr.reader, (piece) => this.#onStderr(piece));
-      (child.stdio[4] as Readable).on("data", (data: Buffer) => this.#onStatus(data, () => this.#release(gateWrite, confine)));
-      (child.stdio[4] as Readable).once("close", () => this.#closeGate(gateWrite));
+      const streams = child.stdio as unknown as readonly Readable[];
+      streams[DESCRIPTORS.status]?.on("data", (data: Buffer) => this.#onStatus(data));
+      streams[DESCRIPTORS.ready]?.on("data", (data: Buffer) => this.#onReady(data, () => this.#release(gateWrite, confine)));
+      streams[DESCRIPTORS.ready]?.once("close", () => this.#closeGate(gateWrite));
     } finally {
       for (const descriptor of handedOn) closeSync(descriptor);
     }
@@ -185,19 +188,28 @@ class BwrapRun {
     if (this.#gateIsOpen) this.#output.stderr(piece);
   }
 
-  #onStatus(data: Buffer, release: () => void): void {
+  #onStatus(data: Buffer): void {
     if (this.#status.length > SANDBOX_STATUS_CHARACTERS_MAX) return;
     this.#status += data.toString("latin1");
     const found = /"child-pid"\s*:\s*(\d+)/.exec(this.#status)?.[1];
-    if (found === undefined || this.#innerId !== undefined) return;
-    this.#innerId = Number(found);
-    release();
+    if (found !== undefined) this.#innerId = Number(found);
+  }
+
+  /** The first line says that everything stands, the second that the command begins under its limits. */
+  #onReady(data: Buffer, release: () => void): void {
+    const before = this.#lines;
+    this.#lines += data.toString("latin1").split("\n").length - 1;
+    if (before === 0 && this.#lines > 0) release();
   }
 
   /** Everything that bounds the command stands: it may begin. */
   #release(gate: number, confine: Confine): void {
     try {
-      confine([this.#child?.pid ?? 0, this.#innerId ?? 0]);
+      const inner = this.#innerId;
+      assert(inner !== undefined, "bwrap names its first process before that speaks");
+      const problem = mountProblem(this.#plan, readFileSync(`/proc/${inner}/mountinfo`, "utf8"));
+      if (problem !== undefined) throw changedMeanwhile(problem);
+      confine([this.#child?.pid ?? 0, inner, ...childrenOf(inner)]);
     } catch (error) {
       this.#failed(error);
       this.#closeGate(gate);
@@ -205,7 +217,7 @@ class BwrapRun {
     }
     this.#gateIsOpen = true;
     this.#timers.push(setTimeout(() => this.end("timeout"), this.#plan.limits.timeoutMs));
-    if (this.#endedBy === undefined) writeSync(gate, "!");
+    if (this.#endedBy === undefined) writeSync(gate, "\n");
     else this.#kill();
     this.#closeGate(gate);
   }
@@ -227,7 +239,7 @@ class BwrapRun {
     if (this.#open > 0) return;
     const durationMs = performance.now() - this.#startedMs;
     const exitCode = /"exit-code"\s*:\s*(\d+)/.exec(this.#status)?.[1];
-    const isEnded = exitCode !== undefined || this.#endedBy !== undefined;
+    const isEnded = (exitCode !== undefined && this.#lines > 1) || this.#endedBy !== undefined;
     if (this.#problem !== undefined) this.#settled.reject(this.#problem instanceof ToolFailure ? this.#problem : this.#unavailable());
     else if (!isEnded) this.#settled.reject(this.#child?.signalCode ? KILLED : this.#unavailable());
     else this.#settled.resolve({ exitCode: exitCode === undefined ? undefined : Number(exitCode), endedBy: this.#endedBy, durationMs });
@@ -250,3 +262,12 @@ const KILLED = new ToolFailure(
   "the sandbox was killed from outside, perhaps because the machine ran out of memory",
   "look at the state of the workspace before trying again",
 );
+
+function changedMeanwhile(problem: string): ToolFailure {
+  return new ToolFailure(
+    "RESOURCE_BUSY",
+    `the workspace changed while the sandbox was made (${problem}); the command did not run`,
+    "try again once nothing else moves files there",
+    { afterMs: 100 },
+  );
+}

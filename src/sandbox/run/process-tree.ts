@@ -25,7 +25,8 @@ export function kill({ outerId, innerId }: SandboxProcesses): void {
   signal(outerId, "SIGKILL");
 }
 
-function childrenOf(id: number): readonly number[] {
+/** The processes that a process has started and that still are. */
+export function childrenOf(id: number): readonly number[] {
   try {
     return readFileSync(`/proc/${id}/task/${id}/children`, "latin1").trim().split(" ").filter(Boolean).map(Number);
   } catch {
