@@ -13,3 +13,7 @@ export const SANDBOX_STATUS_CHARACTERS_MAX = 4 * KIB;
 export const SANDBOX_MOUNTS_MAX = 4096;
 /** Files and directories that are looked at before and after a command. */
 export const SANDBOX_ENTRIES_MAX = 1_000_000;
+/** Views of workspaces that one kernel holds at once; each is a waiting process. */
+export const SANDBOX_VIEWS_MAX = 16;
+/** Commands that one kernel runs at once. */
+export const SANDBOX_RUNS_MAX = 64;
