@@ -5,6 +5,7 @@
  * Each constant names its unit last (`Bytes`, `Ms`, `Max` for counts) and says why it has its value.
  */
 export * from "./limits/approvals.ts";
+export * from "./limits/commands.ts";
 export * from "./limits/content.ts";
 export * from "./limits/execution.ts";
 export * from "./limits/files.ts";
