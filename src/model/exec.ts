@@ -60,6 +60,8 @@ export interface ExecOutcome {
   /** As far as the machine counts it for the run alone. */
   readonly usage?: { readonly processorMs: number; readonly memoryBytesMax: number };
   readonly enforced: ExecEnforcement;
+  /** What it made under names whose making asks or is refused, and where that is now: nothing is lost, and nothing takes effect. */
+  readonly putAside: readonly { readonly path: string; readonly now: string }[];
 }
 
 /** Runs commands in the workspace of the call. */

@@ -17,3 +17,7 @@ export const SANDBOX_ENTRIES_MAX = 1_000_000;
 export const SANDBOX_VIEWS_MAX = 16;
 /** Commands that one kernel runs at once. */
 export const SANDBOX_RUNS_MAX = 64;
+/** Milliseconds that a command may run when the call does not say. */
+export const EXEC_TIMEOUT_MS = 120_000;
+/** Bytes of each end of each stream of a command's output that are shown when the call does not say. */
+export const EXEC_KEPT_BYTES = 50_000;

@@ -16,7 +16,7 @@ export type Reach = "hidden" | "read" | "write";
 /** The scope of a call. Paths are relative to the workspace root, which is `.`. */
 export interface ScopeJudge {
   /** Of something that is there. */
-  readonly entry: (path: string) => Reach;
+  readonly entry: (path: string, isDirectory: boolean) => Reach;
   /** Of anything new below a directory. */
   readonly below: (directory: string) => "read" | "write";
   /** Directories that are one thing: what they hold is not looked at. */
@@ -63,14 +63,14 @@ export function workspaceMounts({ source, list }: WorkspaceSource, judge: ScopeJ
     add({ kind: reach === "write" ? "writable" : "read_only", source: at(source, path), target: at(INSIDE_WORKSPACE, path) });
   const entries = counter();
   const visit = (directory: string, inherited: "read" | "write" | undefined): void => {
-    const below = judge.isWhole(directory) ? readOrWrite(judge.entry(directory)) : judge.below(directory);
+    const below = judge.isWhole(directory) ? readOrWrite(judge.entry(directory, true)) : judge.below(directory);
     if (below !== inherited) show(directory, below);
     if (judge.isWhole(directory)) return;
     for (const { name, kind } of list(directory)) {
       entries();
       const path = directory === "." ? name : `${directory}/${name}`;
       if (kind === "link") continue;
-      const reach = kind === "other" ? "hidden" : judge.entry(path);
+      const reach = kind === "other" ? "hidden" : judge.entry(path, kind === "directory");
       if (reach !== "write") standing.add(path);
       if (reach === "hidden") add({ kind: kind === "directory" ? "hide_directory" : "hide_file", target: at(INSIDE_WORKSPACE, path) });
       else if (kind === "directory") visit(path, below);
@@ -91,10 +91,10 @@ export function unexpected({ list }: Pick<WorkspaceSource, "list">, judge: Scope
       entries();
       const path = directory === "." ? name : `${directory}/${name}`;
       if (standing.has(path)) {
-        if (kind === "directory" && judge.entry(path) === "read") visit(path);
+        if (kind === "directory" && judge.entry(path, true) === "read") visit(path);
         continue;
       }
-      if (judge.entry(path) !== "write" && judge.below(directory) === "write") found.push(path);
+      if (judge.entry(path, kind === "directory") !== "write" && judge.below(directory) === "write") found.push(path);
       else if (kind === "directory") visit(path);
     }
   };
