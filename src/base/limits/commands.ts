@@ -2,7 +2,7 @@
 import { KIB } from "./units.ts";
 
 /** Characters of a command that are looked through; a longer one may do anything, as far as policy can tell. */
-export const COMMAND_PARSED_CHARACTERS_MAX = 64 * KIB;
+export const COMMAND_PARSED_CHARACTERS_MAX = 32 * KIB;
 /** Commands of one line that policy is asked about, each for some tenth of a millisecond; in a line with more, anything may run. */
 export const COMMANDS_PER_LINE_MAX = 256;
 /** Levels of commands in commands (`sh -c`, substitutions, groups) that are followed. */
