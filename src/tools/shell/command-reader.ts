@@ -55,6 +55,9 @@ export class CommandReader {
   readonly #dangers = new Set<CommandDanger>();
   #wanders = false;
   #relative = false;
+  /** A text that would be a substitution stands somewhere as data, and something takes the value of a variable for an expression. */
+  #hidesCode = false;
+  #evaluates = false;
 
   constructor(grammar: Grammar, characters: readonly string[]) {
     this.#grammar = grammar;
@@ -81,6 +84,7 @@ export class CommandReader {
   /** What was found; a line about which something is not clear may run anything, so that is named too. */
   found(text: string): Found {
     if (this.#wanders && this.#relative) this.doubt("dynamic_redirection");
+    if (this.#hidesCode && this.#evaluates) this.doubt("dynamic_code");
     const dangers = [...this.#dangers].sort();
     const rest: CommandResource[] = [];
     if (dangers.length > 0) {
@@ -177,6 +181,18 @@ export class CommandReader {
         break;
       case "Assignment":
         this.#sets(node.name);
+        if (node.index !== undefined) this.#evaluates = true;
+        break;
+      case "Word": {
+        const { known, text } = readWord(node);
+        if (known && SUBSTITUTION.test(text)) this.#hidesCode = true;
+        break;
+      }
+      case "ArithmeticWord":
+        if (!/^\d*$/.test(node.value)) this.#evaluates = true;
+        break;
+      case "TestBinary":
+        if (/^-(?:eq|ne|lt|le|gt|ge)$/.test(node.operator)) this.#evaluates = true;
         break;
       default:
     }
@@ -259,6 +275,7 @@ export class CommandReader {
     }
     const name = programName(head.text);
     const dangers = new Set(dangersOf(name, args, place.input));
+    if (EVALUATORS.has(name) && (name !== "printf" || args[0]?.text.startsWith("-v"))) this.#evaluates = true;
     if (!/^[!-~]+$/.test(head.text)) dangers.add("lookalike");
     const shell = shellRun(name, args, place.input);
     const { runs, sets } = unwrap(name, args);
@@ -331,6 +348,25 @@ export class CommandReader {
     }
   }
 }
+
+/** What bash would run if it took a text for code. */
+const SUBSTITUTION = /\$\(|`|[<>]\(/;
+/** Builtins that take names or numbers for expressions, in which a substitution is run. */
+const EVALUATORS = new Set([
+  "let",
+  "declare",
+  "typeset",
+  "local",
+  "export",
+  "readonly",
+  "unset",
+  "read",
+  "printf",
+  "test",
+  "[",
+  "wait",
+  "mapfile",
+]);
 
 /** Kinds of node that count as a level. */
 const LEVELS = new Set<string>(["Script", "CompoundList", "Subshell", "BraceGroup", "Redirected"]);
