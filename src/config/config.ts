@@ -22,6 +22,7 @@ import { approvalSettings } from "./approvals.ts";
 import { capabilitySettings } from "./capabilities.ts";
 import { limitSettings } from "./limits.ts";
 import { redactionSettings } from "./redaction.ts";
+import { sandboxSettings } from "./sandbox.ts";
 import { parseYaml, shortened } from "./yaml.ts";
 
 const listOf = <T extends z.ZodType>(entry: T) => z.array(entry).max(CONFIG_LIST_ENTRIES_MAX);
@@ -83,6 +84,7 @@ const settings = z
     redaction: redactionSettings.prefault({}),
     /** What the operator says about single tools. */
     capabilities: capabilitySettings.default({}),
+    sandbox: sandboxSettings.prefault({}),
     roles: listOf(role).default([...BUILT_IN_ROLES]),
     workspaces: listOf(workspace).default([]),
   })

@@ -243,6 +243,7 @@ export class Evidence {
       ...(session && { role: session.role, preset: session.preset }),
       ...(trail.accesses.length > 0 && clean(trail, { accesses: trail.accesses.map(accessFact) })),
       ...markFact(trail),
+      ...(trail.sandboxed && { sandbox: trail.sandboxed }),
       ...(trail.rules.length > 0 && { rules: trail.rules }),
       ...(trail.approval && { approvalRef: trail.approval.ref, approvalId: trail.approval.id }),
       ...(trail.obligations.length > 0 && { obligations: trail.obligations }),

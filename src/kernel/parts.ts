@@ -20,6 +20,7 @@ import type { PolicyEngine } from "../policy/policy.ts";
 import type { Redactor } from "../redact/redact.ts";
 import type { WorkspaceRoots } from "../sandbox/files/files.ts";
 import type { LockStore } from "../sandbox/lock-store.ts";
+import type { Sandbox, SandboxLimits } from "../sandbox/sandbox.ts";
 import type { ArmingStore } from "../session/arming-store.ts";
 import type { SessionStore } from "../session/session-store.ts";
 import type { KillSwitch } from "./kill-switch.ts";
@@ -59,6 +60,14 @@ export interface WorkspaceCatalog {
   readonly open: (session: Session) => Promise<OpenWorkspace>;
 }
 
+/** The sandbox of the configuration in force. */
+export interface KernelSandbox {
+  /** What one command may use; its time is the call's own. */
+  readonly limits: () => Omit<SandboxLimits, "timeoutMs">;
+  /** Loads the sandbox. */
+  readonly open: () => Promise<Sandbox>;
+}
+
 /** The parts of one kernel instance. */
 export interface KernelParts {
   readonly clock: Clock;
@@ -88,6 +97,8 @@ export interface KernelParts {
   /** Executes calls with a dedupe key at most once. */
   readonly dedupe: Dedupe;
   readonly workspaces: WorkspaceCatalog;
+  /** Where commands run. */
+  readonly sandbox: KernelSandbox;
   readonly ledger: EventSink;
   /** Keys the digests of arguments in evidence, so that short secrets cannot be guessed from them. */
   readonly argumentsKey: Uint8Array;

@@ -3,6 +3,7 @@
  * refusal at any point is recorded with exactly what was known then.
  */
 import type { Clock } from "../base/clock.ts";
+import type { JsonObject } from "../base/json.ts";
 import type { Claim } from "../dedupe/dedupe.ts";
 import type { Access, WorkspacePath } from "../model/access.ts";
 import type { ToolCall } from "../model/call.ts";
@@ -101,6 +102,8 @@ export interface Trail {
   readonly changes: Changes;
   /** The tool failed, and nothing stands of what it tried. */
   unaffected?: boolean;
+  /** What contained the commands of the call. */
+  sandboxed?: JsonObject;
   /** The tool returned: its effect stands, whatever becomes of its result. */
   done?: boolean;
 }

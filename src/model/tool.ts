@@ -7,6 +7,7 @@ import type { JsonObject } from "../base/json.ts";
 import type { Access } from "./access.ts";
 import type { ToolCapability } from "./capability.ts";
 import type { ContentAccess } from "./content.ts";
+import type { ExecAccess } from "./exec.ts";
 import type { FileAccess } from "./files.ts";
 import type { Label } from "./label.ts";
 import type { LeaseBudget } from "./lease.ts";
@@ -42,6 +43,7 @@ export interface ToolContext {
   readonly files: FileAccess;
   readonly search: SearchAccess;
   readonly content: ContentAccess;
+  readonly exec: ExecAccess;
   /** The secrets in `bytes`, sorted: for a tool that shows or matches parts of something. Results are redacted in any case. */
   readonly hidden: (bytes: Uint8Array) => readonly HiddenRange[];
   readonly audit: ToolAudit;

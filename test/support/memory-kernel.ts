@@ -52,6 +52,7 @@ import { createPolicyEngine, type PolicyEngine } from "../../src/policy/policy.t
 import { createRedactor, type Redactor } from "../../src/redact/redact.ts";
 import { openWorkspaceRoots } from "../../src/sandbox/files/files.ts";
 import type { LockStore } from "../../src/sandbox/lock-store.ts";
+import { openSandbox } from "../../src/server/open-sandbox.ts";
 import { policyActions, policySources } from "../../src/server/policies.ts";
 import type { ArmingStore } from "../../src/session/arming-store.ts";
 import { mintSession } from "../../src/session/session.ts";
@@ -436,6 +437,7 @@ function fixedParts(clock: Clock, root: string, tools: readonly Tool[], options:
       },
     },
     registry,
+    sandbox: openSandbox({ operator: { settings: defaultSettings() } }, "ins_test").sandbox,
     redactor: options.brokenRedactor ?? (() => options.redactor ?? builtInRedactor()),
     guesses: new SecretGuesses(),
     locks: memoryLocks(),
