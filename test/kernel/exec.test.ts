@@ -19,7 +19,7 @@ function runner(run?: (command: string) => ExecRequest): Tool {
     title: "Run",
     description: "runs a command",
     parameters,
-    capability: { effect: "exec", risk: "low", approval: { level: "auto" }, labels: { outputTrust: "verified" } },
+    capability: { effect: "exec", risk: "low", approval: { level: "auto" }, labels: { outputTrust: "verified" }, sizedByCaller: true },
     analyse: (args) => [{ resource: commandOf(["sh", "-c", parameters.parse(args).command]), effect: "exec" }],
     async execute(args, { exec }) {
       const { command } = parameters.parse(args);
