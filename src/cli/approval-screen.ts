@@ -72,7 +72,7 @@ function entryRow({ view, message }: Board): readonly string[] {
   if (view.kind === "request" && view.entry !== undefined) {
     const { what, text } = view.entry;
     return [
-      `${what === "reason" ? "reason to deny, for the agent too" : "approve for how long, such as 15m"} (enter, or escape): ${visibleLine(text)}`,
+      `${what === "reason" ? "reason to deny, for the record" : "approve for how long, such as 15m"} (enter, or escape): ${visibleLine(text)}`,
     ];
   }
   return [visibleLine(message)];

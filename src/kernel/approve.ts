@@ -69,13 +69,13 @@ async function approveAsked(
 ): Promise<Ended | undefined> {
   const { tool, caller } = trail;
   assert(tool && caller, "only an authenticated call asks");
+  trail.waited = true; // files, stores and people take their time
   const bound = await bindAsk(parts, trail, caller, policy, asks, waiter.signal);
   const standing = await parts.approvals.look(bound);
   if (standing.kind === "granted") return use(parts, trail, bound, standing.approval);
   if (standing.kind !== "pending" && standing.kind !== "none") return denial(deniedBy(standing.kind, standing.approval));
   const asked = standing.kind === "pending" ? standing.approval : await ask(parts, trail, policy, asks, bound, waiter);
   if (asked instanceof ToolFailure) return { kind: "failure", failure: asked };
-  trail.waited = true;
   const end = await parts.approvals.wait(asked, waiter.signal, waiter.inBand);
   switch (end.kind) {
     case "settled":

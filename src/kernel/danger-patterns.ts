@@ -2,8 +2,8 @@
  * Danger patterns: whether the arguments of a call look dangerous by what its tool, or the operator, declared.
  *
  * They are tried on the canonical JSON of the arguments, by an engine whose time is linear in the text; what JSON writes
- * with escapes is tried as it is, too, so that a tab is white space to a pattern. The engine is loaded once a tool has
- * patterns. INVARIANT: what cannot be looked through counts as dangerous: arguments that are too large or too deep, and
+ * with escapes is tried as it is, too, so that a tab is white space to a pattern, and bytes are tried as the text that they
+ * are, so that the wire's form of a call hides nothing. The engine is loaded once a tool has patterns. INVARIANT: what cannot be looked through counts as dangerous: arguments that are too large or too deep, and
  * every call before the engine is there.
  */
 import type { RRegexSet } from "rregex";
@@ -17,7 +17,7 @@ import {
   DANGER_TEXT_DEPTH_MAX,
 } from "../base/limits.ts";
 import { linearPattern, tooManyStates } from "./linear-pattern.ts";
-import { plainArguments } from "./plain-arguments.ts";
+import { readableArguments } from "./plain-arguments.ts";
 
 /** Why a call counts as dangerous: the pattern's place in the declaration, from 1 on, or `unread` where no pattern was tried. */
 export interface Danger {
@@ -118,7 +118,7 @@ function readied(patterns: readonly RegExp[]): Prepared {
 function textsOf(args: unknown, charactersMax: number): readonly string[] | undefined {
   if (typeof args !== "object" || args === null) return undefined;
   const values: string[] = [];
-  const plain = plainArguments(args as Readonly<Record<string, unknown>>);
+  const plain = readableArguments(args as Readonly<Record<string, unknown>>);
   if (!collect(plain, values, { left: charactersMax }, 0)) return undefined;
   const canonical = canonicalJson(plain);
   if (canonical.length > charactersMax * ESCAPES_MAX) return undefined;

@@ -109,7 +109,9 @@ export class Evidence {
   /** Records a refusal; `undefined` when it was only counted. */
   async denied(trail: Trail, denial: Denial): Promise<number | undefined> {
     if (mayFlood(trail, denial) && !this.#admitRefusal(trail)) return undefined;
-    const facts = { ...this.#callFacts(trail), ...denialFacts(denial), ...severityFact(trail, "warning") };
+    // What was changed before is recorded with the outcome that follows, and what was spent with it.
+    const spent = trail.changes.any ? {} : spentFact(trail, true);
+    const facts = { ...this.#callFacts(trail), ...denialFacts(denial), ...spent, ...severityFact(trail, "warning") };
     const entry = this.#record(
       "tool_execution_denied",
       trail,

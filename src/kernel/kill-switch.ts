@@ -89,10 +89,16 @@ export class KillSwitch {
     return this.#beginning;
   }
 
-  /** The bell broke: the next call listens to it anew. */
-  lost(): void {
+  /** The bell broke: it is listened to anew, or what runs ends, because nobody could end it any more. Never rejects. */
+  async lost(): Promise<void> {
     this.#stopListening?.();
     this.#stopListening = undefined;
+    try {
+      await this.listen();
+    } catch (error) {
+      this.#parts.onInternalError(error);
+      for (const call of this.#running) end(call, UNKNOWN);
+    }
   }
 
   /** Why the session's principal must not act in its workspace. */
@@ -119,15 +125,13 @@ export class KillSwitch {
     this.#looks += 1;
     endTurn(); // what was read before the bell rang says nothing
     const judged = new Map<string, Promise<Denial | undefined>>();
-    for (const { trail, controller } of [...this.#running]) {
-      const { session } = trail;
-      if (session === undefined || trail.stopped !== undefined) continue;
+    for (const call of [...this.#running]) {
+      const { session, stopped } = call.trail;
+      if (session === undefined || stopped !== undefined) continue;
       const judging = judged.get(session.id) ?? this.#judge(session);
       judged.set(session.id, judging);
       const denial = await judging;
-      if (denial === undefined) continue;
-      trail.stopped = denial;
-      controller.abort();
+      if (denial !== undefined) end(call, denial);
     }
   }
 
@@ -153,6 +157,7 @@ export class KillSwitch {
 
   async #begin(): Promise<void> {
     this.#stopListening = await this.#parts.bell.listen("freezes", () => void this.look());
+    await this.look(); // what rang while nobody listened was not heard
   }
 
   async #store(freeze: Freeze): Promise<boolean> {
@@ -179,6 +184,11 @@ export class KillSwitch {
       }
     }
   }
+}
+
+function end({ trail, controller }: Running, denial: Denial): void {
+  trail.stopped ??= denial;
+  controller.abort();
 }
 
 const EVERYBODY = "";

@@ -2,15 +2,16 @@
  * Rate limits and budgets as the pipeline meets them: how fast calls come, what a call reserves before it runs, what it may
  * still take while it runs, and what it has spent when it is answered.
  *
- * Calls of whom nothing is limited pass without a wait. INVARIANTS: no limited call runs without a reservation; a call that was
- * denied, or never ran, spends nothing; a reservation is settled with the call's one answer.
+ * Calls of whom nothing is limited pass without a wait. INVARIANTS: no limited call runs without a reservation; a call that never
+ * ran spends nothing, and one that was denied while it ran only what its tool may have paid others; a reservation is settled
+ * with the call's one answer.
  */
 import { assert } from "../base/errors.ts";
 import type { JsonObject } from "../base/json.ts";
 import { LEASE_DEPTH_MAX, RESERVED_DURATION_MS, RESERVED_RESULT_BYTES, SLOW_STORE_MS } from "../base/limits.ts";
 import { accountsOf, mustPay } from "../budget/accounts.ts";
 import type { Need } from "../budget/budget.ts";
-import { BUDGET_MEMBERS, budgetUnit, NOTHING } from "../model/budget.ts";
+import { type Amounts, BUDGET_MEMBERS, budgetUnit, NOTHING } from "../model/budget.ts";
 import { allow, type Denial, deny, type Verdict } from "../model/decision.ts";
 import { ToolFailure } from "../model/failure.ts";
 import type { Lease, LeaseBudget } from "../model/lease.ts";
@@ -130,16 +131,24 @@ export function outOfTime({ spending, changes }: Trail): ToolFailure | undefined
 /** Pays for a result before it is handed over: one that nothing is left for is withheld. */
 export async function paid(trail: Trail, finished: Finished, output: ToolOutput, { transfer }: Waiter): Promise<Finished> {
   const { spending } = trail;
-  if (spending === undefined || finished instanceof ToolFailure) return finished;
-  const lacking = await spending.charge(finished.outputBytes + (transfer?.opened?.lengthBytes ?? 0), output.consumed ?? {});
-  if (lacking === undefined) return finished;
+  if (spending === undefined) return finished;
+  const bytes = finished instanceof ToolFailure ? 0 : finished.outputBytes + (transfer?.opened?.lengthBytes ?? 0);
+  const lacking = await spending.charge(bytes, output.consumed ?? {});
+  if (lacking === undefined || finished instanceof ToolFailure) return finished;
   const done = trail.tool?.capability.effect === "read" ? "" : "; what the call did stands";
   return new ToolFailure("OUTPUT_LIMIT", `the result is withheld: ${lacking.message}${done}`, lacking.fix ?? "ask for less of it");
 }
 
-/** Settles what the call spent: nothing when it was denied or never ran. Never rejects. */
-export async function settleBudget({ spending, ran }: Trail, isDenied: boolean): Promise<void> {
-  if (spending !== undefined) await spending.settle(ran && !isDenied ? spending.spent : NOTHING);
+/** Settles what the call spent. Never rejects. */
+export async function settleBudget(trail: Trail, isDenied: boolean): Promise<void> {
+  await trail.spending?.settle(spentBy(trail, isDenied));
+}
+
+/** Nothing when it never ran; when it was denied while it ran, what its tool may have paid others: nobody gets that back. */
+function spentBy({ spending, ran }: Trail, isDenied: boolean): Amounts {
+  if (spending === undefined || !ran) return NOTHING;
+  const { spent } = spending;
+  return isDenied ? { ...NOTHING, tokens: spent.tokens, costMicros: spent.costMicros } : spent;
 }
 
 /** What a call has spent, in the unit of its tool; `undefined` where nothing limits it. */
@@ -147,9 +156,9 @@ export function consumedOf({ spending, tool }: Trail): number | undefined {
   return spending && tool && spending.spent[budgetUnit(tool.capability)];
 }
 
-/** What a call has spent, for evidence: nothing is said where nothing is limited, or the tool never ran. */
-export function spentFact({ spending, ran }: Trail): JsonObject {
-  if (spending === undefined || !ran) return {};
-  const { spent } = spending;
-  return { consumed: Object.fromEntries(BUDGET_MEMBERS.filter((member) => spent[member] > 0).map((member) => [member, spent[member]])) };
+/** What a call has spent, for evidence: nothing is said where nothing is limited, or nothing was spent. */
+export function spentFact(trail: Trail, isDenied = false): JsonObject {
+  const spent = spentBy(trail, isDenied);
+  const members = BUDGET_MEMBERS.filter((member) => spent[member] > 0);
+  return members.length === 0 ? {} : { consumed: Object.fromEntries(members.map((member) => [member, spent[member]])) };
 }

@@ -2,8 +2,9 @@
  * What one call spends: its reservation, the measure of what it really uses, and the alarm clock of a tool whose budget has
  * little time left.
  *
- * The kernel measures calls, time and bytes itself; tokens and cost are what the tool says. INVARIANT: no byte of a result is handed over
- * that is not reserved.
+ * The kernel measures calls, time and bytes itself; tokens and cost are what the tool says, and what it reserved of them for as
+ * long as it says nothing. INVARIANT: no byte of a result is handed over that is not reserved. INVARIANT: whoever cancels a call,
+ * or makes it fail, gets none of its tokens and none of its cost back.
  */
 import type { Clock } from "../base/clock.ts";
 import { canonicalJson, type JsonObject } from "../base/json.ts";
@@ -40,7 +41,8 @@ export class Spending {
   /** What the call has spent; the first look stops its clock. */
   get spent(): Amounts {
     this.#end();
-    const { tokens = 0, costMicros = 0 } = this.#consumed;
+    const { granted } = this.#reservation;
+    const { tokens = granted.tokens, costMicros = granted.costMicros } = this.#consumed;
     return {
       calls: 1,
       durationMs: toAmount(this.#durationMs ?? 0),

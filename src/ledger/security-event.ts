@@ -36,8 +36,19 @@ export interface SecurityEvent {
   readonly details: JsonObject | null;
 }
 
-/** How severe an event is that does not say so itself. */
-const SEVERITY_OF: Partial<Record<EventType, Severity>> = {
+/** How severe an event is that does not say so itself; `undefined` takes no part. Every type is decided here. */
+const SEVERITY_OF: Readonly<Record<EventType, Severity | undefined>> = {
+  kernel_started: undefined,
+  kernel_stopped: undefined,
+  tool_selected: undefined,
+  tool_executed: undefined,
+  tool_replayed: undefined,
+  tool_audit: undefined,
+  mark_raised: undefined,
+  budget_settled: undefined,
+  content_stored: undefined,
+  content_collected: undefined,
+  content_references_rebuilt: undefined,
   workspace_violation: "warning",
   command_violation: "warning",
   flow_violation: "warning",
@@ -71,10 +82,15 @@ const SEVERITY_OF: Partial<Record<EventType, Severity>> = {
   requests_refused: "info",
   session_created: "info",
   session_revoked: "info",
+  lease_created: "info",
+  lease_derived: "info",
+  lease_renewed: "info",
+  lease_released: "info",
   admin_credential_made: "warning",
   policy_loaded: "info",
   policy_rejected: "warning",
   settings_loaded: "info",
+  gates_loaded: "info",
   workspace_trusted: "warning",
   workspace_trust_revoked: "info",
   file_lock_broken: "warning",

@@ -38,17 +38,14 @@ export interface Approver {
  * @throws KernelError USAGE for a name that cannot be, or is taken
  */
 export async function addApprover(stateDirectory: string, name: string, random: RandomBytes): Promise<string> {
-  requireApproverName(name);
+  await requireFreeName(stateDirectory, name);
   const directory = join(stateDirectory, DIRECTORY);
-  if ((await listApprovers(stateDirectory)).length >= APPROVERS_MAX)
-    throw new KernelError("USAGE", `there are ${APPROVERS_MAX} approvers already; remove one with \`handrail approvers remove\``);
   const token = `apr_${name}.${Buffer.from(random(TOKEN_BYTES)).toString("base64url")}`;
   try {
     await mkdir(directory, { mode: 0o700, recursive: true });
     await writeNew(join(directory, name + SUFFIX), `${blake3Hex(token)}\n`);
   } catch (cause) {
-    if (codeOf(cause) === "EEXIST")
-      throw new KernelError("USAGE", `there is an approver \`${name}\` already; choose another name, or remove that one first`);
+    if (codeOf(cause) === "EEXIST") throw taken(name);
     throw new KernelError("STORE_UNAVAILABLE", `the approver's credential cannot be stored in \`${directory}\``, cause);
   }
   return token;
@@ -127,6 +124,19 @@ export async function approverToken(environment: Environment, operatorPath: stri
 export function requireApproverName(name: string): void {
   if (!NAME.test(name))
     throw new KernelError("USAGE", `\`${name}\` cannot be an approver's name; use lower-case letters, digits, \`_\` and \`-\`, at most 64`);
+}
+
+/** @throws KernelError USAGE for a name that cannot be, or is taken, or when there are too many approvers */
+export async function requireFreeName(stateDirectory: string, name: string): Promise<void> {
+  requireApproverName(name);
+  const names = await namesIn(join(stateDirectory, DIRECTORY));
+  if (names.includes(name)) throw taken(name);
+  if (names.length >= APPROVERS_MAX)
+    throw new KernelError("USAGE", `there are ${APPROVERS_MAX} approvers already; remove one with \`handrail approvers remove\``);
+}
+
+function taken(name: string): KernelError {
+  return new KernelError("USAGE", `there is an approver \`${name}\` already; choose another name, or remove that one first`);
 }
 
 async function namesIn(directory: string): Promise<readonly string[]> {

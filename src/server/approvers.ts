@@ -6,6 +6,7 @@ import {
   listApprovers,
   removeApprover,
   requireApproverName,
+  requireFreeName,
   saveApproverToken,
 } from "./approver-credentials.ts";
 import { type KernelOptions, type OpenKernel, openKernel } from "./compose.ts";
@@ -27,9 +28,19 @@ export async function newApprover(
 ): Promise<{ readonly token: string } | { readonly savedAs: string }> {
   requireApproverName(name);
   return withKernel(environment, directories, async (kernel) => {
-    await kernel.administration.recordApprover("approver_added", name);
-    const token = await addApprover(kernel.stateDirectory, name, systemRandom);
-    return save ? { savedAs: await saveApproverToken(kernel.operator.path, token) } : { token };
+    const { stateDirectory, administration, operator } = kernel;
+    await requireFreeName(stateDirectory, name);
+    await administration.recordApprover("approver_added", name);
+    const token = await addApprover(stateDirectory, name, systemRandom);
+    if (!save) return { token };
+    try {
+      return { savedAs: await saveApproverToken(operator.path, token) };
+    } catch (error) {
+      // A credential that nobody holds would keep its name, and have calls wait for an approver who is none.
+      await removeApprover(stateDirectory, name);
+      await administration.recordApprover("approver_removed", name);
+      throw error;
+    }
   });
 }
 

@@ -72,8 +72,7 @@ export class FreezeAdministration {
       atMs: clock.nowMs(),
     };
     const isNew = await freezes.insertFreeze(freeze);
-    await this.#ring();
-    await this.#recordFrozen("killed", "", { ...target, isNew }, act);
+    await this.#tell("killed", "", { ...target, isNew }, act);
     return freeze;
   }
 
@@ -89,8 +88,7 @@ export class FreezeAdministration {
     checkedReason(act.reason);
     const session = await sessions.updateSession(id, { frozenAtMs: clock.nowMs() });
     if (session === undefined) throw unknownSession(id);
-    await this.#ring();
-    await this.#recordFrozen("frozen", id, { scope: "session", cause: "operator" }, act);
+    await this.#tell("frozen", id, { scope: "session", cause: "operator" }, act);
     return session;
   }
 
@@ -124,6 +122,15 @@ export class FreezeAdministration {
     const session = await this.#parts.sessions.findSession(id);
     if (session === undefined) throw unknownSession(id);
     return session;
+  }
+
+  /** Ends what runs, and records the freeze also where that cannot be told. */
+  async #tell(type: EventType, sessionId: string, facts: JsonObject, act: FreezeAct): Promise<void> {
+    try {
+      await this.#ring();
+    } finally {
+      await this.#recordFrozen(type, sessionId, facts, act);
+    }
   }
 
   async #ring(): Promise<void> {

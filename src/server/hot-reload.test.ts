@@ -292,6 +292,23 @@ describe("settings", () => {
     expect(told).toEqual(["handrail.yaml reloaded: alert, tools changed"]);
   });
 
+  test("that name a tool which is not there are told of, wherever a tool is named", async () => {
+    for (const settings of [
+      "tools: { disabled: [raed_file] }",
+      "capabilities: { raed_file: {} }",
+      "limits: { rate: { tools: { raed_file: { calls_per_minute: 1 } } } }",
+    ]) {
+      place.put("config/handrail.yaml", "preset: dev\n");
+      const { reload, told } = await reloading();
+      place.put("config/handrail.yaml", `${settings}\n`);
+      await reload.look();
+      expect([settings, told]).toEqual([
+        settings,
+        expect.arrayContaining([expect.stringContaining("`raed_file`, which no tool is called")]),
+      ]);
+    }
+  });
+
   test("and policies change together or not at all", async () => {
     putPolicy(forbid("a"));
     const { reload, live, decide } = await reloading();

@@ -62,6 +62,9 @@ const RELOADED_SETTINGS: ReadonlySet<string> = new Set([
   "limits",
 ]);
 
+/** Settings in which a tool's name can be misspelt. */
+const NAMING_TOOLS: ReadonlySet<string> = new Set(["tools", "capabilities", "limits"]);
+
 /** The reload of one kernel. */
 export class HotReload {
   readonly #parts: ReloadParts;
@@ -178,8 +181,8 @@ export class HotReload {
     this.#judged = digest;
     for (const { preset, policy: hash } of prepared.changes) this.#parts.tell(`policy reloaded: preset ${preset} is ${hash} now`);
     if (settings.length > 0) this.#parts.tell(settingsMessage(settings));
-    const misspelt =
-      settings.includes("tools") || settings.includes("capabilities") ? warningOfUnknownTools(operator, inputs.tools) : undefined;
+    const namesTools = settings.some((name) => NAMING_TOOLS.has(name));
+    const misspelt = namesTools ? warningOfUnknownTools(operator, inputs.tools) : undefined;
     if (misspelt !== undefined) this.#parts.tell(misspelt);
     if (gates[0].hash === gates[1].hash) return;
     this.#parts.tell("modes, skills, tool specs and policy.json reloaded");

@@ -159,7 +159,7 @@ async function openStores(stateDirectory: string, onInternalError: (error: unkno
   const locks = await openLockStore(stateDirectory);
   const violations = openViolationStore(stateDirectory);
   const bell = await openBell(stateDirectory, (error) => {
-    killSwitch.lost();
+    void killSwitch.lost();
     onInternalError(error);
   });
   const killSwitch = new KillSwitch({ ...state, bell, clock: systemClock, onInternalError });

@@ -116,6 +116,18 @@ describe("what is asked", () => {
   });
 });
 
+test("a read that uses an approval which stands already is looked at again as well: using it took time", async () => {
+  const tool = testTool("peek", () => ({ kind: "data", data: {} }), { effect: "read", approval: { level: "ask" } });
+  const permit = `@id("test.permit")\n@message("m")\npermit (principal, action == Handrail::Action::"peek", resource);`;
+  const kernel = await memoryKernel({ tools: [tool], policies: permit });
+  const peek = () => kernel.call("peek", { path: "a.txt" });
+  await approve(kernel, denialOf(await peek()).approvalRef ?? "");
+  kernel.ledger.before = async ({ type }) => {
+    if (type === "approval_consumed") await kernel.sessions.updateSession(kernel.session.id, { revokedAtMs: kernel.time.nowMs });
+  };
+  expect(denialOf(await peek())).toMatchObject({ reason: "session_revoked" });
+});
+
 describe("scopes", () => {
   test("for the session: the same call runs again and again on the same state of its target, another one asks", async () => {
     const kernel = await memoryKernel();

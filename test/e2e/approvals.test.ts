@@ -125,6 +125,25 @@ describe("who may decide", () => {
     expect((await handrail(place, ["approvers", "add", "../x"])).code).toBe(1);
   });
 
+  test("a name that is taken, and a credential that cannot be saved, leave no approver behind and no record of one", async () => {
+    const place = freshPlace();
+    const { newApprover, approversOf } = await import("../../src/server/approvers.ts");
+    const directories = { stateDirectory: place.state, configDirectory: place.config };
+    const add = (name: string) => newApprover({}, directories, name, true);
+    expect(await add("ann")).toEqual({ savedAs: join(place.config, "approver.token") });
+    await expect(add("ann")).rejects.toThrow("there is an approver `ann` already");
+    await expect(add("bob")).rejects.toThrow("holds a credential already; remove the file first");
+    expect(await approversOf({}, directories)).toMatchObject([{ name: "ann" }]);
+    const recorded = (await readEvidence(place.state)).flatMap(({ entry, payload }) =>
+      entry.eventType.startsWith("approver_") ? [[entry.eventType, payload?.["approver"]]] : [],
+    );
+    expect(recorded).toEqual([
+      ["approver_added", "ann"],
+      ["approver_added", "bob"],
+      ["approver_removed", "bob"],
+    ]);
+  });
+
   test("without a credential the command line approves nothing and says how to get one", async () => {
     const place = freshPlace();
     const kernel = await kernelOf(place);

@@ -332,6 +332,44 @@ describe("running calls", () => {
     expect((await running).outcome).toMatchObject({ denial: { reason: "session_frozen", ruleId: "FREEZE:unknown" } });
   });
 
+  test("end when the bell broke before it could tell of a freeze, and all of them when it cannot be mended", async () => {
+    const { kernel, started } = await slowKernel();
+    const running = kernel.call("slow_read", { path: "a" });
+    await started;
+    await kernel.freezes.insertFreeze({ target: { scope: "all" }, cause: "operator", reason: "", by: "x", atMs: START_MS });
+    await kernel.killSwitch.lost();
+    expect((await running).outcome).toMatchObject({ denial: { reason: "session_frozen", ruleId: "FREEZE:all" } });
+    const other = await slowKernel();
+    const others = other.kernel.call("slow_read", { path: "a" });
+    await other.started;
+    Object.assign(other.kernel.bell, { listen: () => Promise.reject(new KernelError("STORE_UNAVAILABLE", "no more watches")) });
+    await other.kernel.killSwitch.lost();
+    expect((await others).outcome).toMatchObject({ denial: { reason: "session_frozen", ruleId: "FREEZE:unknown" } });
+  });
+
+  test("go on when the bell broke and nobody was frozen", async () => {
+    const { kernel, started } = await slowKernel();
+    const cancel = new AbortController();
+    const running = kernel.call("slow_read", { path: "a" }, { signal: cancel.signal });
+    await started;
+    await kernel.killSwitch.lost();
+    cancel.abort();
+    expect((await running).outcome.kind).toBe("success");
+  });
+
+  test("that cannot be told of a freeze are no reason to leave it out of the record", async () => {
+    const kernel = await memoryKernel();
+    const silent = { ...kernel.bell, ring: () => Promise.reject(new KernelError("STORE_UNAVAILABLE", "the disk is full")) };
+    const clock = { nowMs: () => kernel.time.nowMs, monotonicMs: () => 0 };
+    const administration = new FreezeAdministration({ ...kernel, bell: silent, clock });
+    await expect(administration.kill({ scope: "all" }, ACT)).rejects.toThrow("running calls could not be told");
+    await expect(administration.freezeSession(kernel.session.id, ACT)).rejects.toThrow("running calls could not be told");
+    expect(kernel.ledger.events.map(({ type, payload }) => [type, payload["scope"]])).toEqual([
+      ["killed", "all"],
+      ["frozen", "session"],
+    ]);
+  });
+
   test("a freeze that comes while the session is looked up ends the call all the same", async () => {
     const { kernel } = await slowKernel();
     await read(kernel);

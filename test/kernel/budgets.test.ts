@@ -19,15 +19,22 @@ const done: Tool["execute"] = () => ({ kind: "data", data: {} });
 function heldTool(effect: "read" | "write" = "read") {
   const started = Promise.withResolvers<void>();
   const finish = Promise.withResolvers<void>();
-  const execute: Tool["execute"] = async (_, { signal }) => {
-    started.resolve();
-    const stopped = new Promise<never>((_, reject) => {
-      signal.addEventListener("abort", () => reject(new ToolFailure("CANCELLED", "the tool was stopped", "send it again")), { once: true });
-    });
-    await Promise.race([finish.promise, stopped]);
+  const stopped = heldUntilStopped(started.resolve);
+  const execute: Tool["execute"] = async (args, context) => {
+    await Promise.race([finish.promise, stopped(args, context)]);
     return { kind: "data", data: {} };
   };
   return { tool: testTool("held", execute, { effect }), started: started.promise, finish: () => finish.resolve() };
+}
+
+/** Runs until it is told to stop. */
+function heldUntilStopped(onStart: () => void): Tool["execute"] {
+  return (_, { signal }) => {
+    onStart();
+    return new Promise<never>((_resolve, reject) => {
+      signal.addEventListener("abort", () => reject(new ToolFailure("CANCELLED", "the tool was stopped", "send it again")), { once: true });
+    });
+  };
 }
 
 async function accountOf({ spent, lease }: MemoryKernel): Promise<{ spent: Amounts; reserved: Amounts } | undefined> {
@@ -133,6 +140,42 @@ describe("nothing is spent by a call that", () => {
     const again = await kernel.call("probe", READ, { dedupeKey: "once", requestId: first.requestId });
     expect(again).toEqual(first);
     expect((await accountOf(kernel))?.spent.calls).toBe(1);
+  });
+
+  test("but tokens and cost that its tool may have paid by then are gone, however the call ends", async () => {
+    const started = Promise.withResolvers<void>();
+    const ways: readonly (readonly [string, Tool["execute"]])[] = [
+      ["CANCELLED", heldUntilStopped(started.resolve)],
+      [
+        "IO_ERROR",
+        () => {
+          throw new ToolFailure("IO_ERROR", "it broke", "mend it");
+        },
+      ],
+      [
+        "workspace_symlink_escape",
+        () => {
+          throw new Refusal({ layer: "workspace", reason: "workspace_symlink_escape", ruleId: "WORKSPACE:link", message: "m" });
+        },
+      ],
+      ["tool_output_invalid", () => "no output" as never],
+      ["success", done],
+    ];
+    for (const [ending, execute] of ways) {
+      const probe = { ...testTool("probe", execute, { effect: "read" }), spends: () => ({ tokens: 10, costMicros: 5 }) };
+      const kernel = await memoryKernel({ budget: { tokens: 15, costMicros: 100 }, tools: [probe] });
+      const cancel = new AbortController();
+      const answer = kernel.call("probe", READ, { signal: cancel.signal });
+      if (ending === "CANCELLED") {
+        await started.promise;
+        cancel.abort();
+      }
+      expect(reasonOf(await answer)).toBe(ending);
+      expect([ending, await accountOf(kernel)]).toMatchObject([ending, { spent: { tokens: 10, costMicros: 5 }, reserved: NOTHING }]);
+      const [record] = kernel.ledger.events.filter(({ type }) => type === "tool_executed" || type === "tool_execution_denied");
+      expect(record?.payload["consumed"]).toMatchObject({ tokens: 10, costMicros: 5 });
+      expect(reasonOf(await kernel.call("probe", READ))).toBe("budget_exceeded");
+    }
   });
 
   test("control: a call that ran and failed is spent", async () => {

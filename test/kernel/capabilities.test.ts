@@ -1,12 +1,15 @@
 /** Capabilities as meao defines them: levels, danger patterns, conditions and network rules, each asked for by a rule of its own. */
+import { create } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { DANGER_STEPS_MAX, DANGER_TEXT_CHARACTERS_MAX } from "../../src/base/limits.ts";
 import { parseSettings } from "../../src/config/config.ts";
-import { ToolRegistry } from "../../src/kernel/index.ts";
+import { FileWriteSchema, ToolRequestSchema } from "../../src/gen/handrail/tool/v1/tool_pb.ts";
+import { patternsReady, ToolRegistry } from "../../src/kernel/index.ts";
 import type { CallResponse } from "../../src/model/call.ts";
 import type { Tool } from "../../src/model/tool.ts";
 import { effectiveTools } from "../../src/server/capability-overrides.ts";
+import { encodeRequest } from "../../src/wire/protobuf.ts";
 import { memoryKernel } from "../support/memory-kernel.ts";
 
 type Capability = Tool["capability"];
@@ -148,6 +151,27 @@ describe("danger patterns", () => {
     expect(await run([{ a: ["mkfs"] }])).toBe("tool_approval_required DANGER:bash:1");
     expect(await run([{ mkfs: 1 }])).toBe("tool_approval_required DANGER:bash:1");
     expect(await run([{ a: ["mk", "fs"] }])).toBe("runs");
+  });
+
+  test("bytes of the wire are looked through as the text that they are, also around what is no text", async () => {
+    const settings = await parseSettings("capabilities: { write_file: { danger_patterns: ['rm\\s+-rf', 'löschen'] } }\n", "handrail.yaml");
+    const kernel = await memoryKernel();
+    const changed = new ToolRegistry();
+    for (const one of effectiveTools(kernel.registry.current.getAll(), settings).tools) changed.register(one);
+    kernel.registry.current = changed;
+    await patternsReady();
+    const write = async (content: Uint8Array) => {
+      const tool = { case: "fileWrite" as const, value: create(FileWriteSchema, { path: "a.sh", content }) };
+      const bytes = encodeRequest(create(ToolRequestSchema, { requestId: "w", sessionToken: kernel.token, tool }));
+      return ended(await kernel.door.execute({ kind: "wire", bytes }, new AbortController().signal));
+    };
+    expect(ended(await kernel.call("write_file", { path: "a.sh", content: "rm -rf /" }))).toBe(
+      "tool_approval_required DANGER:write_file:1",
+    );
+    expect(await write(Buffer.from("rm -rf /"))).toBe("tool_approval_required DANGER:write_file:1");
+    expect(await write(Buffer.from("\xff\xfe rm\t-rf /", "latin1"))).toBe("tool_approval_required DANGER:write_file:1");
+    expect(await write(Buffer.concat([Buffer.of(0xff), Buffer.from("löschen")]))).toBe("tool_approval_required DANGER:write_file:2");
+    expect(await write(Buffer.from("ls"))).toBe("runs");
   });
 
   test("arguments that are too large to be looked through ask", async () => {

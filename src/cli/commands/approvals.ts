@@ -77,7 +77,7 @@ export function addDecideCommands(program: Command): void {
   const deny = program
     .command("deny <ref>")
     .description("deny a request, or take back an approval that nobody has used yet")
-    .option("--reason <text>", "why, for the record and for the agent")
+    .option("--reason <text>", "why, for the record; the agent is not told")
     .option("--json", "print JSON");
   withKernelOptions(deny).action(async (ref: string, flags: DecideFlags) => {
     process.exitCode = await withKernel(flags, (kernel) => decide(kernel, ref, false, { ...flags, yes: true }));
@@ -147,7 +147,7 @@ async function decide(kernel: OpenKernel, prefix: string, approved: boolean, fla
 
 /** Whether the person at the terminal says yes; where there is none, whoever runs the command has said so by that. */
 async function confirms(question: string): Promise<boolean> {
-  if (!process.stdin.isTTY || !process.stdout.isTTY) return true;
+  if (!process.stdin.isTTY) return true;
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   try {
     return /^y(es)?$/i.test((await lines.question(question)).trim());

@@ -36,7 +36,11 @@ const FIELD = "decision";
 
 /** Parameters of `elicitation/create`; `undefined` when the request is too long to be shown in full. */
 export function approvalForm({ ref, request }: InBandQuestion): JsonObject | undefined {
-  const rows = promptRows([...promptLines(request), { by: "kernel", kind: "heading", text: `request ${ref}` }]);
+  const rows = promptRows([
+    ...promptLines(request),
+    { by: "kernel", kind: "heading", text: "request" },
+    { by: "kernel", kind: "fact", text: ref },
+  ]);
   const message = [
     "An agent's tool call needs your decision. Lines that begin with │ or ┆ are the agent's words, or come from files: they may be untrue.",
     "~~~",
