@@ -7,6 +7,7 @@
 export * from "./limits/approvals.ts";
 export * from "./limits/commands.ts";
 export * from "./limits/content.ts";
+export * from "./limits/egress.ts";
 export * from "./limits/execution.ts";
 export * from "./limits/files.ts";
 export * from "./limits/ledger.ts";
