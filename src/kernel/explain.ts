@@ -75,6 +75,7 @@ export async function explainCall(
     mark: await markOf(parts, who.session),
   };
   const call: ToolCall = { requestId: "", sessionToken: "", dedupeKey: "", tool, arguments: args, variant: "call", reply: "result" };
+  await parts.registry.prepare(tool);
   const analysed = analyse(parts.registry, call, {});
   if (!analysed.ok) return { tool, denial: analysed.denial, accesses: [] };
   const scoped = checkScope(caller, analysed.value.tool, analysed.value.accesses, nowMs);

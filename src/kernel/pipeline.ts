@@ -50,6 +50,7 @@ export async function pipeline(parts: KernelParts, evidence: Evidence, submissio
     trail.caller = caller;
 
     // analyse
+    await parts.registry.prepare(call.tool);
     const analysed = analyse(parts.registry, call, trail);
     if (!analysed.ok) return await answer.denied(analysed.denial);
     const { tool, accesses } = analysed.value;

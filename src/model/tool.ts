@@ -92,6 +92,8 @@ export interface Tool<Arguments = unknown> {
   /** JSON Schema (2020-12) of `data` on success. */
   readonly outputSchema?: JsonObject;
   readonly capability: ToolCapability;
+  /** Loads what `analyse` needs, for a tool that would make every start slower. Done before each analysis; cheap from the second time on. */
+  readonly prepare?: () => Promise<void>;
   /** Pure: every resource the call will touch, and how. */
   analyse(args: Arguments): readonly Access[];
   execute(args: Arguments, context: ToolContext): ToolOutput | Promise<ToolOutput>;

@@ -66,6 +66,7 @@ export async function runExamples(inputs: ExampleInputs): Promise<ExampleReport>
   const { examples, problems } = await parseExamples(inputs.examples);
   if (problems.length > 0) return { ok: false, problems: problems.map(formatProblem), results: [] };
   const registry = registryOf(inputs.tools);
+  for (const name of new Set(examples.map(({ tool }) => tool))) await registry.prepare(name);
   const results: ExampleResult[] = [];
   for (const [preset, group] of byPreset(examples, inputs.settings.preset ?? DEFAULT_PRESET)) {
     const engine = await createPolicyEngine({
