@@ -4,8 +4,7 @@
  * Decides how a run is contained on this machine; what it may reach is decided before, and handed in as a judge. INVARIANT: no run without all that the
  * plan says; what cannot be enforced refuses the command.
  */
-import { accessSync, constants, readdirSync } from "node:fs";
-import { join } from "node:path";
+import { accessSync, constants } from "node:fs";
 import { SANDBOX_RUNS_MAX } from "../base/limits.ts";
 import type { ExecEnforcement } from "../model/exec.ts";
 import { ToolFailure } from "../model/failure.ts";
@@ -13,10 +12,11 @@ import { NEW_NAMESPACES } from "./bwrap/bwrap-arguments.ts";
 import { type RunEnd, type RunOutput, runBwrap } from "./bwrap/bwrap-run.ts";
 import { type ControlGroups, openControlGroups, type RunGroup } from "./control-groups/control-groups.ts";
 import { type SystemView, systemView } from "./host/system-view.ts";
+import { workspaceTree } from "./host/workspace-tree.ts";
 import { Identities, type Identity } from "./identity/identity.ts";
 import { planSandbox, type SandboxLimits } from "./plan/plan.ts";
 import { PROCESSORS, type Processor } from "./plan/syscall-numbers.ts";
-import { type ListDirectory, type ScopeJudge, unexpected, workspaceMounts } from "./plan/workspace-mounts.ts";
+import { type ScopeJudge, unexpected, workspaceMounts } from "./plan/workspace-mounts.ts";
 
 export { INSIDE_WORKSPACE, type SandboxLimits } from "./plan/plan.ts";
 export type { Reach, ScopeJudge } from "./plan/workspace-mounts.ts";
@@ -116,8 +116,8 @@ export class Sandbox {
     signal: AbortSignal,
   ): Promise<SandboxEnd> {
     const { root, judge, limits, environment } = wanted;
-    const list = listingOf(root);
-    const { mounts, standing } = workspaceMounts({ source: identity.source, list }, judge);
+    const tree = workspaceTree(root);
+    const { mounts, standing } = workspaceMounts(identity.source, tree, judge);
     this.#system ??= systemView(this.#options.toolchains);
     const system = this.#system;
     const plan = planSandbox(
@@ -129,7 +129,7 @@ export class Sandbox {
       const end = await runBwrap(plan, { program, ...identity }, output, signal, (processes) => group?.confine(processes));
       return {
         ...end,
-        unexpected: unexpected({ list }, judge, standing),
+        unexpected: unexpected(tree, judge, standing),
         ...(group && { usage: group.usage() }),
         enforced: {
           backend: "bwrap",
@@ -191,12 +191,4 @@ function requireProcessor(): Processor {
 
 function tooManyRuns(): ToolFailure {
   return new ToolFailure("RESOURCE_BUSY", "too many commands run at once", "wait for one of them to end", { afterMs: 500 });
-}
-
-function listingOf(root: string): ListDirectory {
-  return (path) =>
-    readdirSync(path === "." ? root : join(root, path), { withFileTypes: true }).map((entry) => {
-      const kind = entry.isFile() ? "file" : entry.isDirectory() ? "directory" : entry.isSymbolicLink() ? "link" : "other";
-      return { name: entry.name, kind };
-    });
 }

@@ -30,6 +30,8 @@ export function bwrapArguments(plan: SandboxPlan): readonly string[] {
     ...ISOLATION,
     ...["--uid", id, "--gid", id, "--hostname", "sandbox"],
     ...["--proc", "/proc", "--dev", "/dev"],
+    // without bounds of its own, what is written there takes half of the machine's memory
+    ...["--size", String(temporaryBytesMax), "--tmpfs", "/dev/shm", "--remount-ro", "/dev"],
     ...["--size", String(temporaryBytesMax), "--tmpfs", "/tmp"],
     ...["--ro-bind-data", String(DESCRIPTORS.passwd), "/etc/passwd", "--ro-bind-data", String(DESCRIPTORS.group), "/etc/group"],
     ...plan.mounts.flatMap(mountArguments),
