@@ -23,6 +23,7 @@ const TOOLS = [
   "put_content",
   "read_file",
   "search_file",
+  "shell",
   "write_file",
 ];
 
@@ -78,6 +79,7 @@ describe("the official client", () => {
       put_content: { title: "Store content", ...writes },
       read_file: { title: "Read a file", ...reads },
       search_file: { title: "Search files", ...reads },
+      shell: { title: "Run a shell command", ...writes },
       write_file: { title: "Write a file", ...writes },
     });
   });
@@ -122,7 +124,7 @@ describe("the official client", () => {
   });
 
   test("an unknown tool and arguments that do not fit are refused by the kernel, and recorded", async () => {
-    const unknown = await client.callTool({ name: "shell", arguments: { command: "id" } });
+    const unknown = await client.callTool({ name: "run_command", arguments: { command: "id" } });
     const unfit = await client.callTool({ name: "read_file", arguments: { file: "a.txt" } });
     expect([unknown, unfit]).toMatchObject([
       { isError: true, structuredContent: { error: { code: "TOOL_SPEC_MISSING" } } },

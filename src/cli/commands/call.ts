@@ -30,7 +30,7 @@ export function addCallCommand(program: Command): void {
     .option("--workspace <directory>", "workspace root", ".")
     .option("--project <directory>", "project root that holds the workspace (default: the workspace)")
     .option("--role <role>", "role to act in (default: dev)")
-    .option("--preset <name>", "reader, dev, autonomous or open")
+    .option("--preset <name>", "reader, dev, autonomous, meao, brio or open")
     .option("--agent <name>", "agent name for the evidence", "cli")
     .option("--session <token>", "act under an existing session instead of a new one")
     .option("--dedupe-key <key>", "execute the call at most once under this key; use it with --session");

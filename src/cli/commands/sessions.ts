@@ -32,7 +32,7 @@ export function addSessionsCommand(program: Command): void {
     .option("--workspace <directory>", "workspace root", ".")
     .option("--project <directory>", "project root that holds the workspace")
     .option("--role <role>", "role of the session (default: dev)")
-    .option("--preset <name>", "reader, dev, autonomous or open")
+    .option("--preset <name>", "reader, dev, autonomous, meao, brio or open")
     .option("--agent <name>", "agent name for the evidence", "agent")
     .option("--lifetime <duration>", "such as 8h (default: 12h)")
     .option("--lease <id>", "act under an existing lease, narrowed by --tools, --read and --write")

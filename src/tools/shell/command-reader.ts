@@ -337,7 +337,8 @@ export class CommandReader {
   #redirect({ operator, target }: Redirect, directories: Directories): void {
     if (target?.parts?.length === 1 && target.parts[0]?.type === "ProcessSubstitution") return; // a pipe to a command that was read
     const word = target === undefined ? undefined : readWord(target);
-    for (const directory of directories.paths ?? [undefined]) {
+    // Where the directory is not known, the name at least is judged: some names are secret everywhere.
+    for (const directory of directories.paths ?? [undefined, "."]) {
       const touched = touchedBy(operator, word, directory);
       if (touched.kind === "unknown") this.doubt("dynamic_redirection");
       if (touched.kind === "host") this.#hosts.set(`${touched.host}:${touched.port}`, { host: touched.host, port: touched.port });
