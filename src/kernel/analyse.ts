@@ -1,13 +1,15 @@
 /**
- * Analyse: which tool, with arguments that fit its schema, touching what. Pure but for the registry.
+ * Analyse: which tool, with arguments that fit its schema, touching what. Pure but for the registry, and for a tool's look at what the workspace is
+ * built with: without it nobody would know which command a test runs before it runs.
  */
 import type { ZodError } from "zod";
 import type { Access } from "../model/access.ts";
 import type { ToolCall } from "../model/call.ts";
 import { allow, type Denial, deny, type Verdict, type Violation } from "../model/decision.ts";
 import type { Tool } from "../model/tool.ts";
+import { type Toolchain, type ToolchainView, UNKNOWN_TOOLCHAIN } from "../model/toolchain.ts";
 import type { ToolRegistry } from "./registry.ts";
-import type { Trail } from "./trail.ts";
+import type { Judged, Trail } from "./trail.ts";
 import { listed, summarised } from "./violations.ts";
 
 /** A tool and every access that a call of it will make. */
@@ -17,18 +19,33 @@ export interface Analysis {
 }
 
 /** Finds the tool, parses the arguments with its schema, and asks it what it will touch: a tool that only reads, nothing else. */
-export function analyse(registry: ToolRegistry, call: ToolCall, trail: Pick<Trail, "tool" | "args">): Verdict<Analysis> {
+export function analyse(
+  registry: ToolRegistry,
+  call: ToolCall,
+  trail: Pick<Trail, "tool" | "args" | "toolchain"> & { readonly caller?: Pick<Judged, "place"> },
+): Verdict<Analysis> {
   const tool = registry.get(call.tool);
   if (!tool) return deny(unknownTool(call.tool));
   trail.tool = tool;
   const parsed = tool.parameters.safeParse(call.arguments);
   if (!parsed.success) return invalidInput(tool.name, parsed.error);
   trail.args = parsed.data;
-  const accesses = tool.analyse(parsed.data);
+  trail.toolchain = viewOf(trail.caller?.place.toolchain);
+  const accesses = tool.analyse(parsed.data, trail.toolchain);
   const { effect } = tool.capability;
   // Intent, re-check and replay protection go by the capability, and clients are told of it: it must not promise too much.
   if (effect === "read" && accesses.some((access) => access.effect !== "read")) return deny(contradicted(tool.name));
   return allow({ tool, accesses });
+}
+
+/** What was seen first is seen again: an approval is for what was analysed. */
+function viewOf(look: (() => Toolchain) | undefined): ToolchainView {
+  if (look === undefined) return () => UNKNOWN_TOOLCHAIN;
+  let seen: Toolchain | undefined;
+  return () => {
+    seen ??= look();
+    return seen;
+  };
 }
 
 function contradicted(tool: string): Denial {

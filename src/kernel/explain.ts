@@ -71,12 +71,12 @@ export async function explainCall(
   const open = await parts.workspaces.open(who.session);
   const caller: Judged = {
     ...who,
-    place: { workspace: assuming.workspace ?? open.workspace, disabledTools: assuming.disabledTools ?? open.disabledTools },
+    place: { ...open, workspace: assuming.workspace ?? open.workspace, disabledTools: assuming.disabledTools ?? open.disabledTools },
     mark: await markOf(parts, who.session),
   };
   const call: ToolCall = { requestId: "", sessionToken: "", dedupeKey: "", tool, arguments: args, variant: "call", reply: "result" };
   await parts.registry.prepare(tool);
-  const analysed = analyse(parts.registry, call, {});
+  const analysed = analyse(parts.registry, call, { caller });
   if (!analysed.ok) return { tool, denial: analysed.denial, accesses: [] };
   const scoped = checkScope(caller, analysed.value.tool, analysed.value.accesses, nowMs);
   if (!scoped.ok) return { tool, denial: scoped.denial, accesses: [] };

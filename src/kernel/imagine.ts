@@ -35,7 +35,7 @@ export interface ImaginedAccess {
 /** What would be decided, by the pipeline's stages from analysis to flow control: what policy allowed, or the denial. */
 export function imagineCall({ registry, policy, caller, tool: name, args, nowMs }: ImaginedCall): Verdict<Decided> {
   const call = { requestId: "", sessionToken: "", dedupeKey: "", tool: name, arguments: args, variant: "call", reply: "result" } as const;
-  const analysed = analyse(registry, call, {});
+  const analysed = analyse(registry, call, { caller });
   if (!analysed.ok) return analysed;
   const { tool, accesses } = analysed.value;
   const scoped = checkScope(caller, tool, accesses, nowMs);

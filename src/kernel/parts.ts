@@ -9,6 +9,7 @@ import type { Dedupe } from "../dedupe/dedupe.ts";
 import type { MarkStore } from "../flow/mark-store.ts";
 import type { EventSink } from "../model/event.ts";
 import type { Session } from "../model/session.ts";
+import type { Toolchain } from "../model/toolchain.ts";
 import type { Workspace } from "../model/workspace.ts";
 import type { PolicyEngine } from "../policy/policy.ts";
 import type { Redactor } from "../redact/redact.ts";
@@ -32,6 +33,8 @@ export interface OpenWorkspace {
   readonly disabledTools: ReadonlySet<string>;
   /** Names the rules by which it was opened; others, and a call that waited is refused. */
   readonly rules?: string;
+  /** What the workspace is built with, as it is now. */
+  readonly toolchain?: () => Toolchain;
   /** Device number of the service root. */
   readonly volumeId: string;
 }

@@ -12,6 +12,7 @@ import type { FileAccess } from "../model/files.ts";
 import type { ProgressListener } from "../model/progress.ts";
 import type { SearchAccess } from "../model/search.ts";
 import type { ToolContext, ToolOutput } from "../model/tool.ts";
+import { UNKNOWN_TOOLCHAIN } from "../model/toolchain.ts";
 import { admits } from "../policy/lease-scope.ts";
 import { createFileAccess } from "../sandbox/files/files.ts";
 import { brokenOff } from "./broken-off.ts";
@@ -162,6 +163,7 @@ function contextOf(
       content ??= createContentAccess({ parts, trail, caller, judge: rules.judgeArtifact, transfer, signal });
       return content;
     },
+    toolchain: trail.toolchain ?? (() => UNKNOWN_TOOLCHAIN),
     hidden: (bytes) => redaction.hidden(bytes),
     audit: { log: (category, event, fields) => evidence.note(trail, category, event, fields) },
     progress,

@@ -10,6 +10,7 @@ import type { Mark } from "../model/label.ts";
 import type { Lease } from "../model/lease.ts";
 import type { Session } from "../model/session.ts";
 import type { Tool } from "../model/tool.ts";
+import type { ToolchainView } from "../model/toolchain.ts";
 import type { Zone } from "../model/zone.ts";
 import { Changes } from "./changes.ts";
 import type { OpenWorkspace } from "./parts.ts";
@@ -35,7 +36,7 @@ export interface Caller {
 export interface Judged {
   readonly session: Session;
   readonly lease: Lease;
-  readonly place: Pick<OpenWorkspace, "workspace" | "disabledTools">;
+  readonly place: Pick<OpenWorkspace, "workspace" | "disabledTools" | "toolchain">;
   readonly mark: Mark;
 }
 
@@ -52,6 +53,8 @@ export interface Trail {
   caller?: Caller;
   tool?: Tool;
   args?: unknown;
+  /** What analysis saw of the workspace's toolchain, and the tool sees again. */
+  toolchain?: ToolchainView;
   accesses: readonly ResolvedAccess[];
   policyHash?: string;
   rules: readonly string[];

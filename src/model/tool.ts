@@ -12,6 +12,7 @@ import type { Label } from "./label.ts";
 import type { ProgressListener } from "./progress.ts";
 import type { Role } from "./role.ts";
 import type { SearchAccess } from "./search.ts";
+import type { ToolchainView } from "./toolchain.ts";
 import type { IsolationLevel } from "./workspace.ts";
 
 /** Records an event in the ledger on behalf of a running tool; never with output. */
@@ -41,6 +42,8 @@ export interface ToolContext {
   readonly files: FileAccess;
   readonly search: SearchAccess;
   readonly content: ContentAccess;
+  /** The same as analysis saw. */
+  readonly toolchain: ToolchainView;
   /** The secrets in `bytes`, sorted: for a tool that shows or matches parts of something. Results are redacted in any case. */
   readonly hidden: (bytes: Uint8Array) => readonly HiddenRange[];
   readonly audit: ToolAudit;
@@ -94,7 +97,7 @@ export interface Tool<Arguments = unknown> {
   readonly capability: ToolCapability;
   /** Loads what `analyse` needs, for a tool that would make every start slower. Done before each analysis; cheap from the second time on. */
   readonly prepare?: () => Promise<void>;
-  /** Pure: every resource the call will touch, and how. */
-  analyse(args: Arguments): readonly Access[];
+  /** Pure: every resource the call will touch, and how. `toolchain` is what the workspace is built with; a tool that does not ask costs nothing. */
+  analyse(args: Arguments, toolchain?: ToolchainView): readonly Access[];
   execute(args: Arguments, context: ToolContext): ToolOutput | Promise<ToolOutput>;
 }
