@@ -5,7 +5,7 @@
 import { spawnSync } from "node:child_process";
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { runBwrap } from "../../src/sandbox/bwrap/bwrap-run.ts";
 import { systemView } from "../../src/sandbox/host/system-view.ts";
 import { workspaceTree } from "../../src/sandbox/host/workspace-tree.ts";
@@ -13,7 +13,7 @@ import { SANDBOX_USER_ID } from "../../src/sandbox/identity/identity.ts";
 import { planSandbox, type SandboxPlan } from "../../src/sandbox/plan/plan.ts";
 import type { Processor } from "../../src/sandbox/plan/syscall-numbers.ts";
 import { type ScopeJudge, workspaceMounts } from "../../src/sandbox/plan/workspace-mounts.ts";
-import { Sandbox, type SandboxEnd, type SandboxLimits } from "../../src/sandbox/sandbox.ts";
+import { type EgressGrant, Sandbox, type SandboxEnd, type SandboxLimits, type SandboxOptions } from "../../src/sandbox/sandbox.ts";
 
 /** Limits that a test's command stays well below unless it is about them. */
 export const LIMITS: SandboxLimits = {
@@ -38,6 +38,7 @@ export interface Differences {
   readonly signal?: AbortSignal;
   readonly root?: string;
   readonly onOutput?: (piece: Uint8Array) => void;
+  readonly egress?: EgressGrant;
 }
 
 /** The defence that a control does without. */
@@ -47,6 +48,8 @@ export interface Without {
   /** Arguments that are put before all others. */
   readonly added?: readonly string[];
   readonly filter?: true;
+  /** Put before bwrap. */
+  readonly prefix?: readonly string[];
   readonly plan?: (plan: SandboxPlan) => SandboxPlan;
 }
 
@@ -80,8 +83,8 @@ export function sandboxUser(): number {
   return own === 0 ? SANDBOX_USER_ID : own;
 }
 
-/** A new place. */
-export function newSandboxPlace(): SandboxPlace {
+/** A new place, with a sandbox made with `options` where they differ. */
+export function newSandboxPlace(options: Partial<SandboxOptions> = {}): SandboxPlace {
   const base = realpathSync(mkdtempSync(join(tmpdir(), "handrail-sandbox-")));
   const root = join(base, "workspace");
   const outside = join(base, "outside");
@@ -89,7 +92,7 @@ export function newSandboxPlace(): SandboxPlace {
   for (const directory of [root, outside]) mkdirSync(directory);
   own(root);
   places += 1;
-  const sandbox = new Sandbox({ instanceId: `test-${process.pid}-${places}`, userId: SANDBOX_USER_ID, toolchains: [] });
+  const sandbox = new Sandbox({ instanceId: `test-${process.pid}-${places}`, userId: SANDBOX_USER_ID, toolchains: [], ...options });
   return {
     base,
     root,
@@ -117,12 +120,12 @@ export function own(path: string): void {
 }
 
 /** Where a control starts bwrap: never as root, and with its arguments changed by a program that takes its place. */
-function launchWithout({ options = [], added = [] }: Without) {
+function launchWithout({ options = [], added = [], prefix = [] }: Without) {
   const user = String(SANDBOX_USER_ID);
   const asUser = process.geteuid?.() === 0 ? ["setpriv", "--reuid", user, "--regid", user, "--clear-groups", "--"] : [];
   const changes = ["perl", "-e", CHANGE_ARGUMENTS, "--", options.map((row) => row.join("\n")).join("\n\n"), added.join("\n")];
   const runAs = asUser.length > 0 ? { userId: SANDBOX_USER_ID, groupId: SANDBOX_USER_ID } : undefined;
-  return { program: "/usr/bin/bwrap", prefix: [...asUser, ...changes], runAs };
+  return { program: "/usr/bin/bwrap", prefix: [...asUser, ...prefix, ...changes], runAs };
 }
 
 const CHANGE_ARGUMENTS = `$^F = 99; my ($gone, $new, $program, @all) = @ARGV; my @rows = map { [split /\\n/] } split /\\n\\n/, $gone;
@@ -138,9 +141,17 @@ function withoutFilter(plan: SandboxPlan, isWithout: boolean): SandboxPlan {
   return isWithout ? { ...plan, seccomp: { bytes: ALLOW_ALL, instructions: 1, digest: "" } } : plan;
 }
 
-function wanted(root: string, command: Command, { judge = EVERYTHING, limits, environment = {}, root: other = root }: Differences) {
+function wanted(root: string, command: Command, { judge = EVERYTHING, limits, environment = {}, root: other = root, egress }: Differences) {
   const argv = typeof command === "string" ? (["bash", "--noprofile", "--norc", "-c", command] as const) : command;
-  return { root: other, judge, command: argv, workDir: "/workspace", environment, limits: { ...LIMITS, ...limits } };
+  return {
+    root: other,
+    judge,
+    command: argv,
+    workDir: "/workspace",
+    environment,
+    limits: { ...LIMITS, ...limits },
+    ...(egress && { egress }),
+  };
 }
 
 function planOf(request: ReturnType<typeof wanted>): SandboxPlan {
@@ -174,7 +185,7 @@ export function asSandboxUser(program: string, ...rest: readonly string[]): stri
   const { stdout, stderr, status } = spawnSync(program, rest, {
     encoding: "utf8",
     ...(isRoot && { uid: SANDBOX_USER_ID, gid: SANDBOX_USER_ID }),
-    cwd: dirname("/tmp/x"),
+    cwd: "/",
   });
   if (status !== 0) throw new Error(`\`${program}\` ended with ${status}: ${stderr}`);
   return stdout;

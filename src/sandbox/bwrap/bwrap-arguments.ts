@@ -76,21 +76,42 @@ function mountArguments(mount: SandboxMount): readonly string[] {
 function started({ limits, command, proxySocket }: SandboxPlan): readonly string[] {
   const { processesMax, memoryBytesMax, fileBytesMax, openFilesMax } = limits;
   const bounds = [processesMax, Math.floor(memoryBytesMax / 1024), Math.floor(fileBytesMax / 512), openFilesMax].map(String);
-  return ["sh", "-c", BEGIN, "sandbox", ...bounds, ...(proxySocket === undefined ? [] : PROXIED), ...command];
+  return ["/bin/sh", "-c", proxySocket === undefined ? begin("") : begin(OPEN_WAY), "sandbox", ...bounds, ...command];
 }
 
-/** Of the shell's options for processes every shell knows one. The second line says that the command begins. */
-const BEGIN = `echo >&${DESCRIPTORS.ready}; read -r begin <&${DESCRIPTORS.gate}
+/**
+ * Of the shell's options for processes every shell knows one. The second line says that the command begins.
+ * @param way what opens the way to the proxy, under the same limits
+ */
+function begin(way: string): string {
+  return `echo >&${DESCRIPTORS.ready}; read -r begin <&${DESCRIPTORS.gate}
 ulimit -p "$1" 2>/dev/null || ulimit -u "$1" && ulimit -d "$2" && ulimit -f "$3" && ulimit -n "$4" && ulimit -c 0 || exit
-echo >&${DESCRIPTORS.ready}; shift 4; exec "$@" ${DESCRIPTORS.gate}<&- ${DESCRIPTORS.ready}>&-`;
+${way}echo >&${DESCRIPTORS.ready}; shift 4; exec "$@" ${DESCRIPTORS.gate}<&- ${DESCRIPTORS.ready}>&-`;
+}
 
-/** Waits until the way to the proxy is open: a command that comes first would find nobody there. */
-const PROXIED = [
-  "sh",
-  "-c",
-  `socat TCP-LISTEN:${INSIDE_PROXY_PORT},bind=127.0.0.1,fork,reuseaddr UNIX-CONNECT:${INSIDE_PROXY_SOCKET} </dev/null >/dev/null 2>&1 &
-tries=0
-until [ "$(cut -c1-12,35-36 /proc/net/tcp 2>/dev/null | grep -c ':.*0C38')" != 0 ] || [ "$tries" -ge 500 ]; do tries=$((tries + 1)); sleep 0.005; done
-exec "$@"`,
-  "egress",
-];
+/** What carries connections from the port inside to the proxy's socket. */
+export const SOCAT = "/usr/bin/socat";
+
+/** Connections that are carried at once, each by a process; more wait until one has ended. */
+const CARRIED_MAX = 64;
+/** Seconds that a connection may last after one side has ended: as long as a command; the proxy ends those that are silent before. */
+const HALF_OPEN_SECONDS = 3600;
+/** Times that it is looked whether the way is open, 10 ms apart. */
+const LOOKS_MAX = 500;
+/** As the table of sockets writes 127.0.0.1, the port, and that it listens. */
+const LISTENING = `0100007F:${INSIDE_PROXY_PORT.toString(16).toUpperCase().padStart(4, "0")} 0A`;
+
+/**
+ * Waits until the way is open: a command that comes first would find nobody there. It is no child of the command, which may wait for all that it has. The wait
+ * starts no program but \`sleep\`, and mostly not that.
+ */
+const OPEN_WAY = `(${SOCAT} -t ${HALF_OPEN_SECONDS} TCP-LISTEN:${INSIDE_PROXY_PORT},bind=127.0.0.1,fork,reuseaddr,backlog=128,max-children=${CARRIED_MAX} \
+UNIX-CONNECT:${INSIDE_PROXY_SOCKET} </dev/null >/dev/null 2>&1 ${DESCRIPTORS.gate}<&- ${DESCRIPTORS.ready}>&- &)
+looks=0; way=
+while :; do
+while read -r number at peer state rest; do case "$at $state" in "${LISTENING}") way=open;; esac; done </proc/net/tcp
+[ "$way" ] && break; looks=$((looks + 1))
+if [ "$looks" -gt ${LOOKS_MAX} ]; then echo "the way to the network did not open" >&2; exit 1; fi
+sleep 0.01
+done
+`;

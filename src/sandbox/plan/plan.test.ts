@@ -65,6 +65,11 @@ test.each([
   expect(() => planSandbox({ ...REQUEST, workspace: [{ kind: "hide_file", target }] }, "x64")).toThrow("target");
 });
 
+test("an environment for the loader of programs is a bug: it would come before the limits", () => {
+  expect(() => planSandbox({ ...REQUEST, environment: { LD_PRELOAD: "/workspace/mine.so" } }, "x64")).toThrow("loader");
+  expect(planSandbox({ ...REQUEST, environment: { LDFLAGS: "-s" } }, "x64").environment["LDFLAGS"]).toBe("-s");
+});
+
 test("every processor gets its own filter", () => {
   expect(planSandbox(REQUEST, "arm64").seccomp.digest).not.toBe(planSandbox(REQUEST, "x64").seccomp.digest);
 });
