@@ -7,15 +7,8 @@
 
 import type { CommandDanger } from "../../model/command.ts";
 import { isRefusedEnvironmentName } from "../../model/environment-names.ts";
+import type { Input } from "./input.ts";
 import { isFixed, mayBeMany, plainWord, type ShellWord } from "./words.ts";
-
-/** What a command reads from its standard input, as far as the line says it. */
-export type Input =
-  | { readonly kind: "none" }
-  /** Text that stands in the line: a here-document, a here-string. */
-  | { readonly kind: "text"; readonly text: string }
-  /** A pipe, a file, or text that is only known at run time. */
-  | { readonly kind: "other" };
 
 /** Shells that read the same language as far as it matters here. */
 const SHELLS = new Set(["sh", "bash", "dash", "ash", "ksh", "mksh", "rbash", "bash.exe"]);

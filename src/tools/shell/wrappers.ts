@@ -11,7 +11,7 @@ export type Wrapped =
   /** A program; `fed` when further arguments come from elsewhere. `inside`: in the same shell, so that `cd` holds. */
   | { readonly kind: "command"; readonly words: readonly ShellWord[]; readonly fed?: true; readonly inside?: true }
   /** Text for a shell. */
-  | { readonly kind: "code"; readonly code: ShellWord; readonly inside?: true }
+  | { readonly kind: "code"; readonly code: ShellWord; readonly inside?: true; readonly isBash?: boolean }
   /** Something, but what is not clear. */
   | { readonly kind: "unclear" };
 
