@@ -6,7 +6,7 @@
 import { INSIDE_PROXY_PORT, INSIDE_PROXY_SOCKET, INSIDE_USER, type SandboxMount, type SandboxPlan } from "../plan/plan.ts";
 
 /** Descriptors that a run of bwrap inherits, by what they carry. */
-export const DESCRIPTORS = { seccomp: 3, status: 4, gate: 5, ready: 6, passwd: 7, group: 8 } as const;
+export const DESCRIPTORS = { seccomp: 3, status: 4, gate: 5, ready: 6, passwd: 7, group: 8, hosts: 9 } as const;
 
 /** Namespaces that are new in every run, as evidence names them. */
 export const NEW_NAMESPACES = ["user", "mount", "pid", "network", "ipc", "uts", "cgroup"] as const;
@@ -33,7 +33,7 @@ export function bwrapArguments(plan: SandboxPlan): readonly string[] {
     // without bounds of its own, what is written there takes half of the machine's memory
     ...["--size", String(temporaryBytesMax), "--tmpfs", "/dev/shm", "--remount-ro", "/dev"],
     ...["--size", String(temporaryBytesMax), "--tmpfs", "/tmp"],
-    ...["--ro-bind-data", String(DESCRIPTORS.passwd), "/etc/passwd", "--ro-bind-data", String(DESCRIPTORS.group), "/etc/group"],
+    ...(["passwd", "group", "hosts"] as const).flatMap((name) => ["--ro-bind-data", String(DESCRIPTORS[name]), `/etc/${name}`]),
     ...plan.mounts.flatMap(mountArguments),
     ...(plan.proxySocket === undefined ? [] : ["--ro-bind", plan.proxySocket, INSIDE_PROXY_SOCKET]),
     ...["--remount-ro", "/", "--chdir", plan.workDir, "--clearenv"],
@@ -44,12 +44,13 @@ export function bwrapArguments(plan: SandboxPlan): readonly string[] {
   ];
 }
 
-/** What `/etc/passwd` and `/etc/group` say inside. */
-export function accountFiles(): { readonly passwd: string; readonly group: string } {
+/** What `/etc/passwd`, `/etc/group` and `/etc/hosts` say inside. */
+export function settingFiles(): { readonly passwd: string; readonly group: string; readonly hosts: string } {
   const { name, id } = INSIDE_USER;
   return {
     passwd: `${name}:x:${id}:${id}::/tmp:/bin/sh\nnobody:x:65534:65534::/nonexistent:/usr/sbin/nologin\n`,
     group: `${name}:x:${id}:\nnogroup:x:65534:\n`,
+    hosts: "127.0.0.1 localhost sandbox\n::1 localhost\n",
   };
 }
 

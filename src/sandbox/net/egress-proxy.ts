@@ -69,7 +69,7 @@ export class EgressProxy {
     await once(this.#server, "listening");
   }
 
-  /** Ends everything that is under way. */
+  /** Ends everything that is under way; the same again when it has ended. */
   async close(): Promise<EgressTotals> {
     this.#closing.abort();
     this.#server.close();

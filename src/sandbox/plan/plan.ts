@@ -105,5 +105,7 @@ function environmentOf({ environment, proxySocket }: SandboxRequest): Readonly<R
     ...Object.fromEntries(PROXY_NAMES.map((name) => [name, proxy])),
     ...Object.fromEntries(["no_proxy", "NO_PROXY", "npm_config_noproxy"].map((name) => [name, INSIDE_HOSTS])),
     NODE_USE_ENV_PROXY: "1",
+    // npm would ask for news of itself, each time in vain
+    npm_config_update_notifier: "false",
   };
 }
