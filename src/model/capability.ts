@@ -19,7 +19,12 @@ export interface ToolCapability {
   /** The caller says how much it wants, so that all of a result is shown, up to what fits an answer. */
   readonly sizedByCaller?: true;
   readonly requiredRole?: Role;
-  readonly execution?: { readonly sandbox: "none" | "process" | "container"; readonly networkDefault?: "none" | "proxy" };
+  readonly execution?: {
+    readonly sandbox: "none" | "process" | "container";
+    readonly networkDefault?: "none" | "proxy";
+    /** Managed directories, by name, that commands of this tool may write: what is installed belongs to whoever installs. */
+    readonly manages?: readonly ["node_modules"];
+  };
   readonly network?: {
     readonly mode: "none" | "allowlist" | "any";
     readonly allowedHosts?: readonly string[];
