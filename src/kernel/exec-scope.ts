@@ -6,6 +6,8 @@
  * a command asks nobody.
  */
 import type { WorkspacePath } from "../model/access.ts";
+import type { Tool } from "../model/tool.ts";
+import type { ZoneMap } from "../model/zone.ts";
 import { admits } from "../policy/lease-scope.ts";
 import type { PolicyEngine } from "../policy/policy.ts";
 import type { Reach, ScopeJudge } from "../sandbox/sandbox.ts";
@@ -16,6 +18,16 @@ import type { ResolvedAccess, Trail } from "./trail.ts";
 
 /** A name that no file has: what holds for it holds for whatever is new. */
 const NEW_NAME = "\u{10fffd}new";
+
+/** Whether the managed directory in which `path` lies is one that this tool's commands are there to fill. */
+function isManagedBy({ capability }: Pick<Tool, "capability">, zones: ZoneMap, path: string): boolean {
+  const { manages = [] } = capability.execution ?? {};
+  const parts = path.split("/");
+  const outermost = parts.findIndex(
+    (_, index) => zones.classify({ root: "service", path: parts.slice(0, index + 1).join("/") }) === "managed",
+  );
+  return manages.some((name) => name === parts[outermost]);
+}
 
 /** The judge of the call of `trail`. */
 export function execScope(trail: Trail, policy: PolicyEngine, nowMs: number): ScopeJudge {
@@ -42,7 +54,7 @@ export function execScope(trail: Trail, policy: PolicyEngine, nowMs: number): Sc
     const zone = zones.classify(place);
     if (zone === "secret") return "hidden";
     // Builds and tests need what is installed, and the repository is read by many of them.
-    if (zone === "managed") return "read";
+    if (zone === "managed") return isManagedBy(tool, zones, path) && admits(scope, "writePaths", path) ? "write" : "read";
     const isReadable = admits(scope, "readPaths", leasePathOf(place)) && permits(place, "read");
     // A directory that may not be read as such can hold what may; each of its files is asked about.
     if (!isReadable) return isDirectory ? "read" : "hidden";

@@ -15,6 +15,7 @@ import type { EventSink } from "../model/event.ts";
 import type { OperatorGates, ToolPolicy } from "../model/gates.ts";
 import type { Session } from "../model/session.ts";
 import type { SpendingLimits } from "../model/spending-limits.ts";
+import type { Toolchain } from "../model/toolchain.ts";
 import type { Workspace } from "../model/workspace.ts";
 import type { PolicyEngine } from "../policy/policy.ts";
 import type { Redactor } from "../redact/redact.ts";
@@ -51,6 +52,8 @@ export interface OpenWorkspace {
   readonly toolPolicy?: ToolPolicy;
   /** Names the rules by which it was opened; others, and a call that waited is refused. */
   readonly rules?: string;
+  /** What the workspace is built with, as it is now. */
+  readonly toolchain?: () => Toolchain;
   /** Device number of the service root. */
   readonly volumeId: string;
 }

@@ -13,6 +13,7 @@ import type { FileAccess } from "../model/files.ts";
 import type { ProgressListener } from "../model/progress.ts";
 import type { SearchAccess } from "../model/search.ts";
 import type { ToolContext, ToolOutput } from "../model/tool.ts";
+import { UNKNOWN_TOOLCHAIN } from "../model/toolchain.ts";
 import type { PolicyEngine } from "../policy/policy.ts";
 import { createFileAccess } from "../sandbox/files/files.ts";
 import { brokenOff } from "./broken-off.ts";
@@ -175,6 +176,7 @@ function contextOf(
       exec ??= execOf(parts, trail, rules, progress, signal);
       return exec;
     },
+    toolchain: trail.toolchain ?? (() => UNKNOWN_TOOLCHAIN),
     hidden: (bytes) => redaction.hidden(bytes),
     audit: { log: (category, event, fields) => evidence.note(trail, category, event, fields) },
     progress,

@@ -13,6 +13,7 @@ import type { Mark } from "../model/label.ts";
 import type { Lease } from "../model/lease.ts";
 import type { Session } from "../model/session.ts";
 import type { Tool } from "../model/tool.ts";
+import type { ToolchainView } from "../model/toolchain.ts";
 import type { Zone } from "../model/zone.ts";
 import type { Demands } from "./capability-obligations.ts";
 import { Changes } from "./changes.ts";
@@ -45,7 +46,7 @@ export interface Caller {
 export interface Judged {
   readonly session: Session;
   readonly lease: Lease;
-  readonly place: Pick<OpenWorkspace, "workspace" | "disabledTools" | "toolPolicy">;
+  readonly place: Pick<OpenWorkspace, "workspace" | "disabledTools" | "toolPolicy" | "toolchain">;
   readonly mark: Mark;
   readonly armed: boolean;
   readonly gates: OperatorGates;
@@ -77,6 +78,8 @@ export interface Trail {
   args?: unknown;
   /** What the tool's capability asks for these arguments. */
   demands?: Demands;
+  /** What analysis saw of the workspace's toolchain, and the tool sees again. */
+  toolchain?: ToolchainView;
   accesses: readonly ResolvedAccess[];
   policyHash?: string;
   rules: readonly string[];

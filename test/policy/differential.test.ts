@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { commandOf } from "../../src/model/command.ts";
 import { DATA_CLASSES, TRUST_LEVELS } from "../../src/model/label.ts";
+import { PRESET_NAMES } from "../../src/model/preset.ts";
 import type { PolicyRequest, PolicyResource } from "../../src/policy/policy.ts";
 import { ACTIONS, engineOf, operator, presetSources, ROLES, request } from "./fixtures.ts";
 
@@ -181,7 +182,7 @@ test("sliced and remembered verdicts are those of the plain engine", async () =>
 }, 120_000);
 
 test("the same for the shipped presets", async () => {
-  for (const preset of ["reader", "dev", "autonomous", "open"] as const) {
+  for (const preset of PRESET_NAMES) {
     const engine = await engineOf(presetSources(preset));
     const action = fc.constantFrom(...ACTIONS.map((declared) => declared.name));
     fc.assert(

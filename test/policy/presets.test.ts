@@ -54,6 +54,8 @@ const CONTRIBUTORS: Readonly<Record<PresetName, readonly string[]>> = {
     NOTHING,
     NOTHING,
   ],
+  meao: ["ok ok ok - -", "ok ok ok - -", "ok ask - - -", "ok ask - - -", "ok - - - -", "ok - - - -", NOTHING, NOTHING, NOTHING],
+  brio: ["ok ok ok - -", "ok ok ok - -", "ok ask - - -", "ok ask - - -", "ok - - - -", "ok - - - -", NOTHING, NOTHING, NOTHING],
   open: ["ok ok ok - -", "ok ok ok - -", "ok ok - - -", "ok ok - - -", "ok ok - - -", "ok ok - - -", "ok ok - - -", NOTHING, "ok ok - - -"],
 };
 
@@ -213,7 +215,7 @@ describe("presets", () => {
 
   test("a tool from outside asks in dev and is denied in reader and autonomous, whatever effect it claims", () => {
     const parts: RequestParts = { action: "plugin__lookup", resource: { kind: "tool", name: "plugin__lookup" } };
-    expect(PRESET_NAMES.map((preset) => answer(preset, parts))).toEqual(["-", "ask", "-", "ok"]);
+    expect(PRESET_NAMES.map((preset) => answer(preset, parts))).toEqual(["-", "ask", "-", "ask", "ask", "ok"]);
   });
 
   test("every policy has an id of its preset and a message that says what to do", async () => {

@@ -6,7 +6,7 @@
 import { INSIDE_PROXY_PORT, INSIDE_PROXY_SOCKET, INSIDE_USER, type SandboxMount, type SandboxPlan } from "../plan/plan.ts";
 
 /** Descriptors that a run of bwrap inherits, by what they carry. */
-export const DESCRIPTORS = { seccomp: 3, status: 4, gate: 5, ready: 6, passwd: 7, group: 8 } as const;
+export const DESCRIPTORS = { seccomp: 3, status: 4, gate: 5, ready: 6, passwd: 7, group: 8, hosts: 9 } as const;
 
 /** Namespaces that are new in every run, as evidence names them. */
 export const NEW_NAMESPACES = ["user", "mount", "pid", "network", "ipc", "uts", "cgroup"] as const;
@@ -30,8 +30,10 @@ export function bwrapArguments(plan: SandboxPlan): readonly string[] {
     ...ISOLATION,
     ...["--uid", id, "--gid", id, "--hostname", "sandbox"],
     ...["--proc", "/proc", "--dev", "/dev"],
+    // without bounds of its own, what is written there takes half of the machine's memory
+    ...["--size", String(temporaryBytesMax), "--tmpfs", "/dev/shm", "--remount-ro", "/dev"],
     ...["--size", String(temporaryBytesMax), "--tmpfs", "/tmp"],
-    ...["--ro-bind-data", String(DESCRIPTORS.passwd), "/etc/passwd", "--ro-bind-data", String(DESCRIPTORS.group), "/etc/group"],
+    ...(["passwd", "group", "hosts"] as const).flatMap((name) => ["--ro-bind-data", String(DESCRIPTORS[name]), `/etc/${name}`]),
     ...plan.mounts.flatMap(mountArguments),
     ...(plan.proxySocket === undefined ? [] : ["--ro-bind", plan.proxySocket, INSIDE_PROXY_SOCKET]),
     ...["--remount-ro", "/", "--chdir", plan.workDir, "--clearenv"],
@@ -42,12 +44,13 @@ export function bwrapArguments(plan: SandboxPlan): readonly string[] {
   ];
 }
 
-/** What `/etc/passwd` and `/etc/group` say inside. */
-export function accountFiles(): { readonly passwd: string; readonly group: string } {
+/** What `/etc/passwd`, `/etc/group` and `/etc/hosts` say inside. */
+export function settingFiles(): { readonly passwd: string; readonly group: string; readonly hosts: string } {
   const { name, id } = INSIDE_USER;
   return {
     passwd: `${name}:x:${id}:${id}::/tmp:/bin/sh\nnobody:x:65534:65534::/nonexistent:/usr/sbin/nologin\n`,
     group: `${name}:x:${id}:\nnogroup:x:65534:\n`,
+    hosts: "127.0.0.1 localhost sandbox\n::1 localhost\n",
   };
 }
 
@@ -74,21 +77,42 @@ function mountArguments(mount: SandboxMount): readonly string[] {
 function started({ limits, command, proxySocket }: SandboxPlan): readonly string[] {
   const { processesMax, memoryBytesMax, fileBytesMax, openFilesMax } = limits;
   const bounds = [processesMax, Math.floor(memoryBytesMax / 1024), Math.floor(fileBytesMax / 512), openFilesMax].map(String);
-  return ["sh", "-c", BEGIN, "sandbox", ...bounds, ...(proxySocket === undefined ? [] : PROXIED), ...command];
+  return ["/bin/sh", "-c", proxySocket === undefined ? begin("") : begin(OPEN_WAY), "sandbox", ...bounds, ...command];
 }
 
-/** Of the shell's options for processes every shell knows one. The second line says that the command begins. */
-const BEGIN = `echo >&${DESCRIPTORS.ready}; read -r begin <&${DESCRIPTORS.gate}
+/**
+ * Of the shell's options for processes every shell knows one. The second line says that the command begins.
+ * @param way what opens the way to the proxy, under the same limits
+ */
+function begin(way: string): string {
+  return `echo >&${DESCRIPTORS.ready}; read -r begin <&${DESCRIPTORS.gate}
 ulimit -p "$1" 2>/dev/null || ulimit -u "$1" && ulimit -d "$2" && ulimit -f "$3" && ulimit -n "$4" && ulimit -c 0 || exit
-echo >&${DESCRIPTORS.ready}; shift 4; exec "$@" ${DESCRIPTORS.gate}<&- ${DESCRIPTORS.ready}>&-`;
+${way}echo >&${DESCRIPTORS.ready}; shift 4; exec "$@" ${DESCRIPTORS.gate}<&- ${DESCRIPTORS.ready}>&-`;
+}
 
-/** Waits until the way to the proxy is open: a command that comes first would find nobody there. */
-const PROXIED = [
-  "sh",
-  "-c",
-  `socat TCP-LISTEN:${INSIDE_PROXY_PORT},bind=127.0.0.1,fork,reuseaddr UNIX-CONNECT:${INSIDE_PROXY_SOCKET} </dev/null >/dev/null 2>&1 &
-tries=0
-until [ "$(cut -c1-12,35-36 /proc/net/tcp 2>/dev/null | grep -c ':.*0C38')" != 0 ] || [ "$tries" -ge 500 ]; do tries=$((tries + 1)); sleep 0.005; done
-exec "$@"`,
-  "egress",
-];
+/** What carries connections from the port inside to the proxy's socket. */
+export const SOCAT = "/usr/bin/socat";
+
+/** Connections that are carried at once, each by a process; more wait until one has ended. */
+const CARRIED_MAX = 64;
+/** Seconds that a connection may last after one side has ended: as long as a command; the proxy ends those that are silent before. */
+const HALF_OPEN_SECONDS = 3600;
+/** Times that it is looked whether the way is open, 10 ms apart. */
+const LOOKS_MAX = 500;
+/** As the table of sockets writes 127.0.0.1, the port, and that it listens. */
+const LISTENING = `0100007F:${INSIDE_PROXY_PORT.toString(16).toUpperCase().padStart(4, "0")} 0A`;
+
+/**
+ * Waits until the way is open: a command that comes first would find nobody there. It is no child of the command, which may wait for all that it has. The wait
+ * starts no program but \`sleep\`, and mostly not that.
+ */
+const OPEN_WAY = `(${SOCAT} -t ${HALF_OPEN_SECONDS} TCP-LISTEN:${INSIDE_PROXY_PORT},bind=127.0.0.1,fork,reuseaddr,backlog=128,max-children=${CARRIED_MAX} \
+UNIX-CONNECT:${INSIDE_PROXY_SOCKET} </dev/null >/dev/null 2>&1 ${DESCRIPTORS.gate}<&- ${DESCRIPTORS.ready}>&- &)
+looks=0; way=
+while :; do
+while read -r number at peer state rest; do case "$at $state" in "${LISTENING}") way=open;; esac; done </proc/net/tcp
+[ "$way" ] && break; looks=$((looks + 1))
+if [ "$looks" -gt ${LOOKS_MAX} ]; then echo "the way to the network did not open" >&2; exit 1; fi
+sleep 0.01
+done
+`;

@@ -14,7 +14,7 @@ import { ToolFailure } from "../../model/failure.ts";
 import type { SandboxPlan } from "../plan/plan.ts";
 import { descriptorOf, keepDescriptors, openOutputPipe, openPipe } from "../run/pipes.ts";
 import { childrenOf, kill, terminate } from "../run/process-tree.ts";
-import { accountFiles, bwrapArguments, DESCRIPTORS } from "./bwrap-arguments.ts";
+import { bwrapArguments, DESCRIPTORS, settingFiles } from "./bwrap-arguments.ts";
 import { mountProblem } from "./mount-check.ts";
 
 /** Why a run was ended from outside. */
@@ -100,7 +100,7 @@ class BwrapRun {
 
   start(launch: BwrapLaunch, confine: Confine): void {
     const { runAs } = launch;
-    const accounts = accountFiles();
+    const files = settingFiles();
     const handedOn: number[] = [];
     const keep = (descriptor: number): number => {
       handedOn.push(descriptor);
@@ -117,8 +117,9 @@ class BwrapRun {
         "pipe" as const,
         keep(gateRead),
         "pipe" as const,
-        keep(descriptorOf(Buffer.from(accounts.passwd))),
-        keep(descriptorOf(Buffer.from(accounts.group))),
+        keep(descriptorOf(Buffer.from(files.passwd))),
+        keep(descriptorOf(Buffer.from(files.group))),
+        keep(descriptorOf(Buffer.from(files.hosts))),
       ];
       const [program = launch.program, ...rest] = [...launch.prefix, launch.program, ...bwrapArguments(this.#plan)];
       keepDescriptors();

@@ -73,8 +73,21 @@ export function planSandbox(request: SandboxRequest, processor: Processor): Sand
     assert(target.startsWith("/") && !target.split("/").includes("..") && !target.includes("\0"), "a mount's target is absolute and plain");
   }
   assert(request.workDir.startsWith("/"), "the directory of a run is absolute");
+  // They would load what they name into the program that sets the limits, before it has.
+  assert(
+    !Object.keys(request.environment).some((name) => name.startsWith("LD_")),
+    "nothing in an environment is for the loader of programs",
+  );
   return { ...request, mounts, environment: environmentOf(request), seccomp: seccompProgram(processor) };
 }
+
+/** Where programs look for a proxy; some know only their own name. */
+const PROXY_NAMES = [
+  ...["http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"],
+  ...["npm_config_proxy", "npm_config_https_proxy", "YARN_HTTP_PROXY", "YARN_HTTPS_PROXY"],
+];
+/** What a command serves to itself does not go out. */
+const INSIDE_HOSTS = "localhost,127.0.0.1,::1";
 
 function environmentOf({ environment, proxySocket }: SandboxRequest): Readonly<Record<string, string>> {
   const base = {
@@ -87,6 +100,12 @@ function environmentOf({ environment, proxySocket }: SandboxRequest): Readonly<R
   };
   if (proxySocket === undefined) return base;
   const proxy = `http://127.0.0.1:${INSIDE_PROXY_PORT}`;
-  const names = ["http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "npm_config_proxy", "npm_config_https_proxy"];
-  return { ...base, ...Object.fromEntries(names.map((name) => [name, proxy])), NODE_USE_ENV_PROXY: "1" };
+  return {
+    ...base,
+    ...Object.fromEntries(PROXY_NAMES.map((name) => [name, proxy])),
+    ...Object.fromEntries(["no_proxy", "NO_PROXY", "npm_config_noproxy"].map((name) => [name, INSIDE_HOSTS])),
+    NODE_USE_ENV_PROXY: "1",
+    // npm would ask for news of itself, each time in vain
+    npm_config_update_notifier: "false",
+  };
 }

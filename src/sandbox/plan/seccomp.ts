@@ -47,7 +47,8 @@ const SET_ID_BITS = 0o6000;
 /** `O_CREAT` and `O_TMPFILE`'s own bit: only with one of them is a mode read. */
 const CREATES = 0o100 | 0o20000000;
 /** Families of sockets: local, internet, and the kernel's own (routes and addresses inside the namespace). */
-const SOCKET_FAMILIES = [1, 2, 10, 16];
+const LOCAL_SOCKETS = 1;
+const SOCKET_FAMILIES = [LOCAL_SOCKETS, 2, 10, 16];
 /** `TIOCSTI` types into a terminal, `TIOCLINUX` pastes into a console. */
 const TERMINAL_REQUESTS = [0x5412, 0x541c];
 /** Linux's own, that of its 32-bit programs, both with an old version's number, and asking which it is; others switch protections off. */
@@ -87,6 +88,7 @@ function judgements(): Readonly<Record<keyof typeof JUDGED_CALLS, readonly Instr
     clone: failOnBits(0, NEW_NAMESPACE),
     clone3: [fail(ENOSYS)],
     socket: allowOnly(0, SOCKET_FAMILIES, EAFNOSUPPORT),
+    socketpair: allowOnly(0, [LOCAL_SOCKETS], EAFNOSUPPORT),
     ioctl: failOn(1, TERMINAL_REQUESTS),
     personality: allowOnly(0, PERSONALITIES, EPERM),
     open: failOnCreatedMode(1, 2),

@@ -87,6 +87,7 @@ export const JUDGED_CALLS = {
   clone: [56, 220],
   clone3: [435, 435],
   socket: [41, 198],
+  socketpair: [53, 199],
   ioctl: [16, 29],
   personality: [135, 92],
   open: [2, undefined],

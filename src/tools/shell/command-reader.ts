@@ -5,15 +5,16 @@
  * It trusts the grammar where the grammar reports no fault. INVARIANT: every part of the tree is visited; whatever is not a
  * program with a known name and a known text is a danger.
  */
-import type { AndOr, Command, HereDoc, HereString, Pipeline, Redirect, Redirection, Statement, SyntaxNode, Word } from "unbash";
+import type { AndOr, Command, Pipeline, Redirect, Redirection, Statement, SyntaxNode } from "unbash";
 import { forEachChild } from "unbash";
 import { COMMAND_DEPTH_MAX, COMMAND_SHOWN_CHARACTERS_MAX, COMMANDS_PER_LINE_MAX } from "../../base/limits.ts";
 import { type CommandDanger, type CommandResource, commandOf, programName, quoted, UNKNOWN_BINARY } from "../../model/command.ts";
 import { isRefusedEnvironmentName } from "../../model/environment-names.ts";
 import { Directories } from "./directories.ts";
-import { dangersOf, type Input, shellRun } from "./programs.ts";
+import { type Input, inputOf } from "./input.ts";
+import { dangersOf, shellRun } from "./programs.ts";
 import { touchedBy } from "./redirections.ts";
-import { hereDocumentText, isFixed, plainWord, readAssignment, readWord, type ShellWord } from "./words.ts";
+import { isFixed, plainWord, readAssignment, readWord, type ShellWord } from "./words.ts";
 import { unwrap, type Wrapped } from "./wrappers.ts";
 
 /** Where in the line a part of it stands. */
@@ -27,6 +28,8 @@ interface Place {
   readonly depth: number;
   /** It may run more than once, or later. */
   readonly repeated: boolean;
+  /** It is read by a shell that need not be bash. */
+  readonly plain: boolean;
 }
 
 /** A file that a redirection touches. */
@@ -78,6 +81,7 @@ export class CommandReader {
       directories: new Directories([directory]),
       depth: 0,
       repeated: false,
+      plain: false,
     });
   }
 
@@ -112,6 +116,7 @@ export class CommandReader {
       this.doubt("too_much");
       return;
     }
+    if (outer.plain && BASH_ALONE.has(node.type)) this.doubt("unparsed");
     const place = { ...outer, depth: outer.depth + DEPTHS.has(node.type) };
     switch (node.type) {
       case "Script":
@@ -279,7 +284,7 @@ export class CommandReader {
     if (!/^[!-~]+$/.test(head.text)) dangers.add("lookalike");
     const shell = shellRun(name, args, place.input);
     const { runs, sets } = unwrap(name, args);
-    const all: readonly Wrapped[] = shell?.kind === "code" ? [...runs, { kind: "code", code: shell.code }] : runs;
+    const all: readonly Wrapped[] = shell?.kind === "code" ? [...runs, { kind: "code", code: shell.code, isBash: name === "bash" }] : runs;
     if (sets.some(isRefusedEnvironmentName)) dangers.add("environment");
     if (shell?.kind === "unknown" || all.some((run) => run.kind === "code" && !isFixed(run.code))) dangers.add("dynamic_code");
     if (all.some(({ kind }) => kind === "unclear")) dangers.add("unclear_wrapper");
@@ -294,7 +299,7 @@ export class CommandReader {
     const directories = run.inside === true ? place.directories : place.directories.copy();
     const within = { ...place, via: [...place.via, name], directories, depth: place.depth + 1 };
     if (run.kind === "command") this.#run(run.words, within, run.fed === true);
-    else this.#code(run.code.text, within);
+    else this.#code(run.code.text, { ...within, plain: run.inside === true ? place.plain : run.isBash !== true });
   }
 
   #name(head: ShellWord, args: readonly ShellWord[], place: Place, dangers: readonly CommandDanger[], fed: boolean): void {
@@ -337,7 +342,8 @@ export class CommandReader {
   #redirect({ operator, target }: Redirect, directories: Directories): void {
     if (target?.parts?.length === 1 && target.parts[0]?.type === "ProcessSubstitution") return; // a pipe to a command that was read
     const word = target === undefined ? undefined : readWord(target);
-    for (const directory of directories.paths ?? [undefined]) {
+    // Where the directory is not known, the name at least is judged: some names are secret everywhere.
+    for (const directory of directories.paths ?? [undefined, "."]) {
       const touched = touchedBy(operator, word, directory);
       if (touched.kind === "unknown") this.doubt("dynamic_redirection");
       if (touched.kind === "host") this.#hosts.set(`${touched.host}:${touched.port}`, { host: touched.host, port: touched.port });
@@ -349,6 +355,11 @@ export class CommandReader {
   }
 }
 
+/** What other shells read as something else: `((rm))` are two subshells for them. */
+const BASH_ALONE = new Set<string>([
+  ...["ArithmeticCommand", "ArithmeticFor", "TestCommand", "Select", "Coproc", "ProcessSubstitution", "HereString"],
+  ...["AnsiCQuoted", "LocaleString", "BraceExpansion", "ArrayValue", "FileDescriptorVariable"],
+]);
 /** What bash would run if it took a text for code. */
 const SUBSTITUTION = /\$\(|`|[<>]\(/;
 /** Builtins that take names or numbers for expressions, in which a substitution is run. */
@@ -374,18 +385,3 @@ const DEPTHS = { has: (type: string): 0 | 1 => (LEVELS.has(type) ? 1 : 0) };
 
 /** Dangers after which other programs may run than those that were found. */
 const UNBOUNDED: readonly CommandDanger[] = ["dynamic_code", "environment", "shell_state", "unclear_wrapper"];
-
-function inputOf(redirection: Redirection): Input | undefined {
-  if (redirection.type === "HereDoc") return textInput(hereDocumentText(redirection satisfies HereDoc));
-  if (redirection.type === "HereString") return textInput(hereString(redirection));
-  return redirection.operator.startsWith("<") ? { kind: "other" } : undefined;
-}
-
-function textInput(text: string | undefined): Input {
-  return text === undefined ? { kind: "other" } : { kind: "text", text };
-}
-
-function hereString({ target }: HereString): string | undefined {
-  const word = target === undefined ? undefined : readWord(target satisfies Word);
-  return isFixed(word) ? word.text : undefined;
-}

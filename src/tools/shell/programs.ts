@@ -7,15 +7,8 @@
 
 import type { CommandDanger } from "../../model/command.ts";
 import { isRefusedEnvironmentName } from "../../model/environment-names.ts";
-import { isFixed, plainWord, type ShellWord } from "./words.ts";
-
-/** What a command reads from its standard input, as far as the line says it. */
-export type Input =
-  | { readonly kind: "none" }
-  /** Text that stands in the line: a here-document, a here-string. */
-  | { readonly kind: "text"; readonly text: string }
-  /** A pipe, a file, or text that is only known at run time. */
-  | { readonly kind: "other" };
+import type { Input } from "./input.ts";
+import { isFixed, mayBeMany, plainWord, type ShellWord } from "./words.ts";
 
 /** Shells that read the same language as far as it matters here. */
 const SHELLS = new Set(["sh", "bash", "dash", "ash", "ksh", "mksh", "rbash", "bash.exe"]);
@@ -56,7 +49,10 @@ function shellCode(args: readonly ShellWord[]): ShellWord | "unknown" | undefine
     if (text === "--" || text === "-") return takesCode ? (args[at + 1] ?? "unknown") : undefined;
     if (!/^[-+]./.test(text) || !argument.known) return takesCode ? argument : undefined;
     if (!text.startsWith("--") && /^-[a-zA-Z]*c/.test(text)) takesCode = true;
-    if (SHELL_VALUES.has(text) || /^[-+][a-zA-Z]+[oO]$/.test(text)) at += 1;
+    if (!SHELL_VALUES.has(text) && !/^[-+][a-zA-Z]+[oO]$/.test(text)) continue;
+    at += 1;
+    const value = args[at];
+    if (value !== undefined && mayBeMany(value)) return "unknown";
   }
   return takesCode ? "unknown" : undefined;
 }

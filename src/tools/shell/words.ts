@@ -18,6 +18,11 @@ export interface ShellWord {
   readonly shown: string;
 }
 
+/** Whether other words may take its place than one: what the shell splits, or takes out of a list. */
+export function mayBeMany({ known, expands, text }: ShellWord): boolean {
+  return expands || (!known && !/^[\w./=:-]*"[^"@]*"$/.test(text));
+}
+
 /** A word of the kernel's own. */
 export function plainWord(text: string): ShellWord {
   return { text, known: true, expands: false, shown: quoted(text) };

@@ -4,14 +4,14 @@
  * It knows the options of those that agents and attackers use. INVARIANT: an option that is not known here makes what follows
  * unclear; it is never guessed which of the words is the program.
  */
-import { plainWord, type ShellWord } from "./words.ts";
+import { mayBeMany, plainWord, type ShellWord } from "./words.ts";
 
 /** Something that a program runs. */
 export type Wrapped =
   /** A program; `fed` when further arguments come from elsewhere. `inside`: in the same shell, so that `cd` holds. */
   | { readonly kind: "command"; readonly words: readonly ShellWord[]; readonly fed?: true; readonly inside?: true }
   /** Text for a shell. */
-  | { readonly kind: "code"; readonly code: ShellWord; readonly inside?: true }
+  | { readonly kind: "code"; readonly code: ShellWord; readonly inside?: true; readonly isBash?: boolean }
   /** Something, but what is not clear. */
   | { readonly kind: "unclear" };
 
@@ -172,7 +172,9 @@ function prefixed(name: string, args: readonly ShellWord[], options: Options): U
     sets.push(assigned[1] ?? "");
     at += 1;
   }
-  const words = args.slice(at + (options.skip ?? 0));
+  at += options.skip ?? 0;
+  const isClear = !args.slice(0, at).some(mayBeMany);
+  const words = args.slice(at);
   if (words.length === 0) {
     // `sudo -s` and `env` alone: a shell, or a listing.
     return name === "xargs" ? { runs: [{ kind: "command", words: [plainWord("echo")], fed: true }], sets } : { runs: [], sets };
@@ -183,7 +185,8 @@ function prefixed(name: string, args: readonly ShellWord[], options: Options): U
     ...(options.fed && { fed: true }),
     ...(options.inside && { inside: true }),
   };
-  return { runs: [command], sets };
+  // What it most probably is stands beside what it may be, for the rules that deny.
+  return { runs: isClear ? [command] : [{ kind: "unclear" }, command], sets };
 }
 
 /** Index of the first argument that is no option; `undefined` when an option is not known. */
@@ -191,7 +194,8 @@ function skipOptions(args: readonly ShellWord[], options: Options): number | "as
   let at = 0;
   while (at < args.length) {
     const argument = args[at] as ShellWord;
-    if (!argument.known) return argument.text.startsWith("-") || at === 0 ? undefined : at;
+    // What begins as an assignment is one; anything else may turn out to be an option.
+    if (!argument.known) return /^[A-Za-z_]\w*=/.test(argument.text) || !/^["$`-]/.test(argument.text) ? at : undefined;
     const { text } = argument;
     if (text === "--") return at + 1;
     if (!text.startsWith("-") || text === "-") return text === "-" ? at + 1 : at;
@@ -244,7 +248,7 @@ function ranModule(args: readonly ShellWord[]): Unwrapped {
 }
 
 function foundRuns(name: string, args: readonly ShellWord[]): readonly Wrapped[] {
-  const runs: Wrapped[] = [];
+  const runs: Wrapped[] = args.some((word) => !word.known && mayBeMany(word)) ? [{ kind: "unclear" }] : [];
   const begins = (text: string) => (name === "find" ? FIND_RUNS.has(text) : ["-x", "-X", "--exec", "--exec-batch"].includes(text));
   for (let at = 0; at < args.length; at += 1) {
     const text = args[at]?.text ?? "";
