@@ -31,10 +31,12 @@ import type { Durability, EventSink, LedgerEvent } from "../../src/model/event.t
 import { type Lease, type LeaseBudget, type LeaseScope, UNRESTRICTED_SCOPE } from "../../src/model/lease.ts";
 import type { Session } from "../../src/model/session.ts";
 import type { Tool } from "../../src/model/tool.ts";
+import type { ChosenToolchain } from "../../src/model/toolchain.ts";
 import { BUILT_IN_ZONE_RULES, compileZones, type ZoneRules } from "../../src/model/zone.ts";
 import { createPolicyEngine, type PolicyEngine } from "../../src/policy/policy.ts";
 import { createRedactor, type Redactor } from "../../src/redact/redact.ts";
 import { openWorkspaceRoots } from "../../src/sandbox/files/files.ts";
+import { projectFiles } from "../../src/sandbox/files/project-files.ts";
 import type { LockStore } from "../../src/sandbox/lock-store.ts";
 import { policyActions, policySources } from "../../src/server/policies.ts";
 import { mintSession } from "../../src/session/session.ts";
@@ -133,6 +135,8 @@ export interface MemoryKernelOptions {
   /** The operator's own policies. */
   readonly policies?: string;
   readonly workspaceDisabled?: readonly string[];
+  /** What the operator chose to test and lint the workspace with. */
+  readonly toolchain?: ChosenToolchain;
   /** Another one than that of the built-in rules. */
   readonly redactor?: Redactor;
   /** What the kernel gets when it asks for the redactor. */
@@ -247,7 +251,9 @@ export async function memoryKernel(options: MemoryKernelOptions = {}): Promise<M
   const rezone = async (rules: Partial<ZoneRules>) => {
     const place = await fixed.workspaces.open(session);
     const zones = compileZones({ ...BUILT_IN_ZONE_RULES, ...rules }, "");
-    rezoned = { ...place, workspace: { ...place.workspace, zones }, rules: canonicalJson({ ...rules }) };
+    const workspace = { ...place.workspace, zones };
+    const toolchain = () => ({ files: projectFiles(workspace, place.roots), chosen: {} });
+    rezoned = { ...place, workspace, toolchain, rules: canonicalJson({ ...rules }) };
   };
   return {
     breakWorkspace,
@@ -281,7 +287,8 @@ function fixedParts(clock: Clock, root: string, tools: readonly Tool[], options:
   const workspace = { serviceRoot: root, projectRoot: root, sharedPaths: [], zones: compileZones(BUILT_IN_ZONE_RULES, "") };
   const roots = openWorkspaceRoots(workspace);
   onTestFinished(() => roots.close());
-  const place = { workspace, roots, disabledTools: new Set(options.workspaceDisabled), volumeId: "1" };
+  const toolchain = () => ({ files: projectFiles(workspace, roots), chosen: options.toolchain ?? {} });
+  const place = { workspace, roots, disabledTools: new Set(options.workspaceDisabled), volumeId: "1", toolchain };
   return {
     clock,
     random: systemRandom,
