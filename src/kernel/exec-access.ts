@@ -14,7 +14,7 @@ import type { ProgressListener } from "../model/progress.ts";
 import type { PolicyEngine } from "../policy/policy.ts";
 import { putAside } from "../sandbox/files/put-aside.ts";
 import { CapturedOutput } from "../sandbox/run/captured-output.ts";
-import { INSIDE_WORKSPACE, type Sandbox, type SandboxEnd, type SandboxLimits } from "../sandbox/sandbox.ts";
+import { type EgressGrant, INSIDE_WORKSPACE, type Sandbox, type SandboxEnd, type SandboxLimits } from "../sandbox/sandbox.ts";
 import { execScope } from "./exec-scope.ts";
 import type { CallRedaction } from "./redaction.ts";
 import { unanalysed } from "./scope.ts";
@@ -30,6 +30,8 @@ export interface ExecParts {
   readonly recheck: () => Promise<void>;
   readonly report: ProgressListener;
   readonly signal: AbortSignal;
+  /** What a command tried to reach, for evidence. */
+  readonly recordEgress: EgressGrant["record"];
 }
 
 /** Commands for one call. */
@@ -52,6 +54,7 @@ async function run(exec: ExecParts, request: ExecRequest): Promise<ExecOutcome> 
     report({ kind: "output", stream, bytes });
   };
   const { roots } = caller.place;
+  const hosts = grantedHosts(trail, request);
   const end = await sandbox.run(
     {
       root: roots.service.path === "" ? "/" : roots.service.path,
@@ -60,6 +63,7 @@ async function run(exec: ExecParts, request: ExecRequest): Promise<ExecOutcome> 
       workDir: insideOf(request.workDir),
       environment: request.environment ?? {},
       limits: { ...exec.limits, timeoutMs: timeoutOf(request) },
+      ...(hosts.length > 0 && { egress: { decide: among(hosts), record: exec.recordEgress } }),
     },
     { stdout: take("stdout", stdout), stderr: take("stderr", stderr) },
     signal,
@@ -70,6 +74,21 @@ async function run(exec: ExecParts, request: ExecRequest): Promise<ExecOutcome> 
     return now === undefined ? [] : [{ path, now }];
   });
   return outcomeOf(end, shown(stdout, keptBytes, redaction), shown(stderr, keptBytes, redaction), aside);
+}
+
+/** Hosts that the call asked for and was granted: policy has seen each of them as an access. */
+function grantedHosts({ accesses, call }: Trail, { hosts = [] }: ExecRequest): readonly string[] {
+  const named = new Set(accesses.flatMap(({ resource }) => (resource.kind === "host" ? `${resource.host}:${resource.port}` : [])));
+  if (hosts.some((host) => !named.has(host))) throw new Refusal(unanalysed(call?.tool ?? "", "network"));
+  return hosts;
+}
+
+function among(hosts: readonly string[]): EgressGrant["decide"] {
+  const granted = new Set(hosts);
+  return (host, port) =>
+    granted.has(`${host}:${port}`)
+      ? { kind: "allow" }
+      : { kind: "deny", message: "the call was not granted this host; name it in the call" };
 }
 
 /** A program with its arguments is named by the line that it makes; a text for the shell by being the call's own. */

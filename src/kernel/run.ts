@@ -16,6 +16,7 @@ import type { ToolContext, ToolOutput } from "../model/tool.ts";
 import { UNKNOWN_TOOLCHAIN } from "../model/toolchain.ts";
 import type { PolicyEngine } from "../policy/policy.ts";
 import { createFileAccess } from "../sandbox/files/files.ts";
+import type { EgressAttempt } from "../sandbox/sandbox.ts";
 import { brokenOff } from "./broken-off.ts";
 import { type ArtifactJudge, createContentAccess } from "./content-access.ts";
 import type { Evidence } from "./evidence.ts";
@@ -173,7 +174,7 @@ function contextOf(
       return content;
     },
     get exec() {
-      exec ??= execOf(parts, trail, rules, progress, signal);
+      exec ??= execOf(parts, evidence, trail, rules, progress, signal);
       return exec;
     },
     toolchain: trail.toolchain ?? (() => UNKNOWN_TOOLCHAIN),
@@ -186,17 +187,29 @@ function contextOf(
 }
 
 /** Commands; the code that runs them is loaded with the first. */
-function execOf(parts: KernelParts, trail: Trail, rules: CallRules, report: ProgressListener, signal: AbortSignal): ExecAccess {
+function execOf(
+  parts: KernelParts,
+  evidence: Evidence,
+  trail: Trail,
+  rules: CallRules,
+  report: ProgressListener,
+  signal: AbortSignal,
+): ExecAccess {
   const { limits, open } = parts.sandbox;
   const { policy } = rules;
   const mayStillRun = async () => {
     const denial = await recheckOrRefuse(parts, rules.recheck);
     if (denial) throw new Refusal(denial);
   };
+  const recordEgress = (attempt: EgressAttempt) => {
+    evidence.note(trail, "egress", attempt.outcome, { ...attempt }).catch(parts.onInternalError);
+  };
   return {
     async run(request) {
       const { createExec } = await import("./exec-access.ts");
-      return createExec({ sandbox: open, limits: limits(), policy, trail, recheck: mayStillRun, report, signal }).run(request);
+      return createExec({ sandbox: open, limits: limits(), policy, trail, recheck: mayStillRun, report, signal, recordEgress }).run(
+        request,
+      );
     },
   };
 }

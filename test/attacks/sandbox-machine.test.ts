@@ -7,6 +7,7 @@ import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import koffi from "koffi";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import type { ScopeJudge } from "../../src/sandbox/sandbox.ts";
 import { asSandboxUser, newSandboxPlace, own, perl, type SandboxPlace, sandboxUser, type Without } from "../support/sandbox-place.ts";
 
 let place: SandboxPlace;
@@ -162,11 +163,11 @@ test("abstract sockets of the machine are not reached", async () => {
 test("sockets of the machine that stand in the workspace are not reached, wherever they stand", async () => {
   mkdirSync(join(place.root, ".git"));
   own(join(place.root, ".git"));
-  const judge = {
-    entry: (path: string) => (path === ".git" ? "read" : "write"),
+  const judge: ScopeJudge = {
+    entry: (path) => (path === ".git" ? "read" : "write"),
     below: () => "write",
-    isWhole: (path: string) => path === ".git",
-  } as const;
+    isWhole: (path) => path === ".git",
+  };
   for (const path of ["host.sock", ".git/daemon.sock"]) {
     await listening(answering(), { path: join(place.root, path), readableAll: true, writableAll: true });
     const program = perl(`use Socket; socket(my $s, AF_UNIX, SOCK_STREAM, 0); print connect($s, sockaddr_un("${path}")) ? <$s> : "none"`);

@@ -3,7 +3,7 @@
  * away, and never as root.
  */
 import { spawnSync } from "node:child_process";
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runBwrap } from "../../src/sandbox/bwrap/bwrap-run.ts";
@@ -189,4 +189,16 @@ export function asSandboxUser(program: string, ...rest: readonly string[]): stri
   });
   if (status !== 0) throw new Error(`\`${program}\` ended with ${status}: ${stderr}`);
   return stdout;
+}
+
+/** Numbers of the machine's processes whose arguments hold `text`, but for this one. */
+export function processesNaming(text: string): readonly string[] {
+  return readdirSync("/proc").filter((id) => {
+    if (!/^\d+$/.test(id) || Number(id) === process.pid) return false;
+    try {
+      return readFileSync(`/proc/${id}/cmdline`, "latin1").split("\0").join(" ").includes(text);
+    } catch {
+      return false; // it ended meanwhile
+    }
+  });
 }

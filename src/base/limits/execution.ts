@@ -19,7 +19,7 @@ export const SANDBOX_VIEWS_MAX = 16;
 export const SANDBOX_RUNS_MAX = 64;
 /** Milliseconds that a command may run when the call does not say. */
 export const EXEC_TIMEOUT_MS = 120_000;
-/** Bytes of each end of each stream of a command's output that are shown when the call does not say. */
-export const EXEC_KEPT_BYTES = 50_000;
+/** Bytes of each end of each stream of a command's output that are shown: both streams fit what a model is shown of a result. */
+export const EXEC_KEPT_BYTES = 24_000;
 /** Directories with programs that the operator may show to commands. */
 export const SANDBOX_TOOLCHAINS_MAX = 64;

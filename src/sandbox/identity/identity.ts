@@ -5,7 +5,8 @@
  */
 import { statSync } from "node:fs";
 import { SANDBOX_VIEWS_MAX } from "../../base/limits.ts";
-import { type MappedView, openMappedView } from "./mapped-view.ts";
+import { ToolFailure } from "../../model/failure.ts";
+import { type MappedView, type Mapping, openMappedView } from "./mapped-view.ts";
 
 /** The user that runs belong to when the kernel is root and the operator names none: among the numbers that no account has. */
 export const SANDBOX_USER_ID = 61234;
@@ -33,16 +34,18 @@ export class Identities {
 
   /**
    * The identity for the workspace at `root`.
-   * @throws ToolFailure SANDBOX_UNAVAILABLE when root's workspace cannot be shown to another user
+   * @throws ToolFailure SANDBOX_UNAVAILABLE when root's workspace cannot be shown to another user, or is gone
    */
   async of(root: string): Promise<Identity> {
     const own = process.geteuid?.() ?? 0;
     if (own !== 0) return { userId: own, prefix: [], runAs: undefined, source: root };
     const userId = this.#userId;
-    const { uid, gid } = statSync(root);
+    const found = statSync(root, { throwIfNoEntry: false });
+    if (found === undefined) throw gone(root);
+    const { uid, gid, dev, ino } = found;
     // The view cannot tell files of the user from those that only look so, but whose all are needs none.
     if (uid === userId) return { userId, prefix: [], runAs: { userId, groupId: userId }, source: root };
-    const view = await this.#view(root, { ownerId: uid, groupId: gid, userId });
+    const view = await this.#view(root, { ownerId: uid, groupId: gid, userId }, `${dev}:${ino}`);
     return { userId, prefix: view.prefix, runAs: { userId, groupId: userId }, source: view.paths[0] ?? root };
   }
 
@@ -51,9 +54,9 @@ export class Identities {
     for (const key of [...this.#views.keys()]) this.#forget(key);
   }
 
-  async #view(root: string, mapping: { ownerId: number; groupId: number; userId: number }): Promise<MappedView> {
-    const { dev, ino } = statSync(root);
-    const key = [root, dev, ino, mapping.ownerId, mapping.groupId].join("\0");
+  /** @param inode tells a workspace from one that was made anew in its place */
+  async #view(root: string, mapping: Mapping, inode: string): Promise<MappedView> {
+    const key = [root, inode, mapping.ownerId, mapping.groupId].join("\0");
     const known = await this.#views.get(key);
     if (known?.isHeld() === true) return known;
     this.#forget(key);
@@ -77,4 +80,12 @@ export class Identities {
       () => undefined, // it was never there; whoever asked for it was told
     );
   }
+}
+
+function gone(root: string): ToolFailure {
+  return new ToolFailure(
+    "SANDBOX_UNAVAILABLE",
+    `the workspace \`${root}\` is not there; the command did not run`,
+    "make it again, or start a session elsewhere",
+  );
 }

@@ -8,17 +8,12 @@
 import { assert } from "../../base/errors.ts";
 import type { Access } from "../../model/access.ts";
 import { commandOf } from "../../model/command.ts";
-import type { ExecAccess, ExecOutcome, ExecOutput } from "../../model/exec.ts";
-import type { Tool, ToolContext, ToolOutput } from "../../model/tool.ts";
+import type { ExecOutcome, ExecOutput } from "../../model/exec.ts";
+import type { Tool, ToolOutput } from "../../model/tool.ts";
 import { WORKSPACE_ALIAS } from "../../model/workspace.ts";
 import { type NamedHost, namedHosts } from "./named-hosts.ts";
 import type { ParsedCommand } from "./parse-command.ts";
 import { environmentOf, parameters, type ShellArguments } from "./shell-arguments.ts";
-
-/** A context that runs commands. */
-interface RunsCommands extends ToolContext {
-  readonly exec: ExecAccess;
-}
 
 const STREAM = { type: "object", properties: { bytes: { type: "integer" }, omitted_bytes: { type: "integer" } } } as const;
 
@@ -44,12 +39,17 @@ export const shell: Tool<ShellArguments> = {
       duration_ms: { type: "integer" },
       processor_ms: { type: "integer" },
       memory_bytes_max: { type: "integer" },
+      put_aside: {
+        type: "array",
+        description: "What the command made under protected names, and where it is now; write such files with the file tools, which ask.",
+        items: { type: "object", properties: { path: { type: "string" }, now: { type: "string" } } },
+      },
     },
     required: ["stdout", "stderr", "duration_ms"],
   },
   capability: {
     effect: "exec",
-    risk: "high",
+    risk: "medium",
     approval: { level: "auto" },
     execution: { sandbox: "container", networkDefault: "none" },
     labels: { outputTrust: "user", outputDataClass: "internal" },
@@ -57,7 +57,7 @@ export const shell: Tool<ShellArguments> = {
   },
   prepare: loadParser,
   analyse: (args) => accessesOf(args, parsed(args)),
-  async execute(args, context: RunsCommands): Promise<ToolOutput> {
+  async execute(args, context): Promise<ToolOutput> {
     const workDir = args.cwd === undefined ? undefined : insideWorkspace(args.cwd, context.serviceRoot);
     const outcome = await context.exec.run({
       command: { shell: args.command },
@@ -126,6 +126,7 @@ function resultOf(outcome: ExecOutcome): ToolOutput {
       ...sized("stdout_size", stdout),
       ...sized("stderr_size", stderr),
       duration_ms: Math.round(outcome.durationMs),
+      ...(outcome.putAside.length > 0 && { put_aside: outcome.putAside.map((one) => ({ ...one })) }),
       ...(usage && { processor_ms: Math.round(usage.processorMs), memory_bytes_max: usage.memoryBytesMax }),
     },
     ...(stdout.omittedBytes + stderr.omittedBytes > 0 && { truncated: true }),
