@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import type { JsonObject } from "../../src/base/json.ts";
+import { EXEC_KEPT_BYTES } from "../../src/base/limits.ts";
 import { commandOf } from "../../src/model/command.ts";
 import type { ExecOutcome, ExecRequest } from "../../src/model/exec.ts";
 import type { Tool } from "../../src/model/tool.ts";
@@ -99,7 +100,7 @@ test("output is redacted, also where it is cut, and long output keeps its ends a
     "token [REDACTED:github-token]\n".replace("github-token", short.stdout.head.match(/REDACTED:([\w-]+)/)?.[1] ?? ""),
   );
   expect(short.stdout.head).not.toContain(SECRET);
-  const padding = 50_000 - 20;
+  const padding = EXEC_KEPT_BYTES - 20;
   const long = await run(
     `head -c ${padding} /dev/zero | tr '\\0' a; printf ' %s ' ${SECRET}; head -c 300000 /dev/zero | tr '\\0' b; echo end`,
   );
@@ -107,7 +108,7 @@ test("output is redacted, also where it is cut, and long output keeps its ends a
   expect(head).not.toContain(SECRET.slice(0, 12));
   expect(tail.endsWith("bbbend\n")).toBe(true);
   expect(totalBytes).toBe(padding + SECRET.length + 2 + 300_000 + 4);
-  expect(omittedBytes).toBe(totalBytes - 100_000);
+  expect(omittedBytes).toBe(totalBytes - 2 * EXEC_KEPT_BYTES);
 });
 
 test("a tool runs only what its analysis named", async () => {

@@ -12,7 +12,7 @@ import { FailureWithoutEffect } from "../../model/failure.ts";
 import type { Tool } from "../../model/tool.ts";
 import { type Toolchain, UNKNOWN_TOOLCHAIN } from "../../model/toolchain.ts";
 import { UNATTENDED } from "./environment.ts";
-import { isPassed, RUN_PROPERTIES, type RunsCommands, runResult } from "./exec-result.ts";
+import { isPassed, RUN_PROPERTIES, runResult } from "./exec-result.ts";
 import { findCommand } from "./find-command.ts";
 import type { Purpose } from "./project.ts";
 import { testSummary } from "./summary.ts";
@@ -80,7 +80,7 @@ function checkTool({ purpose, ...described }: Check): Tool<CheckArguments> {
       audit: { logArgs: true, logOutput: false },
     },
     analyse: (args, toolchain) => accessesOf(described.name, purpose, args, toolchain?.() ?? UNKNOWN_TOOLCHAIN),
-    async execute(args, { toolchain, exec }: RunsCommands) {
+    async execute(args, { toolchain, exec }) {
       const known = toolchain();
       const found = findCommand(known, purpose, args.target);
       if (found.kind === "none") throw new FailureWithoutEffect("NOT_SUPPORTED", found.message, found.suggestion);

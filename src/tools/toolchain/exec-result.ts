@@ -4,10 +4,6 @@ import type { ExecAccess, ExecOutcome } from "../../model/exec.ts";
 import type { ToolContext, ToolOutput } from "../../model/tool.ts";
 import { strategyOf, truncated } from "./truncation.ts";
 
-/** A context that runs commands. */
-export interface RunsCommands extends ToolContext {
-  readonly exec: ExecAccess;
-}
 
 /** Properties of the output schema that all runs of a toolchain share. */
 export const RUN_PROPERTIES = {

