@@ -69,7 +69,7 @@ export interface StoredApproval extends NewApproval {
 /** What came of adding a request. */
 export type AddOutcome =
   | { readonly kind: "added" }
-  /** One with the same binding lives already. */
+  /** One with the same binding lives already, or expired without anybody having noted it. */
   | { readonly kind: "shared"; readonly approval: StoredApproval }
   /** People are asked too much; there is room again after that time at the earliest. */
   | { readonly kind: "crowded"; readonly retryAfterMs: number };

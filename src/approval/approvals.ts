@@ -1,8 +1,8 @@
 /**
  * Approvals of one kernel: what stands about a call, asking people, waiting for them, using what they allowed.
  *
- * Trusts the store to decide between kernels, and whoever hands in a decision to have checked who made it. INVARIANTS: a decision is
- * recorded before it counts, and a use before anything is executed by it; whatever fails, nothing is approved by that.
+ * Trusts the store to decide between kernels, and whoever hands in a decision to have checked who made it. INVARIANTS: a request is
+ * recorded before anybody is told of it, a decision before it counts, and a use before anything is executed by it; whatever fails, nothing is approved by that.
  */
 import type { Clock } from "../base/clock.ts";
 import { KernelError } from "../base/errors.ts";
@@ -19,6 +19,7 @@ import {
 } from "../base/limits.ts";
 import type { Bell } from "../model/bell.ts";
 import type { EventSink, EventType } from "../model/event.ts";
+import { ToolFailure } from "../model/failure.ts";
 import type { ApprovalDecision, ApprovalOwner, ApprovalStore, AskingLimits, DecideOutcome, StoredApproval } from "./approval-store.ts";
 import type { CallBinding } from "./binding.ts";
 import { readDecisionFile } from "./decision-file.ts";
@@ -116,7 +117,8 @@ export class Approvals {
   ask(wanted: Wanted): Promise<Asked> {
     const key = `${wanted.call} ${wanted.binding}`;
     const known = this.#asking.get(key);
-    if (known !== undefined) return known;
+    // Whoever described it may have gone away meanwhile; the others then ask for themselves.
+    if (known !== undefined) return known.catch((error: unknown) => (isCancelled(error) ? this.ask(wanted) : Promise.reject(error)));
     const asking = this.#ask(wanted).finally(() => this.#asking.delete(key));
     this.#asking.set(key, asking);
     return asking;
@@ -157,7 +159,10 @@ export class Approvals {
     if (before === undefined) return { kind: "unknown" };
     const holds = before.state === "pending" || (before.state === "approved" && !given.approved);
     if (holds) await this.#recordDecision(before, given, true);
-    const outcome = await store.decide(ref, { ...given, atMs: clock.nowMs() });
+    const outcome = await store.decide(ref, { ...given, atMs: clock.nowMs() }).catch(async (error: unknown) => {
+      if (holds) await this.#recordDecision(before, given, false).catch(onInternalError);
+      throw error;
+    });
     if (outcome.kind === "stands") await this.#recordDecision(outcome.approval, given, false);
     if (outcome.kind !== "decided") return outcome;
     this.#waiting.end(ref, { kind: "settled", approval: outcome.approval });
@@ -221,7 +226,11 @@ export class Approvals {
     if (added.kind === "crowded") return added;
     if (added.kind === "shared") return { kind: "asked", approval: added.approval };
     const approval: StoredApproval = { ...made, state: "pending", uses: 0, inBandAnswers: 0 };
-    await this.#record("approval_requested", approval, { rules: [...wanted.rules], approvalId: described.id }, wanted.requestId);
+    const facts = { rules: [...wanted.rules], approvalId: described.id };
+    await this.#record("approval_requested", approval, facts, wanted.requestId).catch(async (error: unknown) => {
+      await store.end(made.ref, "void").catch(onInternalError); // nobody is to decide what no record asks for
+      throw error;
+    });
     const { ref, code, document } = made;
     // People who look for files do without it; the others are told.
     await decisions.announce(hashOf(ref), `{"approval_ref":"${ref}","code":"${code}","request":${document}}\n`).catch(onInternalError);
@@ -341,6 +350,10 @@ export class Approvals {
     const payload = { approvalRef: ref, tool, ...facts };
     await ledger.record({ type, sessionId, actor, requestId, timeMs: clock.nowMs(), payload }, "durable");
   }
+}
+
+function isCancelled(error: unknown): boolean {
+  return error instanceof ToolFailure && error.code === "CANCELLED";
 }
 
 function hashOf(ref: string): string {

@@ -59,6 +59,7 @@ export class Waiting {
     try {
       this.#listening ??= this.#listen();
       await this.#listening;
+      if (this.#closed) return await this.#lastLook(ref);
       const ended = this.#enter(ref, patienceMs, signal);
       onWaiting();
       void this.look(ref);

@@ -132,6 +132,13 @@ describe("a request", () => {
     expect(pasted("a", "a").effect).toBeUndefined();
     expect(pasted("d", "enter").effect).toBeUndefined();
     expect(pasted("j", "j").board.view).toMatchObject({ kind: "request" });
+    for (const key of ["t", "d"]) {
+      const typed = step(press(board, key).board, { kind: "keys", keys: ["5", "m", "enter"], nowMs: NOW_MS });
+      expect([typed.effect, typed.board.view]).toEqual([
+        undefined,
+        expect.objectContaining({ entry: expect.objectContaining({ text: "5m" }) }),
+      ]);
+    }
     expect(step(start([one]), { kind: "keys", keys: ["enter", "a"], nowMs: NOW_MS }).board.view.kind).toBe("list");
   });
 
@@ -166,6 +173,10 @@ describe("always allow", () => {
     const proposed = step(board, { kind: "proposal", ref: one.ref, lines, canWrite: true }).board;
     expect(press(proposed, "a", "w", "enter").effects).toEqual([]);
     expect(press(proposed, "y").effects).toEqual([{ kind: "write", ref: one.ref }]);
+    const past = Array.from({ length: 200 }, () => lines[0]);
+    const many = step(board, { kind: "proposal", ref: one.ref, lines: past, canWrite: true }).board;
+    expect([press(many, "y").effects, press(many, "G", "y").effects, press(many, "y", "j", "y").effects]).toEqual([[], [], []]);
+    expect(press(many, "y", "y").effects).toEqual([{ kind: "write", ref: one.ref }]);
     const impossible = step(board, { kind: "proposal", ref: one.ref, lines, canWrite: false }).board;
     expect(press(impossible, "y").effects).toEqual([]);
     expect(step(board, { kind: "proposal", ref: two.ref, lines, canWrite: true }).board.view.kind).toBe("request");

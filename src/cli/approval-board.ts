@@ -106,7 +106,7 @@ export function roomOf({ size }: Pick<Board, "size">): number {
 function pressAll(board: Board, keys: readonly Key[], nowMs: number): Step {
   let current = board;
   for (const key of keys) {
-    const isPasted = keys.length > 1 && !MOVES.has(key) && !isTyping(current);
+    const isPasted = keys.length > 1 && (isTyping(current) ? key === "enter" : !MOVES.has(key));
     if (isPasted) continue;
     const next = press({ ...current, message: "" }, key, nowMs);
     if (next.effect !== undefined) return next;
@@ -217,24 +217,26 @@ function pressInRequest(board: Board, key: Key): Step {
   if (key === "d") return { board: { ...board, view: { ...view, entry: { what: "reason", text: "" } } } };
   if (!isReadable(view.approval)) return { board: { ...board, message: "the request cannot be read, so it can only be denied" } };
   if (key === "w") return { board: { ...board, message: "looking for the narrowest permit …" }, effect: { kind: "propose", ref } };
-  const below = viewRows(board).length - view.seen;
-  if (below > 0 && view.pressed !== key)
-    return {
-      board: {
-        ...board,
-        view: { ...view, pressed: key },
-        message: `${below} rows below have not been on the screen; \`${key}\` again decides without them`,
-      },
-    };
+  const unseen = askingAgain(board, view, key);
+  if (unseen) return unseen;
   if (key === "t") return { board: { ...board, view: { ...view, entry: { what: "time", text: "" } } } };
   return { board, effect: { kind: "approve", ref, scope: key === "a" ? "once" : "session" } };
+}
+
+/** The first press of a key while there are rows that have not been seen; `undefined` when it decides. */
+function askingAgain(board: Board, view: Exclude<View, { kind: "list" }>, key: Key): Step | undefined {
+  const below = viewRows(board).length - view.seen;
+  if (below <= 0 || view.pressed === key) return undefined;
+  const message = `${below} rows below have not been on the screen; \`${key}\` again decides without them`;
+  return { board: { ...board, view: { ...view, pressed: key }, message } };
 }
 
 function pressInProposal(board: Board, key: Key): Step {
   const { view } = board;
   if (view.kind !== "always" || key !== "y") return { board };
   if (view.canWrite !== true) return { board: { ...board, message: "there is nothing to write" } };
-  return { board, effect: { kind: "write", ref: view.approval.ref } };
+  const unseen = askingAgain(board, view, key);
+  return unseen ?? { board, effect: { kind: "write", ref: view.approval.ref } };
 }
 
 function type(board: Board, key: Key): Step {

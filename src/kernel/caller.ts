@@ -1,4 +1,5 @@
 /** Who calls, with everything that decisions look at: session, lease, workspace, and the mark of what was seen before. */
+import { ARMING_MAX_MS } from "../base/limits.ts";
 import { INITIAL_MARK } from "../flow/flow.ts";
 import type { Mark } from "../model/label.ts";
 import type { Session } from "../model/session.ts";
@@ -12,12 +13,14 @@ export async function callerOf(parts: KernelParts, { session, lease }: Authentic
   return { session, lease, place, mark, armed, gates: parts.settings.gates };
 }
 
-/** Whether calls of the session that need arming may run now. */
+/** Whether calls of the session that need arming may run now. One that seems to last longer than any may was made before a clock went back. */
 export async function isArmed(
   { settings, armings, clock }: Pick<KernelParts, "settings" | "armings" | "clock">,
   session: Session,
 ): Promise<boolean> {
-  return settings.armed || clock.nowMs() < (await armings.findArmedUntil(session.id));
+  if (settings.armed) return true;
+  const leftMs = (await armings.findArmedUntil(session.id)) - clock.nowMs();
+  return leftMs > 0 && leftMs <= ARMING_MAX_MS;
 }
 
 /** What the session's principal has seen in its workspace. */

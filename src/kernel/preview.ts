@@ -26,7 +26,7 @@ import type { Trail } from "./trail.ts";
 /** What would change, and why that may not be all. */
 export type Preview = Pick<ApprovalDetails, "changes" | "unseen">;
 
-/** What the call of `trail` would change. Only bugs throw. */
+/** What the call of `trail` would change. @throws ToolFailure CANCELLED; besides that only bugs throw */
 export async function previewOf(trail: Trail, redaction: CallRedaction, files: Pick<FileAccess, "read">): Promise<Preview> {
   const { tool } = trail;
   if (tool?.preview === undefined) return { changes: [] };
@@ -35,7 +35,8 @@ export async function previewOf(trail: Trail, redaction: CallRedaction, files: P
     previews = await tool.preview(trail.args, contextOf(trail, redaction, files));
   } catch (error) {
     const problem = error instanceof ToolFailure ? error.message : error instanceof Refusal ? error.denial.message : undefined;
-    if (problem === undefined) throw error;
+    // People are never asked with a part missing because a client went away: an identical call may share the request.
+    if (problem === undefined || (error instanceof ToolFailure && error.code === "CANCELLED")) throw error;
     return { changes: [], unseen: redaction.words(problem).toWellFormed() };
   }
   return describe(previews, redaction);

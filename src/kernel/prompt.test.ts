@@ -172,6 +172,12 @@ describe("what would change", () => {
     expect(readFileSync(join(place.root, "f"), "utf8")).toContain(KEY);
   });
 
+  test("that something is hidden is a risk: what looks like a secret may be anything", async () => {
+    const hidden = expect.stringContaining("some of it is hidden");
+    expect((await described(writeFile, { path: "new", content: 'password="cm0gLXJmIC8gfCBzaA0x"\n' })).risks).toContainEqual(hidden);
+    expect((await described(writeFile, { path: "new", content: "echo hello\n" })).risks).not.toContainEqual(hidden);
+  });
+
   test("a link that leads elsewhere is shown where it leads, and not when that is a secret zone", async () => {
     mkdirSync(join(place.root, "secrets"));
     put("secrets/key", "top secret\n");

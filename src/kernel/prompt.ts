@@ -9,6 +9,7 @@ import type { JsonObject, JsonValue } from "../base/json.ts";
 import { PROMPT_ACCESSES_BYTES_MAX, PROMPT_ACCESSES_MAX } from "../base/limits.ts";
 import type { ApprovalDetails, ApprovalRequest, AskingRule } from "../model/approval.ts";
 import type { FileAccess } from "../model/files.ts";
+import { hasMarkers } from "../redact/marker.ts";
 import { accessFact } from "./evidence.ts";
 import { previewOf } from "./preview.ts";
 import { shownArguments } from "./prompt-arguments.ts";
@@ -17,6 +18,7 @@ import type { Trail } from "./trail.ts";
 
 const ARGUMENTS_CUT = "not all of the arguments can be shown";
 const ACCESSES_CUT = "not all that it touches can be shown";
+const HIDDEN = "some of it is hidden, because it looks like a secret: nobody can see here what stands there";
 
 /** A request with its facts. */
 export type DescribedCall = ApprovalRequest & { readonly details: ApprovalDetails };
@@ -47,14 +49,19 @@ export async function describeCall(trail: Trail, rules: readonly AskingRule[], f
     ...preview,
     arguments: shown,
   } satisfies ApprovalDetails;
-  const cut = [...(isCut ? [ARGUMENTS_CUT] : []), ...(details.accesses.some((access) => access["kind"] === "more") ? [ACCESSES_CUT] : [])];
+  const shownDetails = redaction.facts(details) as typeof details;
+  const cut = [
+    ...(isCut ? [ARGUMENTS_CUT] : []),
+    ...(details.accesses.some((access) => access["kind"] === "more") ? [ACCESSES_CUT] : []),
+    ...(hasMarkers(JSON.stringify(shownDetails)) ? [HIDDEN] : []),
+  ];
   return {
     id: `${tool.name}:${kind}`,
     tool: tool.name,
     action: kind === "danger" ? "dangerous_operation" : "execute",
     summary: summaryOf(tool, accesses),
     risks: [...risksOf(tool, accesses, details.rules, mark), ...previewRisks(preview), ...cut],
-    details: redaction.facts(details) as typeof details,
+    details: shownDetails,
   };
 }
 

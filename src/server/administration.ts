@@ -5,7 +5,7 @@ import type { Clock } from "../base/clock.ts";
 import { KernelError } from "../base/errors.ts";
 import { newId, type RandomBytes } from "../base/ids.ts";
 import type { JsonObject } from "../base/json.ts";
-import { SESSION_LIFETIME_MAX_MS } from "../base/limits.ts";
+import { MAX_ID_LEN, SESSION_LIFETIME_MAX_MS } from "../base/limits.ts";
 import type { Settings } from "../config/config.ts";
 import type { Bell } from "../model/bell.ts";
 import { BUDGET_MEMBERS, isAmount, isLimited } from "../model/budget.ts";
@@ -219,6 +219,8 @@ export class Administration {
         `the role \`${role}\` is not granted to clients of \`${serviceRoot}\`; the operator grants it under workspaces[].roles in handrail.yaml`,
       );
     }
+    requireName(wish.userId, "user");
+    requireName(wish.agentId, "agent");
     const profile = this.#profileOf(wish);
     const projectRoot = workspaceDirectory(wish.projectRoot ?? grant?.project_root ?? serviceRoot);
     if (wish.askedBy === "client") requireProjectRoot(grant, serviceRoot, projectRoot);
@@ -278,6 +280,17 @@ export class Administration {
       "durable",
     );
   }
+}
+
+/** A name of which evidence could not say whose it is: `USER/AGENT` names an agent, `operator:NAME` an operator. */
+function requireName(name: string, what: "user" | "agent"): void {
+  const isOdd =
+    name === "" || name.length > 2 * MAX_ID_LEN || [...name].length > MAX_ID_LEN || /\p{Cc}/u.test(name) || !name.isWellFormed();
+  const isTaken = what === "user" && (name.includes("/") || name.startsWith("operator:"));
+  if (!isOdd && !isTaken) return;
+  const rule = `1 to ${MAX_ID_LEN} characters without control characters`;
+  const more = what === "user" ? ", no `/`, and does not begin with `operator:`" : "";
+  throw new KernelError("USAGE", `the ${what}'s name cannot be used: it has ${rule}${more}; choose another one`);
 }
 
 function checkedLifetime(lifetimeMs: number): number {

@@ -1,5 +1,6 @@
 // When memory is given back, and that collecting really frees it.
-import { getHeapStatistics } from "node:v8";
+import { getHeapStatistics, setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { IDLE_HEAP_BYTES_MIN } from "../base/limits.ts";
 import { releaseFreeMemory } from "../sandbox/free-memory.ts";
@@ -90,9 +91,49 @@ describe("collecting", () => {
     expect(globalThis.gc !== undefined).toBe(wasExposed);
   });
 
+  test("compiled WebAssembly, which other threads may be running, stays; the control: the bare collector throws it away", async () => {
+    const isUncompiled = withFlag("allow-natives-syntax", () => new Function("run", "return %IsUncompiledWasmFunction(run)"));
+    const bareCollector = withFlag("expose-gc", () => runInNewContext("globalThis.gc") as NodeJS.GCFunction);
+    const run = await constantFunction();
+    expect([isUncompiled(run), run(), isUncompiled(run)]).toEqual([true, 7, false]);
+    const garbage = Array.from({ length: 1_000_000 }, (_, index) => ({ index }));
+    garbage.length = 0;
+    expect(heldBeyondUse()).toBeGreaterThan(IDLE_HEAP_BYTES_MIN);
+    collectHeap();
+    expect([heldBeyondUse() > IDLE_HEAP_BYTES_MIN, isUncompiled(run)]).toEqual([false, false]);
+    bareCollector({ type: "major", execution: "sync", flavor: "last-resort" });
+    expect([isUncompiled(run), run()]).toEqual([true, 7]);
+  });
+
   test("free memory of the C library can be given back on this machine", () => {
     const glibc = (process.report.getReport() as { header: { glibcVersionRuntime?: string } }).header.glibcVersionRuntime !== undefined;
     expect(releaseFreeMemory()).toBe(glibc);
     expect(releaseFreeMemory()).toBe(glibc);
   });
 });
+
+/** What `work` makes while a flag of V8 is on. */
+function withFlag<T>(flag: string, work: () => T): T {
+  setFlagsFromString(`--${flag}`);
+  try {
+    return work();
+  } finally {
+    setFlagsFromString(`--no-${flag}`);
+  }
+}
+
+/** A WebAssembly function without parameters that returns 7. */
+async function constantFunction(): Promise<() => number> {
+  const header = [0, 0x61, 0x73, 0x6d, 1, 0, 0, 0];
+  const sections = [
+    [1, 5, 1, 0x60, 0, 1, 0x7f], // type: () -> i32
+    [3, 2, 1, 0], // one function of it
+    [7, 5, 1, 1, 0x66, 0, 0], // exported as `f`
+    [10, 6, 1, 4, 0, 0x41, 7, 0x0b], // i32.const 7
+  ];
+  const { instantiate } = Reflect.get(globalThis, "WebAssembly") as {
+    instantiate: (bytes: Uint8Array) => Promise<{ instance: { exports: Record<string, unknown> } }>;
+  };
+  const { instance } = await instantiate(Uint8Array.from([...header, ...sections.flat()]));
+  return instance.exports["f"] as () => number;
+}

@@ -6,7 +6,8 @@
  * 50 ms and the next burst of calls runs more slowly at first, so that it happens once after each time of activity, only
  * when there is enough to give back, and with a long pause in between.
  *
- * INVARIANT: never keeps the process alive, and does nothing while the thread is busy or a call runs, however long it waits.
+ * INVARIANTS: never keeps the process alive, and does nothing while the thread is busy or a call runs, however long it waits; what it
+ * collects is the thread's own.
  */
 import { getHeapStatistics, setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
@@ -76,8 +77,19 @@ export function collectHeap(): void {
   const { total_physical_size: held, used_heap_size: used } = getHeapStatistics();
   if (held - used < IDLE_HEAP_BYTES_MIN) return;
   collect ??= findCollector();
-  // Any other flavour keeps the pages of the young generation.
-  collect?.({ type: "major", execution: "sync", flavor: "last-resort" });
+  // Any other flavour keeps the pages of the young generation. This one also throws away the compiled WebAssembly of the whole process,
+  // whose other threads may be running it: some versions of V8 then abort now and then, and the next call compiles it all again.
+  withoutFlag("flush-liftoff-code", () => collect?.({ type: "major", execution: "sync", flavor: "last-resort" }));
+}
+
+/** Runs `work` with a flag of V8 switched off that is on otherwise. */
+function withoutFlag(flag: string, work: () => void): void {
+  setFlagsFromString(`--no-${flag}`);
+  try {
+    work();
+  } finally {
+    setFlagsFromString(`--${flag}`);
+  }
 }
 
 let collect: NodeJS.GCFunction | undefined;

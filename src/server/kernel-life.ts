@@ -16,7 +16,8 @@ export async function announce(
   report: (error: unknown) => void,
 ): Promise<void> {
   const timeMs = systemClock.nowMs();
-  const payload = { instanceId, registry: registryHash(registry, gates), tools: registry.getAll().map((tool) => tool.name) };
+  const tools = registry.getAll().map((tool) => tool.name);
+  const payload = { instanceId, registry: registryHash(registry, gates), ...(gates.hash !== "" && { gates: gates.hash }), tools };
   await ledger.record({ type: "kernel_started", sessionId: "", actor: "kernel", requestId: "", timeMs, payload }, "buffered");
   if (armed) {
     const reach = { reach: "kernel", instanceId, severity: "warning" };

@@ -2,6 +2,7 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { KernelError } from "../../src/base/errors.ts";
 import { blake3Hex } from "../../src/base/hash.ts";
 import { memoryKernel, testTool } from "../support/memory-kernel.ts";
 import { ASKING, approve, ask, askedRef, askingKernel, denialOf, pending, refuse } from "./asking.ts";
@@ -154,6 +155,36 @@ describe("scopes", () => {
 });
 
 describe("many at once", () => {
+  test("a client that goes away while its call is described does not take identical calls with it", async () => {
+    const kernel = await memoryKernel();
+    writeFileSync(join(kernel.root, ASKING.path), "be bold\n".repeat(50_000));
+    const gone = new AbortController();
+    const { room, live } = kernel.asked;
+    const describing = Promise.withResolvers<void>();
+    const joined = Promise.withResolvers<void>();
+    let [rooms, looks] = [0, 0];
+    kernel.asked.room = async (...given) => {
+      describing.resolve();
+      if (++rooms === 1) await joined.promise;
+      gone.abort();
+      return room(...given);
+    };
+    kernel.asked.live = async (...given) => {
+      if (++looks === 3) setImmediate(joined.resolve);
+      return live(...given);
+    };
+    const first = ask(kernel, {}, { signal: gone.signal });
+    await describing.promise;
+    const others = [ask(kernel), ask(kernel)];
+    expect((await first).outcome).toMatchObject({ kind: "error", code: "CANCELLED" });
+    for (const other of others) expect(denialOf(await other).reason).toBe("tool_approval_required");
+    const requests = await kernel.asked.list(undefined, 10, kernel.time.nowMs);
+    expect(requests.map(({ document }) => JSON.parse(document).details)).toMatchObject([
+      { changes: [{ kind: "modify", diff: expect.any(String) }] },
+    ]);
+    expect(rooms).toBe(2);
+  });
+
   test("identical calls share one prompt; one approval of one execution lets exactly one of 64 through", async () => {
     let runs = 0;
     const tool = testTool(
@@ -238,6 +269,21 @@ describe("evidence", () => {
     kernel.ledger.breakFor(({ type }) => type === "tool_approval_decided");
     await expect(approve(kernel, ref)).rejects.toMatchObject({ code: "LEDGER_UNAVAILABLE" });
     expect((await kernel.asked.find(ref, kernel.time.nowMs))?.state).toBe("pending");
+  });
+
+  test("a request that cannot be recorded is not there to be decided", async () => {
+    const kernel = await askingKernel();
+    kernel.ledger.breakFor(({ type }) => type === "approval_requested");
+    expect((await ask(kernel)).outcome).toMatchObject({ kind: "error", code: "LEDGER_UNAVAILABLE" });
+    expect(await kernel.asked.list("pending", 1, kernel.time.nowMs)).toEqual([]);
+  });
+
+  test("a decision that was recorded and could not be stored is recorded as one that does not hold", async () => {
+    const kernel = await memoryKernel();
+    const ref = await askedRef(kernel);
+    kernel.asked.decide = () => Promise.reject(new KernelError("STORE_UNAVAILABLE", "the disk is full"));
+    await expect(approve(kernel, ref)).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+    expect(kernel.ledger.of("tool_approval_decided").map(({ payload }) => payload["holds"])).toEqual([true, false]);
   });
 
   test("a use that cannot be recorded executes nothing, and the approval is there when the ledger is", async () => {

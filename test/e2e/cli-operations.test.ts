@@ -2,9 +2,10 @@
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { create } from "@bufbuild/protobuf";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { ToolRequestSchema } from "../../src/gen/handrail/tool/v1/tool_pb.ts";
 import type { Lease } from "../../src/model/lease.ts";
+import { openKernel } from "../../src/server/compose.ts";
 import { encodeRequest } from "../../src/wire/protobuf.ts";
 import { handrail, linesOf, oneJsonLine } from "../support/command-line.ts";
 import { freshPlace, type Place } from "../support/place.ts";
@@ -39,6 +40,29 @@ describe("sessions", () => {
     const table = await handrail(place, ["sessions", "list"]);
     expect(linesOf(table.stdout)[1]).toMatch(new RegExp(`^${made.id}  revoked  - +dev +dev +default +one`));
     for (const file of ["state.db", "ledger.db"]) expect(readFileSync(join(place.state, file)).includes(made.token)).toBe(false);
+  });
+
+  test("of a name that evidence or `kill --principal` would take for another one are not made", async () => {
+    const place = freshPlace();
+    const { code, stderr } = await handrail(place, ["sessions", "create", "--workspace", place.workspace, "--agent", "a\u0007b"]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("the agent's name cannot be used")]);
+    const kernel = await openKernel({ environment: { HANDRAIL_STATE_HOME: place.state, HANDRAIL_CONFIG_HOME: place.config } });
+    onTestFinished(() => kernel.close());
+    const made = (userId: string, agentId: string) =>
+      kernel.administration.createSession({ workspace: place.workspace, userId, agentId, askedBy: "operator" }).then(
+        () => "made",
+        ({ message }: Error) => message.split(" cannot")[0],
+      );
+    const user = "the user's name";
+    expect([await made("a/b", "c"), await made("operator:ann", "c"), await made("", "c"), await made("\ud800", "c")]).toEqual([
+      user,
+      user,
+      user,
+      user,
+    ]);
+    const agent = "the agent's name";
+    expect([await made("a", ""), await made("a", "x".repeat(257))]).toEqual([agent, agent]);
+    expect([await made("a", "b/c"), await made("operator", "x".repeat(256))]).toEqual(["made", "made"]);
   });
 
   test("that do not exist are not revoked", async () => {

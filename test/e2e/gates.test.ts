@@ -254,6 +254,12 @@ describe("in a running kernel", () => {
     expect(await listing()).toBe("tool_not_allowed GATE:policy.json");
     writeFileSync(file, POLICY({ default_allow: true }));
     await until(async () => (await listing()) === "success");
+    const evidence = await readEvidence(place.state);
+    const [started, loaded] = ["kernel_started", "gates_loaded"].map(
+      (type) => evidence.find(({ entry }) => entry.eventType === type)?.payload,
+    );
+    expect(started?.["gates"]).toMatch(/^blake3:/);
+    expect(loaded?.["previous"]).toBe(started?.["gates"]);
   });
 
   test("the policy.json of a workspace narrows it, cannot be changed by an agent, and closes it when it is broken", async () => {

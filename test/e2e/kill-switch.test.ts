@@ -1,5 +1,6 @@
 /** The kill switch over processes: several kernels of one agent share one alarm, a freeze outlives them, and ends what runs. */
 import { symlinkSync } from "node:fs";
+import { userInfo } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { collect, handrail, linesOf, oneJsonLine, startHandrail, until } from "../support/command-line.ts";
@@ -104,6 +105,22 @@ describe("`handrail kill`", () => {
     expect([await read(one), await read(two)]).toEqual(["ok", "SESSION_FROZEN"]);
     const all = await handrail(place, ["sessions", "review"]);
     expect(linesOf(all.stdout)).toEqual([expect.stringContaining(`${idOf("two")}  frozen`)]);
+  });
+
+  test("of an agent that has no session says so, because a misspelt name stops nobody", async () => {
+    const place = freshPlace();
+    const client = await connectRpc(place, ["--agent", "one"]);
+    expect(await read(client)).toBe("ok");
+    const principal = `${userInfo().username}/one`;
+    const misspelt = await handrail(place, ["kill", "--principal", `${principal}x`]);
+    expect([misspelt.code, misspelt.stderr]).toEqual([
+      0,
+      expect.stringContaining("has no session here, so look whether the name is right"),
+    ]);
+    expect(await read(client)).toBe("ok");
+    const meant = await handrail(place, ["kill", "--principal", principal, "--workspace", place.workspace]);
+    expect([meant.code, meant.stderr]).toEqual([0, ""]);
+    expect(await read(client)).toBe("SESSION_FROZEN");
   });
 
   test("a revoked session's running call ends too", async () => {

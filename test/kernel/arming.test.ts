@@ -1,5 +1,6 @@
 /** Arming: what needs it runs only while it is armed, and arming that ends while a call waits ends the call. */
 import { expect, test } from "vitest";
+import { ARMING_MAX_MS } from "../../src/base/limits.ts";
 import type { CallResponse } from "../../src/model/call.ts";
 import { type MemoryKernel, memoryKernel, START_MS, testTool } from "../support/memory-kernel.ts";
 
@@ -26,6 +27,14 @@ test("a tool that needs arming runs while its session is armed: not before, and 
   kernel.time.nowMs = START_MS + 999;
   expect(await call(kernel)).toEqual(["success"]);
   kernel.time.nowMs = START_MS + 1000;
+  expect(await call(kernel)).toEqual(NEEDS_ARMING);
+});
+
+test("a clock that was set back lengthens no arming beyond the longest that there is", async () => {
+  const kernel = await memoryKernel({ tools: [probe()], policies: PERMIT });
+  await kernel.armings.putArming({ armedAtMs: START_MS, untilMs: START_MS + ARMING_MAX_MS, armedBy: "ada" });
+  expect(await call(kernel)).toEqual(["success"]);
+  kernel.time.nowMs = START_MS - 1;
   expect(await call(kernel)).toEqual(NEEDS_ARMING);
 });
 

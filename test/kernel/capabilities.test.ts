@@ -220,6 +220,14 @@ describe("conditions and network rules", () => {
     }
   });
 
+  test("a method that is no text asks, because nobody can say which one it is", async () => {
+    const loose = { ...fetcher(), parameters: z.strictObject({ url: z.string(), method: z.unknown() }) };
+    const kernel = await memoryKernel({ tools: [loose], policies: permit("fetch") });
+    const fetch = async (method: readonly string[] | string) =>
+      ended(await kernel.call("fetch", { url: "https://api.github.com/x", method }));
+    expect([await fetch("GET"), await fetch(["POST"])]).toEqual(["runs", "tool_approval_required CAPABILITY:fetch:method"]);
+  });
+
   test("an unknown host asks where the declaration says so, and is denied elsewhere", async () => {
     const { fetch } = await kernelOf();
     expect(await fetch("https://registry.example/")).toBe("runs");

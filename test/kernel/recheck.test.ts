@@ -55,6 +55,16 @@ const CHANGES: readonly (readonly [string, (kernel: MemoryKernel) => unknown, ob
   ],
 ];
 
+test("a tool that is switched off between intent and effect does nothing, and the intent is closed", async () => {
+  const disabledTools = new Set<string>();
+  const kernel = await memoryKernel({ settings: { disabledTools } });
+  kernel.ledger.before = ({ type }) => void (type === "tool_selected" && disabledTools.add("write_file"));
+  const { outcome } = await kernel.call("write_file", { path: "a.txt", content: "x" });
+  expect(outcome).toMatchObject({ kind: "denied", denial: { layer: "gates", reason: "tool_not_allowed", ruleId: "GATE:write_file" } });
+  expect(existsSync(join(kernel.root, "a.txt"))).toBe(false);
+  expect(kernel.ledger.of("tool_execution_denied")).toMatchObject([{ closes: kernel.ledger.of("tool_selected")[0]?.sequence }]);
+});
+
 test.each(CHANGES)("%s between intent and effect: nothing happens and the intent is closed", async (_, change, expected) => {
   const kernel = await memoryKernel();
   kernel.ledger.before = async ({ type }) => {

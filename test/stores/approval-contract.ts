@@ -151,6 +151,8 @@ export function approvalContract(
     expect(await store.list("expired", 10, one.expiresAtMs)).toHaveLength(1);
     expect((await store.decide(ref, { ...APPROVE, atMs: one.expiresAtMs })).kind).toBe("stands");
     const again = { ...one, ref: `blake3:${digest("again")}`, createdAtMs: one.expiresAtMs, expiresAtMs: one.expiresAtMs + 1000 };
+    expect(await store.add(again, LIMITS)).toMatchObject({ kind: "shared", approval: { ref, state: "expired" } }); // to be noted first
+    expect(await store.end(ref, "expired")).toBe(true);
     expect(await store.add(again, LIMITS)).toEqual({ kind: "added" });
   });
 
@@ -174,6 +176,16 @@ export function approvalContract(
     for (const index of [4, 5]) expect(await store.add(at(index, 10 + index), LIMITS)).toEqual({ kind: "added" });
     expect(await store.add(at(6, 100), LIMITS)).toEqual({ kind: "crowded", retryAfterMs: 60_001 - 100 });
     expect(await store.add(at(6, 60_001), LIMITS)).toEqual({ kind: "added" });
+  });
+
+  test("a clock that goes backwards keeps nobody from asking", async () => {
+    const store = await open();
+    for (const index of [1, 2, 3, 4, 5]) {
+      await store.add(request(`r${index}`), LIMITS);
+      await store.decide(request(`r${index}`).ref, DENY);
+    }
+    expect(await store.room(one, LIMITS, NOW_MS)).toBe(60_000);
+    expect(await store.room(one, LIMITS, NOW_MS - 3_600_000)).toBe(0);
   });
 
   test("all principals together may have so many requests wait", async () => {

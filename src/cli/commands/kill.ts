@@ -1,5 +1,6 @@
 /** `handrail kill` and `handrail resume`: the operator stops everybody or one agent at once, and lifts that again. */
 import type { Command } from "commander";
+import type { FreezeDesk, FreezeTarget } from "../../server/freeze-desk.ts";
 import {
   type DeskFlags,
   freezeLine,
@@ -11,7 +12,7 @@ import {
   withTargetOptions,
 } from "../freeze-desk.ts";
 import { currentUser } from "../inputs.ts";
-import { print, printJson } from "../output.ts";
+import { print, printJson, say } from "../output.ts";
 
 type KillFlags = DeskFlags & TargetFlags;
 
@@ -23,10 +24,20 @@ export function addKillCommand(program: Command): void {
   withDeskOptions(withTargetOptions(kill)).action((flags: KillFlags) =>
     withDesk(flags, async (desk) => {
       const freeze = await desk.freezes.kill(await targetOf(desk, flags), { by: currentUser(), reason: flags.reason });
+      await warnOfNobody(desk, freeze.target);
       if (flags.json) printJson(freeze);
       else print(freezeLine(freeze));
     }),
   );
+}
+
+/** A misspelt agent is frozen as well, and the one that was meant goes on. */
+async function warnOfNobody(desk: FreezeDesk, target: FreezeTarget): Promise<void> {
+  if (target.scope === "all") return;
+  const { userId, agentId, serviceRoot } = { serviceRoot: undefined, ...target };
+  const sessions = (await desk.sessions.listSessions()).filter((session) => session.userId === userId && session.agentId === agentId);
+  if (sessions.some((session) => serviceRoot === undefined || session.serviceRoot === serviceRoot)) return;
+  say(`handrail: ${targetName(target)} has no session here, so look whether the name is right: \`handrail sessions list\` shows them`);
 }
 
 /** Adds `handrail resume`. */

@@ -63,7 +63,7 @@ class EmbeddedApprovalStore {
   private readonly byCall: Statement<[string], ApprovalRow>;
   private readonly countPending: Statement<[string, string, string, number], number>;
   private readonly countAllPending: Statement<[number], number>;
-  private readonly nthNewest: Statement<[string, string, string, number], number>;
+  private readonly nthNewest: Statement<[string, string, string, number, number], number>;
   private readonly insert: Statement<[ApprovalRow]>;
   private readonly setDecision: Statement<[Record<string, unknown>]>;
   private readonly use: Statement<[{ ref: string; binding: string; requestId: string; nowMs: number }]>;
@@ -103,8 +103,8 @@ class EmbeddedApprovalStore {
       .prepare<[number], number>("SELECT count(*) FROM approvals WHERE state = 'pending' AND expires_at_ms > ?")
       .pluck();
     this.nthNewest = database
-      .prepare<[string, string, string, number], number>(
-        `SELECT created_at_ms FROM approvals WHERE ${ofOwner} ORDER BY created_at_ms DESC LIMIT 1 OFFSET ?`,
+      .prepare<[string, string, string, number, number], number>(
+        `SELECT created_at_ms FROM approvals WHERE ${ofOwner} AND created_at_ms <= ? ORDER BY created_at_ms DESC LIMIT 1 OFFSET ?`,
       )
       .pluck();
     this.insert = database.prepare(
@@ -163,9 +163,9 @@ class EmbeddedApprovalStore {
   room({ userId, agentId, serviceRoot }: ApprovalOwner, limits: AskingLimits, nowMs: number): number {
     return this.guarded(() => {
       const now = Math.floor(nowMs);
-      const nth = this.nthNewest.get(userId, agentId, serviceRoot, limits.perMinuteMax - 1);
-      // A clock that went backwards makes nobody wait for longer than a minute.
-      const tooSoonMs = nth === undefined ? 0 : Math.min(MINUTE_MS, nth + MINUTE_MS - now);
+      // What lies ahead of a clock that went backwards does not count: it would keep everybody waiting until that time comes again.
+      const nth = this.nthNewest.get(userId, agentId, serviceRoot, now, limits.perMinuteMax - 1);
+      const tooSoonMs = nth === undefined ? 0 : nth + MINUTE_MS - now;
       if (tooSoonMs > 0) return tooSoonMs;
       if ((this.countPending.get(userId, agentId, serviceRoot, now) ?? 0) >= limits.pendingMax) return CROWDED_RETRY_MS;
       return (this.countAllPending.get(now) ?? 0) >= limits.pendingTotalMax ? CROWDED_RETRY_MS : 0;
@@ -177,10 +177,7 @@ class EmbeddedApprovalStore {
       immediately(this.database, (): AddOutcome => {
         const { call, binding, createdAtMs: nowMs } = approval;
         const living = this.byCall.all(call).find((row) => row.binding === binding && row.state !== "denied");
-        if (living !== undefined) {
-          if (stateAt(living, nowMs) !== "expired") return { kind: "shared", approval: approvalIn(living, nowMs) };
-          this.setEnded.run("expired", living.ref);
-        }
+        if (living !== undefined) return { kind: "shared", approval: approvalIn(living, nowMs) };
         const retryAfterMs = this.room(approval, limits, nowMs);
         if (retryAfterMs > 0) return { kind: "crowded", retryAfterMs };
         this.insert.run(rowOf(approval));
