@@ -74,9 +74,11 @@ function mountArguments(mount: SandboxMount): readonly string[] {
  * The command, behind a program of the machine that says when everything stands, waits until it may begin, and sets the limits that are
  * counted for each process. They are set inside: from outside that needs a right that a container's root may lack.
  */
-function started({ limits, command, proxySocket }: SandboxPlan): readonly string[] {
+function started({ limits, askedBytesMax, command, proxySocket }: SandboxPlan): readonly string[] {
   const { processesMax, memoryBytesMax, fileBytesMax, openFilesMax } = limits;
-  const bounds = [processesMax, Math.floor(memoryBytesMax / 1024), Math.floor(fileBytesMax / 512), openFilesMax].map(String);
+  const bounds = [processesMax, Math.floor((askedBytesMax ?? memoryBytesMax) / 1024), Math.floor(fileBytesMax / 512), openFilesMax].map(
+    String,
+  );
   return ["/bin/sh", "-c", proxySocket === undefined ? begin("") : begin(OPEN_WAY), "sandbox", ...bounds, ...command];
 }
 
