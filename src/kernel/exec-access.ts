@@ -14,7 +14,8 @@ import type { ProgressListener } from "../model/progress.ts";
 import type { PolicyEngine } from "../policy/policy.ts";
 import { putAside } from "../sandbox/files/put-aside.ts";
 import { CapturedOutput } from "../sandbox/run/captured-output.ts";
-import { INSIDE_WORKSPACE, type Sandbox, type SandboxEnd, type SandboxLimits } from "../sandbox/sandbox.ts";
+import { type EgressAttempt, INSIDE_WORKSPACE, type Sandbox, type SandboxEnd, type SandboxLimits } from "../sandbox/sandbox.ts";
+import { commandEgress } from "./exec-egress.ts";
 import { execScope } from "./exec-scope.ts";
 import type { CallRedaction } from "./redaction.ts";
 import { unanalysed } from "./scope.ts";
@@ -30,6 +31,8 @@ export interface ExecParts {
   readonly recheck: () => Promise<void>;
   readonly report: ProgressListener;
   readonly signal: AbortSignal;
+  /** Writes what a command tried to reach into the ledger. */
+  readonly recordAttempt: (attempt: EgressAttempt) => Promise<void>;
 }
 
 /** Commands for one call. */
@@ -42,6 +45,7 @@ async function run(exec: ExecParts, request: ExecRequest): Promise<ExecOutcome> 
   const { caller, redaction } = trail;
   assert(caller && redaction, "commands are run only for an authenticated call");
   requireAnalysed(trail, request.command);
+  const egress = request.hosts === undefined ? undefined : commandEgress(trail, request.hosts, exec.recordAttempt);
   const sandbox = await exec.sandbox();
   await exec.recheck();
   const keptBytes = request.keptBytesMax ?? EXEC_KEPT_BYTES;
@@ -60,6 +64,7 @@ async function run(exec: ExecParts, request: ExecRequest): Promise<ExecOutcome> 
       workDir: insideOf(request.workDir),
       environment: request.environment ?? {},
       limits: { ...exec.limits, timeoutMs: timeoutOf(request) },
+      ...(egress && { egress: egress.grant }),
     },
     { stdout: take("stdout", stdout), stderr: take("stderr", stderr) },
     signal,
@@ -68,7 +73,11 @@ async function run(exec: ExecParts, request: ExecRequest): Promise<ExecOutcome> 
     const now = putAside(roots, path, trail.requestId.replace(/[^A-Za-z0-9]/g, "").slice(0, 16));
     return now === undefined ? [] : [{ path, now }];
   });
-  return outcomeOf(end, shown(stdout, keptBytes, redaction), shown(stderr, keptBytes, redaction), aside);
+  const network = end.egress && (await egress?.outcome(end.egress));
+  return {
+    ...outcomeOf(end, shown(stdout, keptBytes, redaction), shown(stderr, keptBytes, redaction), aside),
+    ...(network && { network }),
+  };
 }
 
 /** A program with its arguments is named by the line that it makes; a text for the shell by being the call's own. */

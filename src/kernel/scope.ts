@@ -167,6 +167,16 @@ export function unanalysed(tool: string, effect: string): Denial {
   };
 }
 
+/** The refusal of a host that the call's analysis did not name. */
+export function unanalysedHost(tool: string, host: string): Denial {
+  return {
+    layer: "scope",
+    reason: "permission_denied",
+    ruleId: `ANALYSE:${tool}`,
+    message: `\`${tool}\` asked for the network to \`${host}\`, which its analysis did not name; tell the tool's author`,
+  };
+}
+
 function refuse(layer: Denial["layer"], reason: string, ruleId: string, message: string): Verdict<never> {
   return deny({ layer, reason, ruleId, message });
 }

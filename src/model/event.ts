@@ -12,6 +12,8 @@ export const EVENT_TYPES = [
   "tool_approval_required",
   "tool_outcome_unknown",
   "workspace_violation",
+  "network_blocked",
+  "network_reached",
   "requests_refused",
   "session_created",
   "session_revoked",

@@ -99,6 +99,8 @@ const EVENTS = [
   "lease_released",
   "lease_renewed",
   "mark_raised",
+  "network_blocked",
+  "network_reached",
   "policy_loaded",
   "policy_rejected",
   "requests_refused",
