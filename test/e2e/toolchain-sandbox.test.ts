@@ -11,6 +11,7 @@ import { openWorkspaceRoots } from "../../src/sandbox/files/files.ts";
 import { projectFiles } from "../../src/sandbox/files/project-files.ts";
 import { SANDBOX_USER_ID } from "../../src/sandbox/identity/identity.ts";
 import { runLint, runTest } from "../../src/tools/toolchain/check-tools.ts";
+import { installDependencies } from "../../src/tools/toolchain/install-dependencies.ts";
 import { newSandboxPlace, type SandboxPlace } from "../support/sandbox-place.ts";
 
 let place: SandboxPlace;
@@ -91,6 +92,37 @@ test("a program that is not there is named, with where it was looked for", async
     message: expect.stringMatching(/^the program `no-such-runner` is not installed where commands look for programs: .*\/usr\/bin/),
     suggestion: expect.stringContaining("sandbox.toolchains"),
   });
+});
+
+test("an installation runs no scripts of packages, unless the operator lets it", async () => {
+  const described = { name: "orders", version: "1.0.0" };
+  const scripts = { postinstall: "echo ran >postinstall.txt" };
+  writeFileSync(join(place.root, "package.json"), JSON.stringify({ ...described, scripts }));
+  const lock = { ...described, lockfileVersion: 3, requires: true, packages: { "": described } };
+  writeFileSync(join(place.root, "package-lock.json"), JSON.stringify(lock));
+  const install = (chosen?: ChosenToolchain) => run(installDependencies as Tool<never>, { manager: "npm" }, chosen);
+  const names = () => readdirSync(place.root).filter((name) => name === "postinstall.txt");
+  expect(await install()).toMatchObject({
+    data: { command: "npm ci --ignore-scripts --no-audit --no-fund", installed: true, lock_file: "package-lock.json" },
+  });
+  expect(names()).toEqual([]);
+  // The control: the script is one that runs.
+  expect(await install({ install: { scripts: true, registries: {} } })).toMatchObject({ data: { installed: true } });
+  expect(names()).toEqual(["postinstall.txt"]);
+});
+
+test("a target reaches a project's script as one word, and never its shell", async () => {
+  const show = `node -e "console.log(JSON.stringify(process.argv.slice(1)))" --`;
+  writeFileSync(join(place.root, "package.json"), JSON.stringify({ name: "x", scripts: { test: show } }));
+  for (const wanted of ["a b", "(a)", "[id]", "{a,b}", "*", "~", "a#b", "@a", "a=b", "é", "a:b%c"]) {
+    const result = (await run(runTest as Tool<never>, { target: wanted })) as { data: { stdout: string } };
+    const shownTarget = /^[\p{L}\p{N}_.]/u.test(wanted) ? wanted : `./${wanted}`;
+    expect(result.data.stdout.split("\n").at(-1)).toBe(JSON.stringify([shownTarget]));
+  }
+  // The control: what the schema refuses would reach a shell where a script hands it on without quotes.
+  writeFileSync(join(place.root, "package.json"), JSON.stringify({ name: "x", scripts: { test: "f() { eval echo $1; }; f" } }));
+  expect((await place.run(["npm", "test", "--", "$(id -u)"])).stdout).toContain("1000");
+  expect(runTest.parameters.safeParse({ target: "$(id -u)" }).success).toBe(false);
 });
 
 test("the operator's own command runs in the workspace", async () => {
