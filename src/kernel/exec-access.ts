@@ -14,7 +14,8 @@ import type { ProgressListener } from "../model/progress.ts";
 import type { PolicyEngine } from "../policy/policy.ts";
 import { putAside } from "../sandbox/files/put-aside.ts";
 import { CapturedOutput } from "../sandbox/run/captured-output.ts";
-import { type EgressGrant, INSIDE_WORKSPACE, type Sandbox, type SandboxEnd, type SandboxLimits } from "../sandbox/sandbox.ts";
+import { type EgressAttempt, INSIDE_WORKSPACE, type Sandbox, type SandboxEnd, type SandboxLimits } from "../sandbox/sandbox.ts";
+import { commandEgress } from "./exec-egress.ts";
 import { execScope } from "./exec-scope.ts";
 import type { CallRedaction } from "./redaction.ts";
 import { unanalysed } from "./scope.ts";
@@ -30,8 +31,8 @@ export interface ExecParts {
   readonly recheck: () => Promise<void>;
   readonly report: ProgressListener;
   readonly signal: AbortSignal;
-  /** What a command tried to reach, for evidence. */
-  readonly recordEgress: EgressGrant["record"];
+  /** Writes what a command tried to reach into the ledger. */
+  readonly recordAttempt: (attempt: EgressAttempt) => Promise<void>;
 }
 
 /** Commands for one call. */
@@ -44,6 +45,7 @@ async function run(exec: ExecParts, request: ExecRequest): Promise<ExecOutcome> 
   const { caller, redaction } = trail;
   assert(caller && redaction, "commands are run only for an authenticated call");
   requireAnalysed(trail, request.command);
+  const egress = request.hosts === undefined ? undefined : commandEgress(trail, request.hosts, exec.recordAttempt);
   const sandbox = await exec.sandbox();
   await exec.recheck();
   const keptBytes = request.keptBytesMax ?? EXEC_KEPT_BYTES;
@@ -54,7 +56,6 @@ async function run(exec: ExecParts, request: ExecRequest): Promise<ExecOutcome> 
     report({ kind: "output", stream, bytes });
   };
   const { roots } = caller.place;
-  const hosts = grantedHosts(trail, request);
   const end = await sandbox.run(
     {
       root: roots.service.path === "" ? "/" : roots.service.path,
@@ -63,7 +64,7 @@ async function run(exec: ExecParts, request: ExecRequest): Promise<ExecOutcome> 
       workDir: insideOf(request.workDir),
       environment: request.environment ?? {},
       limits: { ...exec.limits, timeoutMs: timeoutOf(request) },
-      ...(hosts.length > 0 && { egress: { decide: among(hosts), record: exec.recordEgress } }),
+      ...(egress && { egress: egress.grant }),
     },
     { stdout: take("stdout", stdout), stderr: take("stderr", stderr) },
     signal,
@@ -73,22 +74,11 @@ async function run(exec: ExecParts, request: ExecRequest): Promise<ExecOutcome> 
     const now = putAside(roots, path, trail.requestId.replace(/[^A-Za-z0-9]/g, "").slice(0, 16));
     return now === undefined ? [] : [{ path, now }];
   });
-  return outcomeOf(end, shown(stdout, keptBytes, redaction), shown(stderr, keptBytes, redaction), aside);
-}
-
-/** Hosts that the call asked for and was granted: policy has seen each of them as an access. */
-function grantedHosts({ accesses, call }: Trail, { hosts = [] }: ExecRequest): readonly string[] {
-  const named = new Set(accesses.flatMap(({ resource }) => (resource.kind === "host" ? `${resource.host}:${resource.port}` : [])));
-  if (hosts.some((host) => !named.has(host))) throw new Refusal(unanalysed(call?.tool ?? "", "network"));
-  return hosts;
-}
-
-function among(hosts: readonly string[]): EgressGrant["decide"] {
-  const granted = new Set(hosts);
-  return (host, port) =>
-    granted.has(`${host}:${port}`)
-      ? { kind: "allow" }
-      : { kind: "deny", message: "the call was not granted this host; name it in the call" };
+  const network = end.egress && (await egress?.outcome(end.egress));
+  return {
+    ...outcomeOf(end, shown(stdout, keptBytes, redaction), shown(stderr, keptBytes, redaction), aside),
+    ...(network && { network }),
+  };
 }
 
 /** A program with its arguments is named by the line that it makes; a text for the shell by being the call's own. */

@@ -201,13 +201,11 @@ function execOf(
     const denial = await recheckOrRefuse(parts, rules.recheck);
     if (denial) throw new Refusal(denial);
   };
-  const recordEgress = (attempt: EgressAttempt) => {
-    evidence.note(trail, "egress", attempt.outcome, { ...attempt }).catch(parts.onInternalError);
-  };
+  const recordAttempt = (attempt: EgressAttempt) => evidence.networkAttempt(trail, attempt);
   return {
     async run(request) {
       const { createExec } = await import("./exec-access.ts");
-      return createExec({ sandbox: open, limits: limits(), policy, trail, recheck: mayStillRun, report, signal, recordEgress }).run(
+      return createExec({ sandbox: open, limits: limits(), policy, trail, recheck: mayStillRun, report, signal, recordAttempt }).run(
         request,
       );
     },

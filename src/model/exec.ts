@@ -48,6 +48,18 @@ export type ExecEnforcement = {
   readonly userId: number;
 };
 
+/** What a command tried to reach. */
+export interface ExecNetwork {
+  readonly allowed: number;
+  readonly refused: number;
+  /** Allowed, and it did not come about. */
+  readonly failed: number;
+  readonly bytesOut: number;
+  readonly bytesIn: number;
+  /** The first of those that were refused or failed; programs rarely show what the proxy answers. */
+  readonly problems: readonly { readonly host: string; readonly port: number; readonly reason: string }[];
+}
+
 /** What came of a command that was started. */
 export interface ExecOutcome {
   readonly exitCode?: number;
@@ -60,6 +72,8 @@ export interface ExecOutcome {
   /** As far as the machine counts it for the run alone. */
   readonly usage?: { readonly processorMs: number; readonly memoryBytesMax: number };
   readonly enforced: ExecEnforcement;
+  /** Where it had a way to the network. */
+  readonly network?: ExecNetwork;
   /** What it made under names whose making asks or is refused, and where that is now: nothing is lost, and nothing takes effect. */
   readonly putAside: readonly { readonly path: string; readonly now: string }[];
 }

@@ -5,13 +5,13 @@
  * plan says; what cannot be enforced refuses the command.
  */
 import { accessSync, constants } from "node:fs";
-import { SANDBOX_RUNS_MAX } from "../base/limits.ts";
+import { SANDBOX_ASKED_BYTES_MAX, SANDBOX_RESERVED_BYTES, SANDBOX_RUNS_MAX } from "../base/limits.ts";
 import type { ExecEnforcement } from "../model/exec.ts";
 import { ToolFailure } from "../model/failure.ts";
 import { NEW_NAMESPACES, SOCAT } from "./bwrap/bwrap-arguments.ts";
 import { type RunEnd, type RunOutput, runBwrap } from "./bwrap/bwrap-run.ts";
 import { type ControlGroups, openControlGroups, type RunGroup } from "./control-groups/control-groups.ts";
-import { type SystemView, systemView } from "./host/system-view.ts";
+import { requireProgram, type SystemView, systemView } from "./host/system-view.ts";
 import { workspaceTree } from "./host/workspace-tree.ts";
 import { Identities, type Identity } from "./identity/identity.ts";
 import type { EgressNetwork } from "./net/admission.ts";
@@ -138,13 +138,16 @@ export class Sandbox {
     const { mounts, standing } = workspaceMounts(identity.source, tree, judge);
     this.#system ??= systemView(this.#options.toolchains);
     const system = this.#system;
+    requireProgram(system, wanted.command[0]);
     const way = egress === undefined ? undefined : await this.#egress.open(egress, identity.userId);
     let group: RunGroup | undefined;
     try {
+      group = this.#groupFor(limits);
       const plan = planSandbox(
         {
           ...rest,
           limits,
+          askedBytesMax: group ? SANDBOX_ASKED_BYTES_MAX : limits.memoryBytesMax + SANDBOX_RESERVED_BYTES,
           system: system.mounts,
           workspace: mounts,
           environment: { PATH: system.path.join(":"), ...environment },
@@ -152,7 +155,6 @@ export class Sandbox {
         },
         processor,
       );
-      group = this.#groupFor(limits);
       const end = await runBwrap(plan, { program, ...identity }, output, signal, (processes) => group?.confine(processes));
       const reached = await way?.close();
       return {

@@ -31,13 +31,29 @@ test("processes: a bomb gets what is left of its number, and all of it ends", as
   expect((await place.runWithout(UNBOUNDED, bomb, { limits })).stdout).toBe(" of 150");
 });
 
-test("memory: a hog is refused or killed, and a run says how much it took", async () => {
+test("memory: a hog is killed where the machine has groups, and a run says how much it took", async () => {
   const hog = perl(`my @kept; push @kept, "x" x ${8 * MIB} for 1 .. 20; print "got it"`);
   const limits = { memoryBytesMax: 64 * MIB };
   const { stdout, end } = await place.run(hog, { limits });
-  expect([stdout, end.exitCode === 0]).toEqual(["", false]);
+  expect([stdout, end.exitCode === 0]).toEqual(end.enforced?.memory === "cgroup" ? ["", false] : ["got it", true]);
   if (end.usage) expect(end.usage.memoryBytesMax).toBeLessThanOrEqual(64 * MIB);
   expect((await place.runWithout(UNBOUNDED, hog, { limits })).stdout).toBe("got it");
+});
+
+test("memory: nobody can ask for any amount, used or not", async () => {
+  const MMAP = process.arch === "x64" ? 9 : 222;
+  const [READ_WRITE, PRIVATE_ANONYMOUS_UNRESERVED, NOBODY] = [3, 0x4022, -1];
+  const ask = perl(`try(${MMAP}, 0, ${100 * 1024 * MIB}, ${READ_WRITE}, ${PRIVATE_ANONYMOUS_UNRESERVED}, ${NOBODY}, 0)`);
+  const ENOMEM = 12;
+  expect((await place.run(ask)).stdout).toBe(`${ENOMEM}\n`);
+  const far: Without = { plan: (plan) => ({ ...plan, limits: { ...plan.limits, memoryBytesMax: 200 * 1024 * MIB } }) };
+  expect((await place.runWithout(far, ask)).stdout).toBe("ok\n");
+});
+
+test("memory: a runtime that asks for much more than it uses runs within the bound, with threads", async () => {
+  const threads = `const { Worker } = require("worker_threads"); let up = 0;
+    for (let n = 0; n < 4; n += 1) new Worker("require('worker_threads').parentPort.postMessage(1)", { eval: true }).on("message", () => { up += 1; if (up === 4) console.log("up") });`;
+  expect((await place.run(["node", "-e", threads], { limits: { memoryBytesMax: 512 * MIB } })).stdout).toBe("up\n");
 });
 
 test("memory: many small ones together are bounded where the machine has groups", async () => {

@@ -89,8 +89,12 @@ export interface OpenProxy {
   readonly close: () => Promise<void>;
 }
 
-/** Opens a proxy on `internet`. */
-export async function openProxy(internet: Internet, decide: DecideEgress, limits: EgressProxyParts["limits"] = {}): Promise<OpenProxy> {
+/** Opens a proxy on `internet`. Bounds are the real ones unless `limits` says otherwise. */
+export async function openProxy(
+  internet: Pick<Internet, "network">,
+  decide: DecideEgress,
+  limits: EgressProxyParts["limits"] = {},
+): Promise<OpenProxy> {
   const recorded: EgressAttempt[] = [];
   const clients = new Places(EGRESS_KERNEL_CONNECTIONS_MAX);
   const upstreams = new Places(EGRESS_CONNECTIONS_MAX);

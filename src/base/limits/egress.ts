@@ -9,6 +9,10 @@ export const EGRESS_KERNEL_CONNECTIONS_MAX = 512;
 export const EGRESS_ATTEMPTS_MAX = 20_000;
 /** Attempts of one command that are recorded one by one; the rest is counted. */
 export const EGRESS_RECORDS_MAX = 1000;
+/** Attempts without success that a tool learns of one by one. */
+export const COMMAND_HOSTS_REPORTED_MAX = 20;
+/** Hosts that a refusal lists. */
+export const COMMAND_HOSTS_SHOWN_MAX = 8;
 /** Bytes of the first line and the headers of a request or an answer. */
 export const EGRESS_HEAD_BYTES_MAX = 32 * KIB;
 /** Headers of a request or an answer. */

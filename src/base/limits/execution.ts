@@ -1,5 +1,5 @@
 /** Limits of commands that run in a sandbox. */
-import { KIB } from "./units.ts";
+import { GIB, KIB } from "./units.ts";
 
 /** Milliseconds between asking the processes of a sandbox to end and killing them. */
 export const KILL_GRACE_MS = 500;
@@ -15,6 +15,13 @@ export const SANDBOX_MOUNTS_MAX = 4096;
 export const SANDBOX_ENTRIES_MAX = 1_000_000;
 /** Views of workspaces that one kernel holds at once; each is a waiting process. */
 export const SANDBOX_VIEWS_MAX = 16;
+/**
+ * Bytes that a process of a sandbox may ask for beyond its bound of memory, where no control group counts what is used: a runtime with a compiler
+ * of its own asks for half a gibibyte for each thread before it uses any.
+ */
+export const SANDBOX_RESERVED_BYTES = 4 * GIB;
+/** Bytes that it may ask for where a control group bounds what is used: enough for the threads of a large test run. */
+export const SANDBOX_ASKED_BYTES_MAX = 64 * GIB;
 /** Commands that one kernel runs at once. */
 export const SANDBOX_RUNS_MAX = 64;
 /** Milliseconds that a command may run when the call does not say. */

@@ -74,9 +74,11 @@ function mountArguments(mount: SandboxMount): readonly string[] {
  * The command, behind a program of the machine that says when everything stands, waits until it may begin, and sets the limits that are
  * counted for each process. They are set inside: from outside that needs a right that a container's root may lack.
  */
-function started({ limits, command, proxySocket }: SandboxPlan): readonly string[] {
+function started({ limits, askedBytesMax, command, proxySocket }: SandboxPlan): readonly string[] {
   const { processesMax, memoryBytesMax, fileBytesMax, openFilesMax } = limits;
-  const bounds = [processesMax, Math.floor(memoryBytesMax / 1024), Math.floor(fileBytesMax / 512), openFilesMax].map(String);
+  const bounds = [processesMax, Math.floor((askedBytesMax ?? memoryBytesMax) / 1024), Math.floor(fileBytesMax / 512), openFilesMax].map(
+    String,
+  );
   return ["/bin/sh", "-c", proxySocket === undefined ? begin("") : begin(OPEN_WAY), "sandbox", ...bounds, ...command];
 }
 
@@ -97,8 +99,8 @@ export const SOCAT = "/usr/bin/socat";
 const CARRIED_MAX = 64;
 /** Seconds that a connection may last after one side has ended: as long as a command; the proxy ends those that are silent before. */
 const HALF_OPEN_SECONDS = 3600;
-/** Times that it is looked whether the way is open, 10 ms apart. */
-const LOOKS_MAX = 500;
+/** Times that it is looked whether the way is open, 3 ms apart. */
+const LOOKS_MAX = 2000;
 /** As the table of sockets writes 127.0.0.1, the port, and that it listens. */
 const LISTENING = `0100007F:${INSIDE_PROXY_PORT.toString(16).toUpperCase().padStart(4, "0")} 0A`;
 
@@ -113,6 +115,6 @@ while :; do
 while read -r number at peer state rest; do case "$at $state" in "${LISTENING}") way=open;; esac; done </proc/net/tcp
 [ "$way" ] && break; looks=$((looks + 1))
 if [ "$looks" -gt ${LOOKS_MAX} ]; then echo "the way to the network did not open" >&2; exit 1; fi
-sleep 0.01
+sleep 0.003
 done
 `;

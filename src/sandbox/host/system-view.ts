@@ -5,6 +5,7 @@
 import { lstatSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { KernelError } from "../../base/errors.ts";
+import { FailureWithoutEffect } from "../../model/failure.ts";
 import type { SandboxMount } from "../plan/plan.ts";
 
 /** Directories of programs beside `/usr`: links into it on most machines. */
@@ -50,6 +51,29 @@ export function systemView(toolchains: readonly string[]): SystemView {
   const all = [...new Set([...toolchains.map(required), ...(own === undefined ? [] : [own])])];
   for (const path of all) mounts.push(readOnly(path));
   return { mounts, path: [...all.flatMap(programsOf), "/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"] };
+}
+
+/**
+ * Refuses a program that no run would find; one with a path is looked for by the run itself.
+ * @throws ToolFailure NOT_SUPPORTED
+ */
+export function requireProgram({ path }: SystemView, program: string): void {
+  if (program.includes("/")) return;
+  if (program.length <= PROGRAM_CHARACTERS_MAX && path.some((directory) => isProgram(join(directory, program)))) return;
+  const name = program.slice(0, PROGRAM_CHARACTERS_MAX).toWellFormed();
+  throw new FailureWithoutEffect(
+    "NOT_SUPPORTED",
+    `the program \`${name}\` is not installed where commands look for programs: ${path.join(", ")}`,
+    "ask the operator to install it there, or to name the directory of its toolchain under `sandbox.toolchains` in handrail.yaml",
+  );
+}
+
+/** No file has a longer name. */
+const PROGRAM_CHARACTERS_MAX = 255;
+
+function isProgram(path: string): boolean {
+  const found = statSync(path, { throwIfNoEntry: false });
+  return found?.isFile() === true && (found.mode & 0o111) !== 0;
 }
 
 function programDirectory(path: string): readonly SandboxMount[] {

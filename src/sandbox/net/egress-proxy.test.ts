@@ -256,6 +256,37 @@ test("more requests at once than there are places are refused, also on one conne
   socket.destroy();
 });
 
+test("a client that goes away, and a decision that never ends, keep nothing open", async () => {
+  await internet.tcp("slow.example", 443, () => undefined);
+  const waiting: (() => void)[] = [];
+  const proxy = await start(internet, async (host) => {
+    if (host === "never.example") await new Promise(() => undefined);
+    if (host === "late.example") await new Promise<void>((resolve) => waiting.push(resolve));
+    return { kind: "allow" };
+  });
+  internet.names.set("late.example", [PUBLIC_ADDRESS]);
+  for (const head of [
+    "CONNECT late.example:443 HTTP/1.1\r\nHost: late.example:443",
+    "GET http://late.example:443/ HTTP/1.1\r\nHost: late.example:443",
+  ]) {
+    const socket = connect(proxy.path);
+    socket.write(`${head}\r\n\r\n`);
+    await until(() => waiting.length > 0);
+    socket.destroy();
+    await sleep(20);
+    waiting.pop()?.();
+  }
+  await until(() => proxy.attempts().length === 2);
+  void exchange(proxy.path, get("http://never.example/", "never.example"));
+  await sleep(50);
+  await proxy.proxy.close();
+  expect(proxy.attempts().map(({ host, reason }) => [host, reason])).toEqual([
+    ["late.example", undefined],
+    ["late.example", "closed"],
+    ["never.example", "closed"],
+  ]);
+});
+
 test("closing ends what is under way and has every attempt recorded", async () => {
   await internet.tcp("hang.example", 443, () => undefined);
   const proxy = await start(internet, () => ({ kind: "allow" }));

@@ -39,6 +39,7 @@ export class EgressProxy {
   readonly #clients = new Set<Socket>();
   readonly #running = new Set<Promise<void>>();
   readonly #closing = new AbortController();
+  readonly #closed = Promise.withResolvers<EgressRefusal>();
 
   constructor(parts: EgressProxyParts) {
     const { network, places, limits = {} } = parts;
@@ -47,6 +48,7 @@ export class EgressProxy {
     this.#upstreams = new Upstreams(network.connect, limits);
     const headMs = limits.headMs ?? EGRESS_HEAD_MS;
     this.#server = createServer({
+      insecureHTTPParser: false,
       maxHeaderSize: EGRESS_HEAD_BYTES_MAX,
       headersTimeout: headMs,
       requestTimeout: Math.max(headMs, EGRESS_REQUEST_MS),
@@ -72,6 +74,7 @@ export class EgressProxy {
   /** Ends everything that is under way; the same again when it has ended. */
   async close(): Promise<EgressTotals> {
     this.#closing.abort();
+    this.#closed.resolve(ENDED);
     this.#server.close();
     this.#upstreams.close();
     for (const client of this.#clients) client.destroy();
@@ -135,11 +138,16 @@ export class EgressProxy {
     if (this.#parts.log.isExhausted || !this.#places.take()) return refuse(TOO_MANY);
     try {
       const { rules, network } = this.#parts;
-      const admitted = await admit(target, rules, network, this.#closing.signal);
+      // a decision that does not end must not keep the command from ending
+      const admitted = await Promise.race([admit(target, rules, network, this.#closing.signal), this.#closed.promise]);
       if (admitted.kind === "refusal") return refuse(admitted);
       const upstream = await this.#upstreams.open(admitted.addresses, target.host.host, target.port);
       if ("kind" in upstream) return refuse({ ...upstream, address: admitted.addresses[0] });
-      await handOver(upstream, target);
+      try {
+        await handOver(upstream, target);
+      } finally {
+        upstream.cut("fault"); // nothing, where all went well
+      }
     } catch {
       refuse(FAULT); // a mistake of the proxy itself, which is recorded as that
     } finally {
@@ -192,6 +200,7 @@ const TOO_MANY: EgressRefusal = {
   reason: "too_many",
   message: "too many connections at once, or in all; open fewer",
 };
+const ENDED: EgressRefusal = { kind: "refusal", outcome: "failed", status: 502, reason: "closed", message: "the command has ended" };
 const FAULT: EgressRefusal = {
   kind: "refusal",
   outcome: "failed",

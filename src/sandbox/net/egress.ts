@@ -13,7 +13,7 @@ import { BLOCKED_PORTS, type DecideEgress, type EgressNetwork } from "./admissio
 import { AttemptLog, type EgressAttempt, type EgressTotals } from "./attempt.ts";
 import { connectToAddresses } from "./connection.ts";
 import { EgressProxy } from "./egress-proxy.ts";
-import { lookUpByServers, machineNetworks } from "./lookup.ts";
+import { lookUpAt, machineNetworks } from "./lookup.ts";
 import { Places } from "./places.ts";
 
 /** What a command may reach. */
@@ -35,7 +35,7 @@ export interface OpenEgress {
 
 /** The machine's own network. */
 export const MACHINE_NETWORK: EgressNetwork = {
-  lookUp: lookUpByServers,
+  lookUp: lookUpAt(),
   connect: connectToAddresses,
   ownNetworks: machineNetworks,
 };

@@ -34,6 +34,7 @@ export async function forward(
     method: request.method ?? "GET",
     path: target.path,
     headers: forwardedHeaders(request.rawHeaders, target.authority),
+    insecureHTTPParser: false,
     maxHeaderSize: EGRESS_HEAD_BYTES_MAX,
   });
   const noAnswer = () => {
@@ -48,8 +49,9 @@ export async function forward(
   outgoing.once("response", (answer) => {
     if (hasAnswer) return;
     hasAnswer = pass(answer, request, response, upstreams);
-    if (!hasAnswer) outgoing.destroy();
+    if (!hasAnswer) noAnswer();
   });
+  if (response.closed) upstream.cut("closed");
   response.once("close", () => upstream.cut("closed"));
   send(request, outgoing, upstreams);
   await Promise.all([closed, answered]);
@@ -65,7 +67,11 @@ function pass(answer: IncomingMessage, request: IncomingMessage, response: Serve
   // what is left of the request has no reader any more
   if (!request.complete) headers.push("Connection", "close");
   response.sendDate = false;
-  response.writeHead(statusCode, headers);
+  try {
+    response.writeHead(statusCode, headers);
+  } catch {
+    return false; // it holds what no answer may, though it could be read
+  }
   answer.on("data", (piece: Buffer) => upstreams.count(piece.length));
   pipeline(answer, response, () => undefined); // both are watched by whoever opened them
   return true;

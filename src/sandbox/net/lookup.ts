@@ -43,22 +43,26 @@ async function answers(name: string, lookUp: LookUp, signal: AbortSignal): Promi
 }
 
 /**
- * Asks the machine's name servers, past its own tables of hosts, which name what is near. Not by the machine's library: that waits in threads
- * that everything else needs.
+ * Asks name servers, past the machine's own tables of hosts, which name what is near. Not by the machine's library: that waits in threads that everything
+ * else needs.
+ * @param servers as `address:port`; the machine's when absent
  */
-export const lookUpByServers: LookUp = async (name, signal) => {
-  const resolver = new Resolver({ timeout: EGRESS_LOOKUP_TRY_MS, tries: 2 });
-  const cancel = () => resolver.cancel();
-  signal.throwIfAborted();
-  signal.addEventListener("abort", cancel, { once: true });
-  try {
-    const [v4, v6] = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
-    if (v4.status === "rejected" && v6.status === "rejected") throw v4.reason;
-    return [...(v4.status === "fulfilled" ? v4.value : []), ...(v6.status === "fulfilled" ? v6.value : [])];
-  } finally {
-    signal.removeEventListener("abort", cancel);
-  }
-};
+export function lookUpAt(servers?: readonly string[]): LookUp {
+  return async (name, signal) => {
+    const resolver = new Resolver({ timeout: EGRESS_LOOKUP_TRY_MS, tries: 2 });
+    if (servers !== undefined) resolver.setServers(servers);
+    const cancel = () => resolver.cancel();
+    signal.throwIfAborted();
+    signal.addEventListener("abort", cancel, { once: true });
+    try {
+      const [v4, v6] = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
+      if (v4.status === "rejected" && v6.status === "rejected") throw v4.reason;
+      return [...(v4.status === "fulfilled" ? v4.value : []), ...(v6.status === "fulfilled" ? v6.value : [])];
+    } finally {
+      signal.removeEventListener("abort", cancel);
+    }
+  };
+}
 
 /** The networks that this machine is in now. */
 export function machineNetworks(): Networks {

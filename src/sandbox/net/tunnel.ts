@@ -32,6 +32,7 @@ export async function tunnel(
   const closed = [client, socket].map(
     (side) => new Promise<void>((resolve) => (side.closed ? resolve() : side.once("close", () => resolve()))),
   );
+  if (client.closed) upstream.cut("closed");
   client.once("close", () => (client.readableEnded ? socket.destroySoon() : upstream.cut("closed")));
   socket.once("close", () => client.destroySoon());
   for (const side of [client, socket]) side.on("data", (piece: Buffer) => upstreams.count(piece.length));
@@ -80,7 +81,8 @@ function firstBytes(client: Socket, head: Buffer): Promise<First> {
   };
   const end = () => settle({ kind: bytes.length === 0 ? "other" : "broken" }, true);
   client.on("data", take).once("end", end).once("close", end);
-  if (head.length > 0) take(Buffer.alloc(0));
+  if (client.closed) end();
+  else if (head.length > 0) take(Buffer.alloc(0));
   return promise;
 }
 

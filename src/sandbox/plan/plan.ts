@@ -53,6 +53,8 @@ export interface SandboxRequest {
   /** The workspace by its scope: what may be written, read, and must not be seen. */
   readonly workspace: readonly SandboxMount[];
   readonly limits: SandboxLimits;
+  /** Bytes that each process may ask for, used or not; as many as may be used where nothing is said. */
+  readonly askedBytesMax?: number;
   /** A socket of the egress proxy on the machine; without it nothing is reachable. */
   readonly proxySocket?: string;
 }

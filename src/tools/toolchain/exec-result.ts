@@ -1,9 +1,8 @@
 /** What came of a run as the data of a tool's result. */
 import type { JsonObject } from "../../base/json.ts";
-import type { ExecAccess, ExecOutcome } from "../../model/exec.ts";
-import type { ToolContext, ToolOutput } from "../../model/tool.ts";
+import type { ExecOutcome } from "../../model/exec.ts";
+import type { ToolOutput } from "../../model/tool.ts";
 import { strategyOf, truncated } from "./truncation.ts";
-
 
 /** Properties of the output schema that all runs of a toolchain share. */
 export const RUN_PROPERTIES = {
