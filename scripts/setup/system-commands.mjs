@@ -15,7 +15,10 @@ const PROBE_MS = 60_000;
 /** @type {readonly SystemCommand[]} */
 export const SYSTEM_COMMANDS = [
   { command: "git", aptPackage: "git", why: "the git tools run it" },
+  { command: "bwrap", aptPackage: "bubblewrap", why: "commands run in the sandbox that it makes" },
   { command: "unshare", aptPackage: "util-linux", why: "the sandbox makes its namespaces with it" },
+  { command: "nsenter", aptPackage: "util-linux", why: "commands of a kernel that runs as root enter their view of the workspace with it" },
+  { command: "socat", aptPackage: "socat", why: "commands reach the egress proxy through it" },
   { command: "flock", aptPackage: "util-linux", why: "two set-ups at once take turns with it" },
 ];
 

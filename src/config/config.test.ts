@@ -1,6 +1,7 @@
 // Settings: optional, strict, and safe where nothing is said; a workspace's own file can only narrow.
 import { expect, test } from "vitest";
 import { defaultSettings, parseSettings, parseWorkspaceSettings, wideningKeys } from "./config.ts";
+import { chosenToolchain } from "./toolchain.ts";
 
 test("an operator who wrote nothing gets the safe defaults", async () => {
   expect(defaultSettings()).toEqual({
@@ -56,16 +57,60 @@ test("a list of 256 entries is taken", async () => {
   expect(files.secret).toHaveLength(256);
 });
 
+test("the toolchain of a workspace is words for programs, times and registries", async () => {
+  const text = `workspaces:
+  - path: /w
+    toolchain:
+      test: [npm, run, ci, ""]
+      timeout_seconds: 3600
+      install: { scripts: true, registries: { npm: [npm.example.com:8443], cargo: [crates.example.com] } }
+`;
+  const [workspace] = (await parseSettings(text, "handrail.yaml")).workspaces;
+  expect(chosenToolchain(workspace?.toolchain, { test: ["x"], lint: ["make", "lint"] })).toEqual({
+    test: ["npm", "run", "ci", ""],
+    lint: ["make", "lint"],
+    timeoutMs: 3_600_000,
+    install: { scripts: true, registries: { npm: ["npm.example.com:8443"], cargo: ["crates.example.com"] } },
+  });
+  expect(chosenToolchain(undefined, undefined)).toEqual({});
+});
+
+test.each([
+  ["a line for a shell", "test: npm test"],
+  ["no program", "test: []"],
+  ["an empty program", "test: ['']"],
+  ["an option as a program", "lint: [--version]"],
+  ["a null byte", 'test: ["a\\0b"]'],
+  ["a word that is no text", "test: [npm, 7]"],
+  ["too many words", `test: [${"x,".repeat(65)}]`],
+  ["more than an hour", "timeout_seconds: 3601"],
+  ["no time", "timeout_seconds: 0"],
+  ["an unknown manager", "install: { registries: { pip: [pypi.org] } }"],
+  ["a registry with a path", "install: { registries: { npm: ['npm.example.com/x'] } }"],
+  ["a registry with a scheme", "install: { registries: { npm: ['https://npm.example.com'] } }"],
+  ["a registry with wildcards", "install: { registries: { npm: ['*.example.com'] } }"],
+  ["a port out of range", "install: { registries: { npm: ['a:65536'] } }"],
+  ["an unknown key", "build: [make]"],
+])("in a toolchain %s is refused, and named", async (_what, line) => {
+  await expect(parseSettings(`workspaces:\n  - path: /w\n    toolchain:\n      ${line}\n`, "handrail.yaml")).rejects.toThrow(
+    /workspaces\.0\.toolchain/,
+  );
+});
+
 test("every problem is named at once", async () => {
   await expect(parseSettings("preset: lax\nalert:\n  violations_per_minute: 0\n", "handrail.yaml")).rejects.toThrow(/preset.*alert/s);
 });
 
-test.each(["preset: open\n", "tools:\n  enabled: true\n", "workspaces: []\n", "roles: [sre]\n"])(
-  "a workspace's own file cannot say %j",
-  async (text) => {
-    await expect(parseWorkspaceSettings(text, "handrail.yaml")).rejects.toThrow(/handrail\.yaml/);
-  },
-);
+test.each([
+  "preset: open\n",
+  "toolchain:\n  timeout_seconds: 9\n",
+  "toolchain:\n  install: {}\n",
+  "tools:\n  enabled: true\n",
+  "workspaces: []\n",
+  "roles: [sre]\n",
+])("a workspace's own file cannot say %j", async (text) => {
+  await expect(parseWorkspaceSettings(text, "handrail.yaml")).rejects.toThrow(/handrail\.yaml/);
+});
 
 test("a workspace's own file can narrow", async () => {
   const settings = await parseWorkspaceSettings("tools:\n  disabled: [write_file]\nfiles:\n  secret: ['*.pem']\n", "handrail.yaml");
@@ -76,9 +121,11 @@ test("a workspace's own file can narrow", async () => {
   expect(wideningKeys(settings)).toEqual([]);
 });
 
-test("the one key of a workspace's own file that widens is known", async () => {
-  const settings = await parseWorkspaceSettings("files:\n  shared: [libs]\n  secret: ['*.pem']\n", "handrail.yaml");
-  expect(wideningKeys(settings)).toEqual(["files.shared"]);
+test("the keys of a workspace's own file that widen are known", async () => {
+  const widening = async (text: string) => wideningKeys(await parseWorkspaceSettings(text, "handrail.yaml"));
+  expect(await widening("files:\n  shared: [libs]\n  secret: ['*.pem']\n")).toEqual(["files.shared"]);
+  expect(await widening("toolchain:\n  test: [make, check]\n  lint: [make, lint]\n")).toEqual(["toolchain.test", "toolchain.lint"]);
+  expect(await widening("toolchain: {}\n")).toEqual([]);
 });
 
 test("a key that stands twice, a key that is no plain value, and too many aliases are refused", async () => {

@@ -22,6 +22,8 @@ import { approvalSettings } from "./approvals.ts";
 import { capabilitySettings } from "./capabilities.ts";
 import { limitSettings } from "./limits.ts";
 import { redactionSettings } from "./redaction.ts";
+import { sandboxSettings } from "./sandbox.ts";
+import { ownToolchainSettings, toolchainSettings } from "./toolchain.ts";
 import { parseYaml, shortened } from "./yaml.ts";
 
 const listOf = <T extends z.ZodType>(entry: T) => z.array(entry).max(CONFIG_LIST_ENTRIES_MAX);
@@ -54,6 +56,8 @@ const workspace = z.strictObject({
   preset: z.enum(PRESET_NAMES).optional(),
   isolation: z.enum(["STRICT", "SHARED"]).default("STRICT"),
   files: files.optional(),
+  /** How the workspace is tested and linted; what is not said is found in its files. */
+  toolchain: toolchainSettings.optional(),
 });
 
 const tools = z.strictObject({ enabled: z.boolean().default(true), disabled: listOf(z.string()).default([]) });
@@ -83,6 +87,7 @@ const settings = z
     redaction: redactionSettings.prefault({}),
     /** What the operator says about single tools. */
     capabilities: capabilitySettings.default({}),
+    sandbox: sandboxSettings.prefault({}),
     roles: listOf(role).default([...BUILT_IN_ROLES]),
     workspaces: listOf(workspace).default([]),
   })
@@ -121,11 +126,13 @@ export async function parseSettings(text: string, name: string): Promise<Setting
 
 /**
  * What a workspace may carry in its own `handrail.yaml`: it can hide and protect. `files.shared` opens directories of the
- * project to reading; it is the one key that widens, and has no effect until the operator trusts the very file.
+ * project to reading, and `toolchain` says which programs the tests and the linter are: those widen, and have no effect until the operator trusts the
+ * very file.
  */
 const workspaceSettings = z.strictObject({
   tools: tools.omit({ enabled: true }).prefault({}),
   files: files.prefault({}),
+  toolchain: ownToolchainSettings.optional(),
 });
 /** Parsed `handrail.yaml` of a workspace. */
 export type WorkspaceSettings = z.infer<typeof workspaceSettings>;
@@ -144,8 +151,12 @@ export async function parseWorkspaceSettings(text: string, name: string): Promis
 }
 
 /** The keys of a workspace's settings that widen, and so need trust. */
-export function wideningKeys(settings: WorkspaceSettings): readonly string[] {
-  return settings.files.shared.length > 0 ? ["files.shared"] : [];
+export function wideningKeys({ files, toolchain }: WorkspaceSettings): readonly string[] {
+  return [
+    ...(files.shared.length > 0 ? ["files.shared"] : []),
+    ...(toolchain?.test ? ["toolchain.test"] : []),
+    ...(toolchain?.lint ? ["toolchain.lint"] : []),
+  ];
 }
 
 /** `path` without `.` and empty components. */

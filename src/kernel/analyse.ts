@@ -1,5 +1,6 @@
 /**
- * Analyse: which tool, with arguments that fit its schema, touching what. Pure but for the registry.
+ * Analyse: which tool, with arguments that fit its schema, touching what. Pure but for the registry, and for a tool's look at what the workspace is
+ * built with: without it nobody would know which command a test runs before it runs.
  */
 import type { ZodError } from "zod";
 import type { Access } from "../model/access.ts";
@@ -7,10 +8,11 @@ import type { ToolCall } from "../model/call.ts";
 import { allow, type Denial, deny, type Verdict, type Violation } from "../model/decision.ts";
 import { NO_GATES, type OperatorGates } from "../model/gates.ts";
 import type { Tool } from "../model/tool.ts";
+import { type Toolchain, type ToolchainView, UNKNOWN_TOOLCHAIN } from "../model/toolchain.ts";
 import { type Demands, demandsOf } from "./capability-obligations.ts";
 import { isSpecified } from "./gates.ts";
 import type { ToolRegistry } from "./registry.ts";
-import type { Trail } from "./trail.ts";
+import type { Judged, Trail } from "./trail.ts";
 import { listed, summarised } from "./violations.ts";
 
 /** A tool and every access that a call of it will make. */
@@ -27,7 +29,7 @@ export interface Analysis {
 export function analyse(
   registry: ToolRegistry,
   call: ToolCall,
-  trail: Pick<Trail, "tool" | "args" | "demands">,
+  trail: Pick<Trail, "tool" | "args" | "demands" | "toolchain"> & { readonly caller?: Pick<Judged, "place"> },
   gates: OperatorGates = NO_GATES,
 ): Verdict<Analysis> {
   const tool = registry.get(call.tool);
@@ -36,12 +38,23 @@ export function analyse(
   const parsed = tool.parameters.safeParse(call.arguments);
   if (!parsed.success) return invalidInput(tool.name, parsed.error);
   trail.args = parsed.data;
-  const accesses = tool.analyse(parsed.data);
+  trail.toolchain = viewOf(trail.caller?.place.toolchain);
+  const accesses = tool.analyse(parsed.data, trail.toolchain);
   const { effect } = tool.capability;
   // Intent, re-check and replay protection go by the capability, and clients are told of it: it must not promise too much.
   if (effect === "read" && accesses.some((access) => access.effect !== "read")) return deny(contradicted(tool.name));
   trail.demands = demandsOf(tool, parsed.data, accesses);
   return allow({ tool, accesses, input: call.arguments, demands: trail.demands });
+}
+
+/** What was seen first is seen again: an approval is for what was analysed. */
+function viewOf(look: (() => Toolchain) | undefined): ToolchainView {
+  if (look === undefined) return () => UNKNOWN_TOOLCHAIN;
+  let seen: Toolchain | undefined;
+  return () => {
+    seen ??= look();
+    return seen;
+  };
 }
 
 function contradicted(tool: string): Denial {

@@ -11,6 +11,7 @@ export function callRules(parts: KernelParts, trail: Trail, caller: Caller, poli
   const tool = trail.tool as NonNullable<Trail["tool"]>;
   const nowMs = trail.receivedAtMs;
   return {
+    policy,
     judge: judgeByPolicy(policy, caller, tool, nowMs),
     judgeTree: judgeTreeByPolicy(policy, caller, tool, nowMs),
     judgeArtifact: judgeArtifactBy(policy, caller, tool, nowMs),

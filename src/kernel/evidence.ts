@@ -17,6 +17,7 @@ import type { EventType, LedgerEvent } from "../model/event.ts";
 import type { ToolFailure } from "../model/failure.ts";
 import type { Mark } from "../model/label.ts";
 import { resourceId } from "../policy/vocabulary.ts";
+import type { EgressAttempt } from "../sandbox/sandbox.ts";
 import { countViolation, violationType } from "./alarm.ts";
 import { policyResource } from "./decide.ts";
 import type { CleanResult } from "./large-result.ts";
@@ -134,6 +135,20 @@ export class Evidence {
     await this.#buffered("tool_audit", trail, { tool: trail.call?.tool ?? "", ...clean(trail, { category, event, fields }) });
   }
 
+  /** Records what a command tried to reach: what was refused durably, as denials are. */
+  async networkAttempt(trail: Trail, attempt: EgressAttempt): Promise<void> {
+    const { outcome, durationMs, host, serverName, ...rest } = attempt;
+    const facts = {
+      tool: trail.call?.tool ?? "",
+      ...rest,
+      outcome,
+      ...clean(trail, { host, ...(serverName !== undefined && { serverName }) }),
+      executionTime: Math.round(durationMs * 1000) / 1000,
+    };
+    if (outcome !== "refused") await this.#buffered("network_reached", trail, facts);
+    else await this.#record("network_blocked", trail, { ...facts, severity: "warning" }, "durable", {});
+  }
+
   /** Records that the principal has now seen more than before. */
   async markRaised(trail: Trail, before: Mark, after: Mark): Promise<void> {
     await this.#buffered("mark_raised", trail, { tool: trail.call?.tool ?? "", before: { ...before }, after: { ...after } });
@@ -245,6 +260,7 @@ export class Evidence {
       ...(session && { role: session.role, preset: session.preset }),
       ...(trail.accesses.length > 0 && clean(trail, { accesses: trail.accesses.map(accessFact) })),
       ...markFact(trail),
+      ...(trail.sandboxed && { sandbox: trail.sandboxed }),
       ...(trail.rules.length > 0 && { rules: trail.rules }),
       ...(trail.approval && { approvalRef: trail.approval.ref, approvalId: trail.approval.id }),
       ...(trail.obligations.length > 0 && { obligations: trail.obligations }),

@@ -86,7 +86,8 @@ export async function explainCall(
     armed,
   };
   const call: ToolCall = { requestId: "", sessionToken: "", dedupeKey: "", tool, arguments: args, variant: "call", reply: "result" };
-  const analysed = analyse(parts.registry, call, {}, caller.gates);
+  await parts.registry.prepare(tool);
+  const analysed = analyse(parts.registry, call, { caller }, caller.gates);
   if (!analysed.ok) return { tool, denial: analysed.denial, accesses: [], armed };
   const scoped = checkScope(caller, analysed.value.tool, analysed.value, nowMs);
   if (!scoped.ok) return { tool, denial: scoped.denial, accesses: [], armed };

@@ -35,7 +35,7 @@ export interface ImaginedCall {
 /** What would be decided, by the pipeline's stages from analysis to flow control: what policy allowed, or the denial. */
 export function imagineCall({ registry, policy, redactor, caller, tool: name, args, nowMs }: ImaginedCall): Verdict<Decided> {
   const call = { requestId: "", sessionToken: "", dedupeKey: "", tool: name, arguments: args, variant: "call", reply: "result" } as const;
-  const analysed = analyse(registry, call, {}, caller.gates);
+  const analysed = analyse(registry, call, { caller }, caller.gates);
   if (!analysed.ok) return analysed;
   const { tool } = analysed.value;
   const scoped = checkScope(caller, tool, analysed.value, nowMs);

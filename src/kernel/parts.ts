@@ -15,11 +15,13 @@ import type { EventSink } from "../model/event.ts";
 import type { OperatorGates, ToolPolicy } from "../model/gates.ts";
 import type { Session } from "../model/session.ts";
 import type { SpendingLimits } from "../model/spending-limits.ts";
+import type { Toolchain } from "../model/toolchain.ts";
 import type { Workspace } from "../model/workspace.ts";
 import type { PolicyEngine } from "../policy/policy.ts";
 import type { Redactor } from "../redact/redact.ts";
 import type { WorkspaceRoots } from "../sandbox/files/files.ts";
 import type { LockStore } from "../sandbox/lock-store.ts";
+import type { Sandbox, SandboxLimits } from "../sandbox/sandbox.ts";
 import type { ArmingStore } from "../session/arming-store.ts";
 import type { SessionStore } from "../session/session-store.ts";
 import type { KillSwitch } from "./kill-switch.ts";
@@ -50,6 +52,8 @@ export interface OpenWorkspace {
   readonly toolPolicy?: ToolPolicy;
   /** Names the rules by which it was opened; others, and a call that waited is refused. */
   readonly rules?: string;
+  /** What the workspace is built with, as it is now. */
+  readonly toolchain?: () => Toolchain;
   /** Device number of the service root. */
   readonly volumeId: string;
 }
@@ -57,6 +61,14 @@ export interface OpenWorkspace {
 /** Where opened workspaces come from; the same session gets the same one. */
 export interface WorkspaceCatalog {
   readonly open: (session: Session) => Promise<OpenWorkspace>;
+}
+
+/** The sandbox of the configuration in force. */
+export interface KernelSandbox {
+  /** What one command may use; its time is the call's own. */
+  readonly limits: () => Omit<SandboxLimits, "timeoutMs">;
+  /** Loads the sandbox. */
+  readonly open: () => Promise<Sandbox>;
 }
 
 /** The parts of one kernel instance. */
@@ -88,6 +100,8 @@ export interface KernelParts {
   /** Executes calls with a dedupe key at most once. */
   readonly dedupe: Dedupe;
   readonly workspaces: WorkspaceCatalog;
+  /** Where commands run. */
+  readonly sandbox: KernelSandbox;
   readonly ledger: EventSink;
   /** Keys the digests of arguments in evidence, so that short secrets cannot be guessed from them. */
   readonly argumentsKey: Uint8Array;

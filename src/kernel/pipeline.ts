@@ -60,6 +60,7 @@ export async function pipeline({ parts, evidence, trail }: Begun, submission: Su
     trail.caller = caller;
 
     // analyse
+    await parts.registry.prepare(call.tool);
     const analysed = analyse(parts.registry, call, trail, caller.gates);
     if (!analysed.ok) return await answer.denied(analysed.denial);
     const { tool } = analysed.value;

@@ -4,17 +4,18 @@
  * INVARIANT: every word is the kernel's own. Counts, zones, effects and registered names stand here, nothing that an agent wrote.
  */
 import type { ApprovalDetails, AskingRule } from "../model/approval.ts";
+import type { CommandDanger } from "../model/command.ts";
 import type { EffectClass } from "../model/effect.ts";
 import type { Mark } from "../model/label.ts";
 import type { Tool } from "../model/tool.ts";
 import type { ResolvedAccess } from "./trail.ts";
 
-/** Rule ids of the capability's danger patterns begin so. */
-const DANGER_PREFIX = "DANGER:";
+/** Rule ids of the capability's danger patterns begin so, and those of policies that ask about dangerous commands. */
+const DANGER = /^(?:DANGER:|danger\.)/;
 
-/** Whether one of the rules that ask is a danger pattern. */
+/** Whether one of the rules that ask is about a danger. */
 export function isDanger(rules: readonly AskingRule[]): boolean {
-  return rules.some(({ ruleId }) => ruleId.startsWith(DANGER_PREFIX));
+  return rules.some(({ ruleId }) => DANGER.test(ruleId));
 }
 
 /** One line about a call, such as "`write_file`: write 1 protected file". */
@@ -59,6 +60,22 @@ const EFFECT_RISKS: Partial<Readonly<Record<EffectClass, string>>> = {
   system: "changes the machine itself",
 };
 
+/** What it means that a command has a danger. */
+const COMMAND_RISKS: Readonly<Record<CommandDanger, string>> = {
+  unparsed: "the command could not be read, so it may run anything",
+  too_much: "the command is too long or too deep to be looked through, so it may run anything",
+  hidden_characters: "the command holds characters that are not seen",
+  lookalike: "a program's name holds characters that look like others",
+  dynamic_binary: "which program runs is only known when it runs",
+  dynamic_code: "which text a shell runs is only known when it runs",
+  dynamic_redirection: "which file is read or written is only known when it runs",
+  inline_code: "an interpreter gets a program as text, which is not looked through",
+  argument_program: "an argument names a program that is run",
+  environment: "it changes variables that decide which code programs load",
+  shell_state: "it changes what names stand for in the rest of the command",
+  unclear_wrapper: "a program runs another, and it is not clear which",
+};
+
 /** The risks of a call, the gravest first. */
 export function risksOf(
   tool: Pick<Tool, "name" | "capability">,
@@ -67,7 +84,9 @@ export function risksOf(
   mark: Mark,
 ): readonly string[] {
   const risks: string[] = [];
-  for (const { ruleId } of rules) if (ruleId.startsWith(DANGER_PREFIX)) risks.push(`the arguments match the danger pattern \`${ruleId}\``);
+  for (const { ruleId } of rules) if (DANGER.test(ruleId)) risks.push(`the call matches the danger rule \`${ruleId}\``);
+  for (const danger of new Set(accesses.flatMap(({ resource }) => (resource.kind === "command" ? resource.dangers : []))))
+    risks.push(COMMAND_RISKS[danger]);
   if (accesses.some(({ carriesSecret }) => carriesSecret === true)) risks.push("what it writes or sends holds a secret");
   const effects = new Set<EffectClass>([tool.capability.effect, ...accesses.map(({ effect }) => effect)]);
   for (const effect of effects) {

@@ -52,6 +52,11 @@ export class ToolRegistry {
     return this.#tools.get(name);
   }
 
+  /** Lets the tool of that name, if there is one, load what its analysis needs. */
+  async prepare(name: string): Promise<void> {
+    await this.#tools.get(name)?.prepare?.();
+  }
+
   /** All tools, sorted by name. */
   getAll(): readonly Tool[] {
     return [...this.#tools.values()].sort((left, right) => (left.name < right.name ? -1 : 1));

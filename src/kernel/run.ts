@@ -7,12 +7,16 @@ import { assert, KernelError } from "../base/errors.ts";
 import { CANCEL_GRACE_MS, MAX_WRITE_SIZE } from "../base/limits.ts";
 import type { ContentAccess } from "../model/content.ts";
 import type { Denial, Verdict } from "../model/decision.ts";
+import type { ExecAccess } from "../model/exec.ts";
 import { FailureWithoutEffect, Refusal, storeFailure, ToolFailure } from "../model/failure.ts";
 import type { FileAccess } from "../model/files.ts";
 import type { ProgressListener } from "../model/progress.ts";
 import type { SearchAccess } from "../model/search.ts";
 import type { ToolContext, ToolOutput } from "../model/tool.ts";
+import { UNKNOWN_TOOLCHAIN } from "../model/toolchain.ts";
+import type { PolicyEngine } from "../policy/policy.ts";
 import { createFileAccess } from "../sandbox/files/files.ts";
+import type { EgressAttempt } from "../sandbox/sandbox.ts";
 import { brokenOff } from "./broken-off.ts";
 import { type ArtifactJudge, createContentAccess } from "./content-access.ts";
 import type { Evidence } from "./evidence.ts";
@@ -35,6 +39,7 @@ export interface CallRules {
   /** The same for the many files of a tree. */
   readonly judgeTree: TreeJudge;
   readonly judgeArtifact: ArtifactJudge;
+  readonly policy: PolicyEngine;
   /** Whether the call may still run now; asked after every wait. */
   readonly recheck: () => Promise<Verdict<undefined>>;
 }
@@ -138,6 +143,7 @@ function contextOf(
   let files: FileAccess | undefined;
   let search: SearchAccess | undefined;
   let content: ContentAccess | undefined;
+  let exec: ExecAccess | undefined;
   return {
     requestId: trail.requestId,
     sessionId: session.id,
@@ -167,11 +173,42 @@ function contextOf(
       content ??= createContentAccess({ parts, trail, caller, judge: rules.judgeArtifact, transfer, signal });
       return content;
     },
+    get exec() {
+      exec ??= execOf(parts, evidence, trail, rules, progress, signal);
+      return exec;
+    },
+    toolchain: trail.toolchain ?? (() => UNKNOWN_TOOLCHAIN),
     hidden: (bytes) => redaction.hidden(bytes),
     audit: { log: (category, event, fields) => evidence.note(trail, category, event, fields) },
     progress,
     signal,
     reply: trail.call?.reply ?? "result",
+  };
+}
+
+/** Commands; the code that runs them is loaded with the first. */
+function execOf(
+  parts: KernelParts,
+  evidence: Evidence,
+  trail: Trail,
+  rules: CallRules,
+  report: ProgressListener,
+  signal: AbortSignal,
+): ExecAccess {
+  const { limits, open } = parts.sandbox;
+  const { policy } = rules;
+  const mayStillRun = async () => {
+    const denial = await recheckOrRefuse(parts, rules.recheck);
+    if (denial) throw new Refusal(denial);
+  };
+  const recordAttempt = (attempt: EgressAttempt) => evidence.networkAttempt(trail, attempt);
+  return {
+    async run(request) {
+      const { createExec } = await import("./exec-access.ts");
+      return createExec({ sandbox: open, limits: limits(), policy, trail, recheck: mayStillRun, report, signal, recordAttempt }).run(
+        request,
+      );
+    },
   };
 }
 

@@ -150,3 +150,13 @@ export function unanalysed(tool: string, effect: string): Denial {
     message: `\`${tool}\` tried ${effect} access to a file that its analysis did not name; tell the tool's author`,
   };
 }
+
+/** The refusal of a host that the call's analysis did not name. */
+export function unanalysedHost(tool: string, host: string): Denial {
+  return {
+    layer: "scope",
+    reason: "permission_denied",
+    ruleId: `ANALYSE:${tool}`,
+    message: `\`${tool}\` asked for the network to \`${host}\`, which its analysis did not name; tell the tool's author`,
+  };
+}

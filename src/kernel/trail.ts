@@ -3,6 +3,7 @@
  * refusal at any point is recorded with exactly what was known then.
  */
 import type { Clock } from "../base/clock.ts";
+import type { JsonObject } from "../base/json.ts";
 import type { Claim } from "../dedupe/dedupe.ts";
 import type { Access, WorkspacePath } from "../model/access.ts";
 import type { ToolCall } from "../model/call.ts";
@@ -12,6 +13,7 @@ import type { Mark } from "../model/label.ts";
 import type { Lease } from "../model/lease.ts";
 import type { Session } from "../model/session.ts";
 import type { Tool } from "../model/tool.ts";
+import type { ToolchainView } from "../model/toolchain.ts";
 import type { Zone } from "../model/zone.ts";
 import type { Demands } from "./capability-obligations.ts";
 import { Changes } from "./changes.ts";
@@ -44,7 +46,7 @@ export interface Caller {
 export interface Judged {
   readonly session: Session;
   readonly lease: Lease;
-  readonly place: Pick<OpenWorkspace, "workspace" | "disabledTools" | "toolPolicy">;
+  readonly place: Pick<OpenWorkspace, "workspace" | "disabledTools" | "toolPolicy" | "toolchain">;
   readonly mark: Mark;
   readonly armed: boolean;
   readonly gates: OperatorGates;
@@ -76,6 +78,8 @@ export interface Trail {
   args?: unknown;
   /** What the tool's capability asks for these arguments. */
   demands?: Demands;
+  /** What analysis saw of the workspace's toolchain, and the tool sees again. */
+  toolchain?: ToolchainView;
   accesses: readonly ResolvedAccess[];
   policyHash?: string;
   rules: readonly string[];
@@ -101,6 +105,8 @@ export interface Trail {
   readonly changes: Changes;
   /** The tool failed, and nothing stands of what it tried. */
   unaffected?: boolean;
+  /** What contained the commands of the call. */
+  sandboxed?: JsonObject;
   /** The tool returned: its effect stands, whatever becomes of its result. */
   done?: boolean;
 }

@@ -53,6 +53,7 @@ const SEVERITY_OF: Readonly<Record<EventType, Severity | undefined>> = {
   command_violation: "warning",
   flow_violation: "warning",
   network_blocked: "warning",
+  network_reached: undefined,
   tool_execution_denied: "warning",
   tool_outcome_unknown: "warning",
   tool_approval_required: "info",

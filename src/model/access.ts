@@ -2,6 +2,7 @@
  * What a call will touch, as data. A tool's `analyse` names every access; scope, policy, prompts and evidence see only
  * that list.
  */
+import type { CommandResource } from "./command.ts";
 import type { EffectClass } from "./effect.ts";
 
 /** A thing that a call touches. File paths stand as the agent wrote them; the kernel resolves them. */
@@ -9,7 +10,7 @@ export type Resource =
   | { readonly kind: "file"; readonly path: string }
   | { readonly kind: "tool"; readonly name: string }
   | { readonly kind: "host"; readonly host: string; readonly port: number }
-  | { readonly kind: "command"; readonly binary: string; readonly line: string }
+  | CommandResource
   /** `operation`, such as `push`, is what a lease's `gitOperations` name. */
   | { readonly kind: "git_ref"; readonly remote?: string; readonly ref: string; readonly operation?: string }
   | { readonly kind: "model"; readonly provider: string; readonly model: string }

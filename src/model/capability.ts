@@ -22,7 +22,12 @@ export interface ToolCapability {
   readonly requiredRole?: Role;
   /** The unit in which a call answers what it spent (`budget_consumed`); that of its effect class when absent. */
   readonly budgetUnit?: BudgetMember;
-  readonly execution?: { readonly sandbox: "none" | "process" | "container"; readonly networkDefault?: "none" | "proxy" };
+  readonly execution?: {
+    readonly sandbox: "none" | "process" | "container";
+    readonly networkDefault?: "none" | "proxy";
+    /** Managed directories, by name, that commands of this tool may write: what is installed belongs to whoever installs. */
+    readonly manages?: readonly ["node_modules"];
+  };
   readonly network?: {
     readonly mode: "none" | "allowlist" | "any";
     readonly allowedHosts?: readonly string[];

@@ -29,6 +29,7 @@ export const EVENT_TYPES = [
   "role_revoked",
   "command_violation",
   "flow_violation",
+  "network_reached",
   "requests_refused",
   "session_created",
   "session_revoked",

@@ -1,16 +1,13 @@
 /** Whether a host is one that somebody named: exactly, or by `*.` for every name below it, the apex not among them. */
+import { canonicalHost } from "./host-name.ts";
 
-/** Whether `host` is on the list `patterns`. Names compare without case and without the dot of the root. */
+/** Whether `host` is on the list `patterns`. Both compare in their one form; what is no host is on no list. */
 export function isKnownHost(host: string, patterns: readonly string[]): boolean {
-  const name = plain(host);
+  const found = canonicalHost(host);
+  if (found === undefined) return false;
   return patterns.some((pattern) => {
-    const wanted = plain(pattern);
-    if (!wanted.startsWith("*.")) return wanted === name;
-    const suffix = wanted.slice(1);
-    return name.length > suffix.length && name.endsWith(suffix);
+    if (!pattern.startsWith("*.")) return canonicalHost(pattern)?.host === found.host;
+    const apex = canonicalHost(pattern.slice(2));
+    return apex?.kind === "name" && found.kind === "name" && found.host.endsWith(`.${apex.host}`);
   });
-}
-
-function plain(host: string): string {
-  return host.toLowerCase().replace(/\.$/, "");
 }

@@ -7,12 +7,14 @@ import type { JsonObject } from "../base/json.ts";
 import type { Access } from "./access.ts";
 import type { ToolCapability } from "./capability.ts";
 import type { ContentAccess } from "./content.ts";
+import type { ExecAccess } from "./exec.ts";
 import type { FileAccess } from "./files.ts";
 import type { Label } from "./label.ts";
 import type { LeaseBudget } from "./lease.ts";
 import type { ProgressListener } from "./progress.ts";
 import type { Role } from "./role.ts";
 import type { SearchAccess } from "./search.ts";
+import type { ToolchainView } from "./toolchain.ts";
 import type { IsolationLevel } from "./workspace.ts";
 
 /** Records an event in the ledger on behalf of a running tool; never with output. */
@@ -42,6 +44,9 @@ export interface ToolContext {
   readonly files: FileAccess;
   readonly search: SearchAccess;
   readonly content: ContentAccess;
+  readonly exec: ExecAccess;
+  /** The same as analysis saw. */
+  readonly toolchain: ToolchainView;
   /** The secrets in `bytes`, sorted: for a tool that shows or matches parts of something. Results are redacted in any case. */
   readonly hidden: (bytes: Uint8Array) => readonly HiddenRange[];
   readonly audit: ToolAudit;
@@ -119,8 +124,10 @@ export interface Tool<Arguments = unknown> {
   /** JSON Schema (2020-12) of `data` on success. */
   readonly outputSchema?: JsonObject;
   readonly capability: ToolCapability;
-  /** Pure: every resource the call will touch, and how. */
-  analyse(args: Arguments): readonly Access[];
+  /** Loads what `analyse` needs, for a tool that would make every start slower. Done before each analysis; cheap from the second time on. */
+  readonly prepare?: () => Promise<void>;
+  /** Pure: every resource the call will touch, and how. `toolchain` is what the workspace is built with; a tool that does not ask costs nothing. */
+  analyse(args: Arguments, toolchain?: ToolchainView): readonly Access[];
   /** Pure: the most that the call can spend, as far as that is known. A tool that spends tokens or cost says so here, or they are not reserved. */
   spends?(args: Arguments): LeaseBudget;
   /**

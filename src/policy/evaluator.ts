@@ -67,11 +67,13 @@ function uid(type: string, id: string): EntityUid {
   return { type: `${NAMESPACE}::${type}`, id };
 }
 
-function present(values: AttributeValues): Record<string, string | number | boolean> {
-  const kept: Record<string, string | number | boolean> = {};
+type CedarValue = string | number | boolean | string[];
+
+function present(values: AttributeValues): Record<string, CedarValue> {
+  const kept: Record<string, CedarValue> = {};
   for (const name in values) {
     const value = values[name];
-    if (value !== undefined) kept[name] = value;
+    if (value !== undefined) kept[name] = typeof value === "object" ? [...value] : value;
   }
   return kept;
 }

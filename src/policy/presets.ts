@@ -16,12 +16,20 @@ export interface Preset {
 export const PRESETS: Readonly<Record<PresetName, Preset>> = {
   reader: { files: ["base.cedar", "reader.cedar"], description: "reads and searches; changes nothing" },
   dev: {
-    files: ["base.cedar", "dev.cedar"],
+    files: ["base.cedar", "dev.cedar", "staged.cedar", "danger.cedar", "install.cedar"],
     description: "reads, searches, edits and tests without prompts; asks before protected files, deletions and the network",
   },
   autonomous: {
-    files: ["base.cedar", "autonomous.cedar"],
+    files: ["base.cedar", "autonomous.cedar", "install.cedar"],
     description: "works unattended on a staged copy; every change waits for a review; no network",
+  },
+  meao: {
+    files: ["base.cedar", "dev.cedar", "meao.cedar", "danger.cedar", "install.cedar"],
+    description: "as dev, and asks before each shell command, which then runs in the workspace itself",
+  },
+  brio: {
+    files: ["base.cedar", "dev.cedar", "brio.cedar", "install.cedar"],
+    description: "as dev, and runs listed programs in the workspace without prompts; no pipes, no substitutions, no removing",
   },
   open: {
     files: ["base.cedar", "open.cedar"],

@@ -57,7 +57,7 @@ export interface PolicyContext {
 }
 
 /** A value that policy text can compare. */
-export type PolicyScalar = string | number | boolean;
+export type PolicyValue = string | number | boolean | readonly string[];
 
 /** What the tool's own declaration asks for, with the rule that says so, such as `CAPABILITY:shell`. */
 export interface CapabilityObligation {

@@ -2,17 +2,41 @@
  * Resources as data from outside: examples and recorded accesses name them alike. Strict: unknown members are refused.
  */
 import * as z from "zod";
-import { MAX_COMMAND_LEN, MAX_PATH_LEN } from "../base/limits.ts";
+import { MAX_COMMAND_LEN, MAX_PATH_LEN, MAX_REPEATED_ITEMS } from "../base/limits.ts";
+import { COMMAND_DANGERS, type CommandResource, shellCharacters } from "../model/command.ts";
 import { EFFECT_CLASSES } from "../model/effect.ts";
 
 const text = z.string().min(1).max(MAX_PATH_LEN);
 /** A zone's name. */
 export const zoneSchema = z.enum(["own", "protected", "shared", "managed", "secret"]);
 
+const words = z.array(z.string().max(MAX_COMMAND_LEN)).max(MAX_REPEATED_ITEMS);
+
+/** A person may write the line alone: its words are then what blanks part, and nothing is special about it. */
+const command = z
+  .strictObject({
+    kind: z.literal("command"),
+    binary: text,
+    line: z.string().min(1).max(MAX_COMMAND_LEN),
+    arguments: words.exactOptional(),
+    dynamic: z.boolean().default(false),
+    inputFrom: words.default([]),
+    via: words.default([]),
+    dangers: z.array(z.enum(COMMAND_DANGERS)).default([]),
+    characters: words.exactOptional(),
+  })
+  .transform(
+    (given): CommandResource => ({
+      ...given,
+      arguments: given.arguments ?? given.line.split(/\s+/).slice(1),
+      characters: given.characters ?? shellCharacters(given.line),
+    }),
+  );
+
 const others = [
   z.strictObject({ kind: z.literal("tool"), name: text }),
   z.strictObject({ kind: z.literal("host"), host: text, port: z.int().min(0).max(65_535) }),
-  z.strictObject({ kind: z.literal("command"), binary: text, line: z.string().min(1).max(MAX_COMMAND_LEN) }),
+  command,
   z.strictObject({ kind: z.literal("git_ref"), remote: text.exactOptional(), ref: text, operation: text.exactOptional() }),
   z.strictObject({ kind: z.literal("model"), provider: text, model: text }),
   z.strictObject({ kind: z.literal("package"), manager: text, name: text, version: z.string().max(MAX_PATH_LEN).default("") }),

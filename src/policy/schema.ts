@@ -49,7 +49,8 @@ function record(attributes: AttributeTable, optional = false): { readonly type: 
   const members: Record<string, JsonObject> = {};
   for (const [declared, type] of Object.entries(attributes)) {
     const mayMiss = optional || declared.endsWith("?");
-    members[declared.replace(/\?$/, "")] = mayMiss ? { type, required: false } : { type };
+    const cedarType = type === "StringSet" ? { type: "Set", element: { type: "String" } } : { type };
+    members[declared.replace(/\?$/, "")] = mayMiss ? { ...cedarType, required: false } : cedarType;
   }
   return { type: "Record", attributes: members };
 }

@@ -6,10 +6,11 @@
  * INVARIANT: `describe` yields exactly the attributes that the tables name, each of its declared type, or nothing.
  */
 import { unreachable } from "../base/errors.ts";
-import type { PolicyPrincipal, PolicyRequest, PolicyResource, PolicyScalar, ResourceKind } from "./request.ts";
+import { type CommandResource, optionNames, programName, subcommandOf } from "../model/command.ts";
+import type { PolicyPrincipal, PolicyRequest, PolicyResource, PolicyValue, ResourceKind } from "./request.ts";
 
 /** Types of attributes, as Cedar's JSON schema names them. */
-export type AttributeType = "String" | "Long" | "Boolean";
+export type AttributeType = "String" | "Long" | "Boolean" | "StringSet";
 
 /** Attributes by name; a name that ends in `?` is optional. */
 export type AttributeTable = Readonly<Record<string, AttributeType>>;
@@ -36,7 +37,23 @@ export const RESOURCE_TYPES: Readonly<Record<ResourceKind, { readonly entity: st
   file: { entity: "File", attributes: { path: "String", name: "String", directory: "String", root: "String", zone: "String" } },
   tool: { entity: "Tool", attributes: { name: "String" } },
   host: { entity: "Host", attributes: { host: "String", port: "Long" } },
-  command: { entity: "Command", attributes: { binary: "String", line: "String" } },
+  command: {
+    entity: "Command",
+    attributes: {
+      binary: "String",
+      name: "String",
+      line: "String",
+      arguments: "StringSet",
+      options: "StringSet",
+      subcommand: "String",
+      dynamic: "Boolean",
+      dangerous: "Boolean",
+      dangers: "StringSet",
+      inputFrom: "StringSet",
+      via: "StringSet",
+      characters: "StringSet",
+    },
+  },
   git_ref: { entity: "GitRef", attributes: { "remote?": "String", ref: "String" } },
   model: { entity: "Model", attributes: { provider: "String", model: "String" } },
   package: { entity: "Package", attributes: { manager: "String", name: "String", version: "String" } },
@@ -44,7 +61,7 @@ export const RESOURCE_TYPES: Readonly<Record<ResourceKind, { readonly entity: st
 };
 
 /** Values by attribute name; an absent optional attribute is `undefined`. */
-export type AttributeValues = Readonly<Record<string, PolicyScalar | undefined>>;
+export type AttributeValues = Readonly<Record<string, PolicyValue | undefined>>;
 
 /** A request as policy sees it. */
 export interface DescribedRequest {
@@ -69,8 +86,8 @@ export function describe(request: PolicyRequest, argumentTypes: AttributeTable):
     context: contextValues(request),
     arguments: argumentValues(request.arguments, argumentTypes),
   };
-  if (!isScalar(described.principalId, "String")) return "principal";
-  if (!isScalar(described.resourceId, "String")) return "resource";
+  if (!hasType(described.principalId, "String")) return "principal";
+  if (!hasType(described.resourceId, "String")) return "resource";
   return (
     firstWrong("principal", described.principal, PRINCIPAL_ATTRIBUTES) ??
     firstWrong("resource", described.resource, RESOURCE_TYPES[request.resource.kind].attributes) ??
@@ -116,7 +133,7 @@ function resourceValues(resource: PolicyResource): AttributeValues {
     case "host":
       return { host: resource.host, port: resource.port };
     case "command":
-      return { binary: resource.binary, line: resource.line };
+      return commandValues(resource);
     case "git_ref":
       return { remote: resource.remote, ref: resource.ref };
     case "model":
@@ -130,6 +147,29 @@ function resourceValues(resource: PolicyResource): AttributeValues {
   }
 }
 
+function commandValues(command: CommandResource): AttributeValues {
+  const { binary, line, dynamic, dangers } = command;
+  return {
+    binary,
+    name: programName(binary),
+    line,
+    arguments: setOf(command.arguments),
+    options: setOf(optionNames(command.arguments)),
+    subcommand: subcommandOf(command.arguments),
+    dynamic,
+    dangerous: dangers.length > 0,
+    dangers: setOf(dangers),
+    inputFrom: setOf(command.inputFrom),
+    via: setOf(command.via),
+    characters: setOf(command.characters),
+  };
+}
+
+/** Sorted, each once: equal sets are equal values, for the memo as well. */
+function setOf(texts: readonly string[]): readonly string[] {
+  return [...new Set(texts)].sort();
+}
+
 function principalValues(principal: PolicyPrincipal): AttributeValues {
   return { workspace: principal.workspace, agent: principal.agent, user: principal.user, mode: principal.mode };
 }
@@ -140,7 +180,7 @@ function contextValues(request: PolicyRequest): AttributeValues {
 }
 
 function argumentValues(given: PolicyRequest["arguments"], types: AttributeTable): AttributeValues {
-  const values: Record<string, PolicyScalar | undefined> = {};
+  const values: Record<string, PolicyValue | undefined> = {};
   if (given === undefined) return values;
   for (const name in types) {
     const value = Object.hasOwn(given, name) ? given[name] : undefined;
@@ -156,14 +196,15 @@ function firstWrong(where: string, values: AttributeValues, types: AttributeTabl
     const mayMiss = optional || declared.endsWith("?");
     const name = declared.endsWith("?") ? declared.slice(0, -1) : declared;
     const value = values[name];
-    if (value === undefined ? !mayMiss : !isScalar(value, types[declared])) return `${where}.${name}`;
+    if (value === undefined ? !mayMiss : !hasType(value, types[declared])) return `${where}.${name}`;
   }
   return undefined;
 }
 
 // Text with a lone surrogate would reach Cedar as other text than the tool sees, hence the check for well-formedness.
-function isScalar(value: unknown, type: AttributeType | undefined): boolean {
+function hasType(value: unknown, type: AttributeType | undefined): boolean {
   if (type === "String") return typeof value === "string" && value.isWellFormed();
   if (type === "Boolean") return typeof value === "boolean";
+  if (type === "StringSet") return Array.isArray(value) && value.every((one) => hasType(one, "String"));
   return type === "Long" && Number.isSafeInteger(value);
 }

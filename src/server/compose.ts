@@ -116,7 +116,7 @@ function administrationsOf(opened: OpenedParts, door: KernelDoor) {
 }
 
 async function closeKernel(opened: OpenedParts, door: KernelDoor, started: Promise<unknown>): Promise<void> {
-  const { configuration, ledger, instance, asking, spending, stores, kept, content, onInternalError } = opened;
+  const { configuration, ledger, instance, asking, commands, spending, stores, kept, content, onInternalError } = opened;
   const { bell, sessions, violations, locks } = stores;
   asking.approvals.shutDown();
   await configuration.reload.close();
@@ -126,7 +126,7 @@ async function closeKernel(opened: OpenedParts, door: KernelDoor, started: Promi
   await configuration.workspaces.close();
   // What the ledger could not take stands in the spool, which the next kernel may recover once the claim is released.
   await ledger.close().finally(() => instance.release());
-  for (const store of [asking, bell, sessions, violations, locks, kept, content, spending]) await store.close();
+  for (const store of [asking, commands, bell, sessions, violations, locks, kept, content, spending]) await store.close();
 }
 
 /** Settings are looked up for each act: they may have been reloaded. */

@@ -23,6 +23,7 @@ import { BUILT_IN_TOOLS } from "./built-in-tools.ts";
 import { currentRedactor, kernelSettings, openConfiguration } from "./configuration.ts";
 import { evidenceKey } from "./evidence-key.ts";
 import { type LedgerThread, startLedgerThread } from "./ledger-thread.ts";
+import { openSandbox } from "./open-sandbox.ts";
 import { defaultStatePath, type Environment, operatorPath, readOperatorDirectory } from "./operator-directory.ts";
 import { reportInternalError, reportWarning } from "./report.ts";
 import { openSpending } from "./spending.ts";
@@ -70,6 +71,7 @@ export async function openParts(options: KernelOptions) {
   const who = { instanceId: instance.id, isAlive: instances.isAlive };
   const spending = openSpending({ ...shared, ...who, sessions, limits: () => settings.limits });
   const asking = openApprovals({ ...shared, bell, manager: options.approvals, settings: () => live.operator.settings.approvals });
+  const commands = openSandbox(live, instance.id);
   const parts: KernelParts = {
     clock: systemClock,
     random: systemRandom,
@@ -89,12 +91,13 @@ export async function openParts(options: KernelOptions) {
     approvals: asking.approvals,
     dedupe: new Dedupe({ ...who, store: kept, clock: systemClock, onInternalError }),
     workspaces: configuration.workspaces,
+    sandbox: commands.sandbox,
     ledger,
     onInternalError,
   };
   await tools.ready();
   await recordOverrides(ledger, systemClock.nowMs(), tools.under(live.operator.settings).overridden);
-  return { ...base, tell, kept, content, configuration, spending, asking, parts };
+  return { ...base, tell, kept, content, configuration, spending, asking, commands, parts };
 }
 
 /** What everything else rests on: the operator's directory, this kernel's claim, the ledger and the stores. */

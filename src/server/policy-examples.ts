@@ -70,6 +70,7 @@ export async function runExamples(inputs: ExampleInputs): Promise<ExampleReport>
   const registry = registryOf(inputs.tools);
   const redactor = await redactorOf(inputs.settings);
   await patternsReady();
+  for (const name of new Set(examples.map(({ tool }) => tool))) await registry.prepare(name);
   const results: ExampleResult[] = [];
   for (const [preset, group] of byPreset(examples, inputs.settings.preset ?? DEFAULT_PRESET)) {
     const engine = await createPolicyEngine({

@@ -8,10 +8,11 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { freshPlace, type Place } from "../../test/support/place.ts";
+import { blake3Hex } from "../base/hash.ts";
 import { WORKSPACES_OPEN_MAX } from "../base/limits.ts";
 import { defaultSettings, parseSettings } from "../config/config.ts";
 import type { Session } from "../model/session.ts";
-import { createWorkspaceCatalog } from "./workspace-catalog.ts";
+import { createWorkspaceCatalog, type WorkspaceRules } from "./workspace-catalog.ts";
 
 let place: Place;
 beforeEach(() => {
@@ -183,4 +184,31 @@ test("a file that was refused stays refused without being read, until it changes
 test("a pattern that cannot be used is the fault of the workspace that has it", async () => {
   place.put("workspace/handrail.yaml", "files: { read_only: ['a['] }\n");
   await expect(catalogOf([]).open(sessionOf(place.workspace))).rejects.toMatchObject({ code: "WORKSPACE_INVALID" });
+});
+
+test("what a workspace is tested with is looked at anew for each call, and its own wish counts once it is trusted", async () => {
+  place.put("workspace/handrail.yaml", "toolchain:\n  test: [make, everything]\n");
+  const own = { "handrail.yaml": blake3Hex("toolchain:\n  test: [make, everything]\n") };
+  const pin = { version: 1, workspace: place.workspace, files: own, trustedAt: "2026-01-01T00:00:00.000Z", trustedBy: "ada" } as const;
+  const settings = defaultSettings();
+  const opened = async (rules: WorkspaceRules) => {
+    const catalog = createWorkspaceCatalog(rules, []);
+    onTestFinished(() => catalog.close());
+    return catalog.open(sessionOf(place.workspace));
+  };
+  const untrusted = await opened(() => ({ settings }));
+  const trusted = await opened(() => ({ settings, trusted: [pin] }));
+  expect(untrusted.toolchain?.()).toEqual({ files: {}, chosen: {} });
+  expect(trusted.toolchain?.()).toEqual({ files: {}, chosen: { test: ["make", "everything"] } });
+  // A call that waited meanwhile is refused: it was decided by other rules.
+  expect(trusted.rules).not.toBe(untrusted.rules);
+  place.put("workspace/go.mod", "");
+  expect(untrusted.toolchain?.()).toEqual({ files: { "go.mod": {} }, chosen: {} });
+
+  const granted = await parseSettings(
+    `workspaces:\n  - path: ${place.workspace}\n    toolchain: { test: [npm, run, ci], timeout_seconds: 600 }\n`,
+    "handrail.yaml",
+  );
+  const both = await opened(() => ({ settings: granted, trusted: [pin] }));
+  expect(both.toolchain?.().chosen).toEqual({ test: ["npm", "run", "ci"], timeoutMs: 600_000 });
 });

@@ -14,12 +14,15 @@ import { blake3Hex } from "../base/hash.ts";
 import { canonicalJson } from "../base/json.ts";
 import { WORKSPACES_OPEN_MAX } from "../base/limits.ts";
 import type { FileRules, Settings, WorkspaceSettings } from "../config/config.ts";
+import { chosenToolchain } from "../config/toolchain.ts";
 import { type TrustState, trustStateOf } from "../config/trust.ts";
 import type { OpenWorkspace, WorkspaceCatalog } from "../kernel/index.ts";
 import type { Session } from "../model/session.ts";
+import type { ChosenToolchain } from "../model/toolchain.ts";
 import type { Workspace } from "../model/workspace.ts";
 import { BUILT_IN_ZONE_RULES, compileZones, type ZoneRules } from "../model/zone.ts";
 import { isInPlaceThisTurn, openWorkspaceRoots, type WorkspaceRoots } from "../sandbox/files/files.ts";
+import { projectFiles } from "../sandbox/files/project-files.ts";
 import { grantOf } from "./grants.ts";
 import type { OperatorDirectory } from "./operator-directory.ts";
 import { isWithin, realPath } from "./real-path.ts";
@@ -129,7 +132,7 @@ function areInPlace({ service, project }: WorkspaceRoots): boolean {
 }
 
 async function openWorkspace(rulesOf: WorkspaceRules, hidden: readonly string[], session: Session): Promise<OpenWorkspace> {
-  const { rules, disabledTools, toolPolicy } = await planWorkspace(rulesOf, hidden, session);
+  const { rules, disabledTools, toolPolicy, chosen } = await planWorkspace(rulesOf, hidden, session);
   const workspace = workspaceBy(rules, session);
   const roots = openWorkspaceRoots(workspace);
   unused.register(roots, roots.close);
@@ -138,7 +141,10 @@ async function openWorkspace(rulesOf: WorkspaceRules, hidden: readonly string[],
     roots,
     disabledTools: new Set(disabledTools),
     ...(toolPolicy && { toolPolicy: toolPolicy.policy }),
-    rules: blake3Hex(canonicalJson({ ...rules, disabledTools, ...(toolPolicy && { toolPolicy: toolPolicy.digest }) })),
+    rules: blake3Hex(
+      canonicalJson({ ...rules, disabledTools, toolchain: { ...chosen }, ...(toolPolicy && { toolPolicy: toolPolicy.digest }) }),
+    ),
+    toolchain: () => ({ files: projectFiles(workspace, roots), chosen }),
     volumeId: String(statSync(session.serviceRoot).dev),
   };
 }
@@ -147,6 +153,7 @@ async function openWorkspace(rulesOf: WorkspaceRules, hidden: readonly string[],
 export interface WorkspacePlan {
   readonly rules: ZoneRules;
   readonly disabledTools: readonly string[];
+  readonly chosen: ChosenToolchain;
   /** What the workspace says of itself, and whether the operator trusts it. */
   readonly own: WorkspaceSettings;
   readonly trust: TrustState;
@@ -166,13 +173,15 @@ export async function planWorkspace(
   const { settings: own, digests, toolPolicy } = await readWorkspaceConfiguration(serviceRoot);
   const { settings, trusted = [] } = rulesOf();
   const trust = trustStateOf(trusted, serviceRoot, digests);
-  const granted = grantOf(settings, serviceRoot)?.files;
-  const zoneRules = trust === "trusted" || assumeTrust ? trustedRulesOf(settings, granted, own) : zoneRulesOf(settings, granted, own);
+  const { files: granted, toolchain } = grantOf(settings, serviceRoot) ?? {};
+  const isTrusted = trust === "trusted" || assumeTrust;
+  const zoneRules = isTrusted ? trustedRulesOf(settings, granted, own) : zoneRulesOf(settings, granted, own);
+  const chosen = chosenToolchain(toolchain, isTrusted ? own.toolchain : undefined);
   // An agent that could change the policy could take back what it narrows.
   const kept = toolPolicy === undefined ? zoneRules.settings : [...zoneRules.settings, `/${TOOL_POLICY_FILE}`];
   const rules = { ...zoneRules, settings: kept, hidden: hiddenPaths(hidden, session) };
   const disabledTools = [...settings.tools.disabled, ...own.tools.disabled];
-  return { rules, disabledTools, own, trust, ...(toolPolicy && { toolPolicy }) };
+  return { rules, disabledTools, chosen, own, trust, ...(toolPolicy && { toolPolicy }) };
 }
 
 /** The workspace that `rules` make of the directories of `session`. */

@@ -147,10 +147,16 @@ const SUCCEEDING: Readonly<Record<string, object>> = {
   read_file: { path: "a.txt" },
   write_file: { path: "c.txt", content: "c" },
 };
+/** Tools that no call runs here: the preset stages or asks about them, or the workspace says nothing of tests. */
+const NOT_RUN = ["install_dependencies", "run_lint", "run_test", "shell"];
+
 /** A call that is refused by policy, one that fails, and one whose arguments do not fit. */
 const FAILING = [
   ["read_file", { path: ".env" }],
   ["read_file", { path: "none" }],
+  ["shell", { command: "ls" }],
+  ["run_test", {}],
+  ["install_dependencies", { manager: "npm" }],
   ["write_file", { path: "../x", content: "" }],
   ["edit_file", { path: "a.txt", edits: [{ operation: "replace", spec: "absent", content: "" }] }],
 ] as const;
@@ -172,6 +178,7 @@ test.each(ERAS)("every structured result of the %s era fits the schema that its 
   await client.callTool({ name: "put_content", arguments: { content: CONTENT } });
   for (const { name } of tools) {
     expect.soft(await problem(name, { no_such_argument: true })).toBeUndefined();
+    if (NOT_RUN.includes(name)) continue;
     expect.soft([name, await succeeds(name)]).toEqual([name, true]);
     expect.soft([name, await problem(name, { ...SUCCEEDING[name] })]).toEqual([name, undefined]);
   }

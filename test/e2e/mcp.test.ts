@@ -19,10 +19,14 @@ const TOOLS = [
   "count_matches",
   "delete_file",
   "edit_file",
+  "install_dependencies",
   "list_files",
   "put_content",
   "read_file",
+  "run_lint",
+  "run_test",
   "search_file",
+  "shell",
   "write_file",
 ];
 
@@ -74,10 +78,14 @@ describe("the official client", () => {
       count_matches: { title: "Count matches", ...reads },
       delete_file: { title: "Delete a file", ...writes },
       edit_file: { title: "Edit a file", ...writes },
+      install_dependencies: { title: "Install dependencies", ...writes },
       list_files: { title: "List files", ...reads },
       put_content: { title: "Store content", ...writes },
       read_file: { title: "Read a file", ...reads },
+      run_lint: { title: "Run the linter", ...writes },
+      run_test: { title: "Run tests", ...writes },
       search_file: { title: "Search files", ...reads },
+      shell: { title: "Run a shell command", ...writes },
       write_file: { title: "Write a file", ...writes },
     });
   });
@@ -122,7 +130,7 @@ describe("the official client", () => {
   });
 
   test("an unknown tool and arguments that do not fit are refused by the kernel, and recorded", async () => {
-    const unknown = await client.callTool({ name: "shell", arguments: { command: "id" } });
+    const unknown = await client.callTool({ name: "run_command", arguments: { command: "id" } });
     const unfit = await client.callTool({ name: "read_file", arguments: { file: "a.txt" } });
     expect([unknown, unfit]).toMatchObject([
       { isError: true, structuredContent: { error: { code: "TOOL_SPEC_MISSING" } } },

@@ -1,10 +1,12 @@
 /** The alarm: too many violations freeze a principal in its workspace, whatever session it uses, until a person lifts it. */
+
 import { once } from "node:events";
 import { describe, expect, test } from "vitest";
 import { KernelError } from "../../src/base/errors.ts";
 import { systemRandom } from "../../src/base/ids.ts";
 import { REFUSALS_RECORDED_PER_SECOND } from "../../src/base/limits.ts";
 import { INITIAL_MARK } from "../../src/flow/flow.ts";
+import { commandOf } from "../../src/model/command.ts";
 import { FreezeAdministration } from "../../src/server/freeze-administration.ts";
 import { mintSession } from "../../src/session/session.ts";
 import { type MemoryKernel, memoryKernel, START_MS, testTool } from "../support/memory-kernel.ts";
@@ -101,7 +103,7 @@ describe("violations", () => {
       "run",
       () => ({ kind: "data", data: {} }),
       { effect: "exec" },
-      () => [{ resource: { kind: "command", binary: "curl", line }, effect: "exec" }],
+      () => [{ resource: { ...commandOf(["curl"]), line }, effect: "exec" }],
     );
     const kernel = await memoryKernel({ tools: [run], ...options });
     const response = await kernel.call("run", { path: "a" });

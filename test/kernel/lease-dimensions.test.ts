@@ -1,7 +1,9 @@
 /** Every dimension of a lease is enforced: what it admits goes, what it does not is refused, what cannot be judged by it too. */
+
 import { expect, test } from "vitest";
 import type { Access, Resource } from "../../src/model/access.ts";
 import type { CallResponse } from "../../src/model/call.ts";
+import { commandOf } from "../../src/model/command.ts";
 import type { EffectClass } from "../../src/model/effect.ts";
 import type { LeaseScope } from "../../src/model/lease.ts";
 import type { PolicyVerdict } from "../../src/policy/verdict.ts";
@@ -11,7 +13,7 @@ import { type MemoryKernel, memoryKernel, testTool } from "../support/memory-ker
 const ALLOWS: PolicyVerdict = { decision: "allow", permits: ["test.all"], obligations: [], waived: [] };
 
 const host = (name: string): Resource => ({ kind: "host", host: name, port: 443 });
-const command = (binary: string): Resource => ({ kind: "command", binary, line: `${binary} x` });
+const command = (binary: string): Resource => commandOf([binary, "x"]);
 const push: Resource = { kind: "git_ref", remote: "origin", ref: "main", operation: "push" };
 
 async function kernelOf(accesses: readonly Access[], scope: Partial<LeaseScope>, effect: EffectClass): Promise<MemoryKernel> {

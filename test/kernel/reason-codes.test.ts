@@ -129,6 +129,7 @@ const EVENTS = [
   "lease_renewed",
   "mark_raised",
   "network_blocked",
+  "network_reached",
   "policy_loaded",
   "policy_rejected",
   "requests_refused",

@@ -1,12 +1,14 @@
 /** Slices and memo change no verdict: random policies, failing ones included, against random requests. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { commandOf } from "../../src/model/command.ts";
 import { DATA_CLASSES, TRUST_LEVELS } from "../../src/model/label.ts";
+import { PRESET_NAMES } from "../../src/model/preset.ts";
 import type { PolicyRequest, PolicyResource } from "../../src/policy/policy.ts";
 import { ACTIONS, engineOf, operator, presetSources, ROLES, request } from "./fixtures.ts";
 
 const role = fc.constantFrom(...ROLES.slice(0, 4));
-const ASKED = ["read_file", "write_file", "everywhere", "git_push", "plugin__lookup"];
+const ASKED = ["read_file", "write_file", "everywhere", "everywhere", "git_push", "plugin__lookup"];
 const sessionId = fc.constantFrom("ses_1", "ses_2");
 const path = fc.constantFrom("a", "docs/a", "docs", "README.md", "src/a.ts");
 const HUGE = Number.MAX_SAFE_INTEGER;
@@ -21,6 +23,14 @@ const resource: fc.Arbitrary<PolicyResource> = fc.oneof(
   fc.record({ kind: fc.constant("tool" as const), name: fc.constantFrom(...ASKED) }),
   fc.record({ kind: fc.constant("host" as const), host: fc.constantFrom("127.0.0.1", "example.com"), port: fc.constantFrom(80, 443) }),
   fc.record({ kind: fc.constant("git_ref" as const), remote: fc.constantFrom("origin", ""), ref: fc.constantFrom("main", "x") }),
+  fc
+    .record({
+      argv: fc.constantFrom(["rm", "-rf", "x"] as const, ["/bin/rm", "x"] as const, ["npm", "install"] as const),
+      inputFrom: fc.subarray(["curl", "wget"]),
+      dangers: fc.subarray(["unparsed", "dynamic_code"] as const),
+      dynamic: fc.boolean(),
+    })
+    .map(({ argv, ...beside }) => commandOf(argv, beside)),
   fc.record({ kind: fc.constant("git_ref" as const), ref: fc.constantFrom("main", "x") }),
 );
 
@@ -83,6 +93,10 @@ const attribute = fc.constantFrom(
   `resource is Handrail::Host && resource.port + 1 == 81`,
   `ip("127.0.0.1").isLoopback()`,
   `resource is Handrail::Host && resource.port * ${HUGE} < context.time`,
+  `resource is Handrail::Command && resource.options.contains("rf")`,
+  `resource is Handrail::Command && resource.name == "rm" && resource.inputFrom.containsAny(["curl"])`,
+  `resource is Handrail::Command && (resource.dangerous || resource.dynamic)`,
+  `resource is Handrail::Command && resource.arguments == ["x"]`,
   `resource is Handrail::GitRef && resource has remote && resource.remote == "origin"`,
   "context.arguments has confirm",
   "context has nothing",
@@ -168,7 +182,7 @@ test("sliced and remembered verdicts are those of the plain engine", async () =>
 }, 120_000);
 
 test("the same for the shipped presets", async () => {
-  for (const preset of ["reader", "dev", "autonomous", "open"] as const) {
+  for (const preset of PRESET_NAMES) {
     const engine = await engineOf(presetSources(preset));
     const action = fc.constantFrom(...ACTIONS.map((declared) => declared.name));
     fc.assert(
@@ -176,7 +190,7 @@ test("the same for the shipped presets", async () => {
         const moved = { ...one, action: name };
         expect(engine.evaluate(moved)).toEqual(engine.evaluatePlainly(moved));
       }),
-      { numRuns: 1000 },
+      { numRuns: 2000 },
     );
     expect(engine.statistics().hits).toBeGreaterThan(50);
     engine.dispose();

@@ -103,8 +103,8 @@ describe("an example", () => {
     ],
     ["- deny: fly\n", "failed dev: not judged: there is no action `fly`"],
     [
-      "- deny: shell\n  arguments: { command: ls }\n",
-      "failed dev: not judged: no tool `shell` is registered that could say what its arguments touch; name the `resource` instead",
+      "- deny: system_ctl\n  arguments: { command: ls }\n",
+      "failed dev: not judged: no tool `system_ctl` is registered that could say what its arguments touch; name the `resource` instead",
     ],
     ["- deny: read_file\n  arguments: { path: a }\n  zone: secret\n  by: ZONE:secret\n", "kept dev: denied by ZONE:secret (workspace)"],
   ])("%j: %s", async (example, expected) => {

@@ -1,6 +1,8 @@
 /** Explanations: the deciding rule, all matching rules, and a permit that really is enough and no more. */
+
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { commandOf } from "../../src/model/command.ts";
 import { explain } from "../../src/policy/explain.ts";
 import type { PolicyResource } from "../../src/policy/policy.ts";
 import { engineOf, file, operator, presetSources, request } from "./fixtures.ts";
@@ -81,7 +83,7 @@ describe("the narrowest permit", () => {
     );
     const resource: fc.Arbitrary<PolicyResource> = fc.oneof(
       name.map((path) => file("own", path)),
-      name.map((line) => ({ kind: "command" as const, binary: "sh", line })),
+      name.map((line) => ({ ...commandOf(["sh"]), line })),
       name.map((ref) => ({ kind: "git_ref" as const, ref })),
       name.map((version) => ({ kind: "package" as const, manager: "npm", name: "left-pad", version })),
     );
@@ -93,7 +95,7 @@ describe("the narrowest permit", () => {
         const engine = await engineOf([operator(text)]);
         expect(engine.policies).toHaveLength(1);
         expect(engine.evaluate(denied).decision).toBe("allow");
-        expect(engine.evaluate({ ...denied, resource: { kind: "command", binary: "sh", line: "true" } }).decision).toBe("deny");
+        expect(engine.evaluate({ ...denied, resource: commandOf(["true"]) }).decision).toBe("deny");
         engine.dispose();
       }),
       { numRuns: 60 },

@@ -7,6 +7,7 @@ import { defaultSettings, parseSettings } from "../../src/config/config.ts";
 import { EFFECT_CLASSES } from "../../src/model/effect.ts";
 import { parseExamples } from "../../src/policy/examples.ts";
 import { createPolicyEngine, type PolicyResource } from "../../src/policy/policy.ts";
+import { resourceSchema } from "../../src/policy/resource.ts";
 import { BUILT_IN_TOOLS } from "../../src/server/built-in-tools.ts";
 import { checkCapabilities } from "../../src/server/capability-overrides.ts";
 import { exampleInputs } from "../../src/server/policies.ts";
@@ -22,8 +23,7 @@ const example = z.strictObject({
   resource: z
     .union([
       z.strictObject({ path: z.string().optional(), zone: z.enum(["own", "protected", "shared", "managed", "secret"]).optional() }),
-      z.strictObject({ kind: z.literal("command"), binary: z.string(), line: z.string() }),
-      z.strictObject({ kind: z.literal("host"), host: z.string(), port: z.number() }),
+      resourceSchema,
     ])
     .default({}),
   context: z

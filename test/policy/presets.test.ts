@@ -1,5 +1,7 @@
 /** The shipped presets: the whole matrix of role, zone and effect, and the rules of the roles. */
+
 import { beforeAll, describe, expect, test } from "vitest";
+import { commandOf } from "../../src/model/command.ts";
 import type { EffectClass } from "../../src/model/effect.ts";
 import { isPresetName, PRESET_NAMES, type PresetName } from "../../src/model/preset.ts";
 import type { Zone } from "../../src/model/zone.ts";
@@ -52,6 +54,8 @@ const CONTRIBUTORS: Readonly<Record<PresetName, readonly string[]>> = {
     NOTHING,
     NOTHING,
   ],
+  meao: ["ok ok ok - -", "ok ok ok - -", "ok ask - - -", "ok ask - - -", "ok - - - -", "ok - - - -", NOTHING, NOTHING, NOTHING],
+  brio: ["ok ok ok - -", "ok ok ok - -", "ok ask - - -", "ok ask - - -", "ok - - - -", "ok - - - -", NOTHING, NOTHING, NOTHING],
   open: ["ok ok ok - -", "ok ok ok - -", "ok ok - - -", "ok ok - - -", "ok ok - - -", "ok ok - - -", "ok ok - - -", NOTHING, "ok ok - - -"],
 };
 
@@ -100,13 +104,13 @@ describe("fixed rules", () => {
   });
 
   test("a system access of another tool is for the sre alone", () => {
-    const resource: PolicyResource = { kind: "command", binary: "apt-get", line: "apt-get update" };
+    const resource: PolicyResource = commandOf(["apt-get", "update"]);
     expect(denial("open", { action: "everywhere", effect: "system", resource })).toBe("base.system-sre-only");
     expect(answer("open", { action: "everywhere", effect: "system", resource, role: "sre" })).toBe("ok");
   });
 
   test("dependencies are installed by dev, sre and release_manager", () => {
-    const resource: PolicyResource = { kind: "command", binary: "npm", line: "npm ci" };
+    const resource: PolicyResource = commandOf(["npm", "ci"]);
     const parts = { action: "install_dependencies", effect: "exec" as const, resource };
     expect(ROLES.map((role) => answer("dev", { ...parts, role }))).toEqual(["ask", "ask", "ask", "-", "-"]);
     expect(denial("open", { ...parts, role: "guest" })).toBe("base.install-roles");
@@ -178,7 +182,7 @@ describe("presets", () => {
     const tried: readonly RequestParts[] = [
       { action: "web_fetch", effect: "network", resource: host },
       { action: "everywhere", effect: "exec", resource: host },
-      { action: "everywhere", effect: "exec", resource: { kind: "command", binary: "curl", line: "curl x" }, context: { network: true } },
+      { action: "everywhere", effect: "exec", resource: commandOf(["curl", "x"]), context: { network: true } },
       { action: "everywhere", effect: "network", resource: { kind: "tool", name: "everywhere" } },
     ];
     for (const parts of tried) expect(engine.evaluate(request(parts))).toMatchObject({ decision: "deny", ruleId: "autonomous.no-network" });
@@ -203,7 +207,7 @@ describe("presets", () => {
     const parts: RequestParts = {
       action: "shell",
       effect: "exec",
-      resource: { kind: "command", binary: "ls", line: "ls" },
+      resource: commandOf(["ls"]),
       capabilityObligations,
     };
     expect([answer("open", parts), answer("dev", parts)]).toEqual(["ok", "ask+stage"]);
@@ -211,7 +215,7 @@ describe("presets", () => {
 
   test("a tool from outside asks in dev and is denied in reader and autonomous, whatever effect it claims", () => {
     const parts: RequestParts = { action: "plugin__lookup", resource: { kind: "tool", name: "plugin__lookup" } };
-    expect(PRESET_NAMES.map((preset) => answer(preset, parts))).toEqual(["-", "ask", "-", "ok"]);
+    expect(PRESET_NAMES.map((preset) => answer(preset, parts))).toEqual(["-", "ask", "-", "ask", "ask", "ok"]);
   });
 
   test("every policy has an id of its preset and a message that says what to do", async () => {

@@ -2,12 +2,14 @@
  * The matrix of roles, cell by cell: every role, every canonical tool, its typical accesses, in the default preset. A tool
  * that is yet to come is judged by its name, its effect class and what is known of its capability.
  */
+
 import { beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { INITIAL_MARK } from "../../src/flow/flow.ts";
 import { imagineAccesses, imagineCall, ToolRegistry } from "../../src/kernel/index.ts";
 import type { Access, Resource } from "../../src/model/access.ts";
 import type { ToolCapability } from "../../src/model/capability.ts";
+import { commandOf } from "../../src/model/command.ts";
 import type { EffectClass } from "../../src/model/effect.ts";
 import { NO_GATES } from "../../src/model/gates.ts";
 import { type Lease, UNRESTRICTED_SCOPE } from "../../src/model/lease.ts";
@@ -35,7 +37,7 @@ const FILES: Readonly<Record<string, string>> = {
   managed: "node_modules/x/index.js",
 };
 const OTHERS: Readonly<Record<string, Resource>> = {
-  command: { kind: "command", binary: "npm", line: "npm test" },
+  command: commandOf(["npm", "test"]),
   host: { kind: "host", host: "api.github.com", port: 443 },
   model: { kind: "model", provider: "openai", model: "m" },
   git: { kind: "git_ref", remote: "origin", ref: "main", operation: "any" },

@@ -47,11 +47,14 @@ import { type Lease, type LeaseBudget, type LeaseScope, UNRESTRICTED_SCOPE } fro
 import type { Session } from "../../src/model/session.ts";
 import { NO_LIMITS } from "../../src/model/spending-limits.ts";
 import type { Tool } from "../../src/model/tool.ts";
+import type { ChosenToolchain } from "../../src/model/toolchain.ts";
 import { BUILT_IN_ZONE_RULES, compileZones, type ZoneRules } from "../../src/model/zone.ts";
 import { createPolicyEngine, type PolicyEngine } from "../../src/policy/policy.ts";
 import { createRedactor, type Redactor } from "../../src/redact/redact.ts";
 import { openWorkspaceRoots } from "../../src/sandbox/files/files.ts";
+import { projectFiles } from "../../src/sandbox/files/project-files.ts";
 import type { LockStore } from "../../src/sandbox/lock-store.ts";
+import { openSandbox } from "../../src/server/open-sandbox.ts";
 import { policyActions, policySources } from "../../src/server/policies.ts";
 import type { ArmingStore } from "../../src/session/arming-store.ts";
 import { mintSession } from "../../src/session/session.ts";
@@ -162,6 +165,8 @@ export interface MemoryKernelOptions {
   readonly approvalManager?: ApprovalManager;
   readonly approvalSettings?: Partial<ApprovalSettings>;
   readonly askingLimits?: AskingLimits;
+  /** What the operator chose to test and lint the workspace with. */
+  readonly toolchain?: ChosenToolchain;
   /** Another one than that of the built-in rules. */
   readonly redactor?: Redactor;
   /** What the kernel gets when it asks for the redactor. */
@@ -338,7 +343,9 @@ export async function memoryKernel(options: MemoryKernelOptions = {}): Promise<M
   const rezone = async (rules: Partial<ZoneRules>) => {
     const place = await fixed.workspaces.open(session);
     const zones = compileZones({ ...BUILT_IN_ZONE_RULES, ...rules }, "");
-    rezoned = { ...place, workspace: { ...place.workspace, zones }, rules: canonicalJson({ ...rules }) };
+    const workspace = { ...place.workspace, zones };
+    const toolchain = () => ({ files: projectFiles(workspace, place.roots), chosen: {} });
+    rezoned = { ...place, workspace, toolchain, rules: canonicalJson({ ...rules }) };
   };
   return {
     breakWorkspace,
@@ -409,11 +416,13 @@ function fixedParts(clock: Clock, root: string, tools: readonly Tool[], options:
   const workspace = { serviceRoot: root, projectRoot: root, sharedPaths: [], zones: compileZones(BUILT_IN_ZONE_RULES, "") };
   const roots = openWorkspaceRoots(workspace);
   onTestFinished(() => roots.close());
+  const toolchain = () => ({ files: projectFiles(workspace, roots), chosen: options.toolchain ?? {} });
   const place = {
     workspace,
     roots,
     disabledTools: new Set(options.workspaceDisabled),
     volumeId: "1",
+    toolchain,
     ...(options.toolPolicy && { toolPolicy: options.toolPolicy }),
   };
   return {
@@ -436,6 +445,7 @@ function fixedParts(clock: Clock, root: string, tools: readonly Tool[], options:
       },
     },
     registry,
+    sandbox: openSandbox({ operator: { settings: defaultSettings() } }, "ins_test").sandbox,
     redactor: options.brokenRedactor ?? (() => options.redactor ?? builtInRedactor()),
     guesses: new SecretGuesses(),
     locks: memoryLocks(),

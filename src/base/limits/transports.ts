@@ -20,6 +20,8 @@ export const VIOLATIONS_SUMMARISED_MAX = 8;
 export const VIOLATION_FIELD_CHARACTERS_MAX = 128;
 /** Milliseconds that a peer may take between the first and the last byte of a frame. */
 export const FRAME_STALL_MS = 30_000;
+/** Bytes of the path of a Unix socket: what the address structure of Linux holds, without the zero at its end. */
+export const SOCKET_PATH_BYTES_MAX = 107;
 /** Connections that one framed socket serves at once. */
 export const FRAMED_CONNECTIONS_MAX = 256;
 /** Bytes of answers that a peer may leave unread before its next calls wait. */

@@ -7,7 +7,7 @@ import { print, printJson } from "../output.ts";
 
 const SETTINGS = `# Settings of Handrail. Every key is optional; unknown keys are refused. This directory belongs to the operator alone.
 
-# Which shipped policies apply: reader, dev, autonomous or open.
+# Which shipped policies apply: reader, dev, autonomous, meao, brio or open.
 # preset: dev
 
 # tools:

@@ -37,7 +37,7 @@ export function addSessionsCommand(program: Command): void {
     .option("--workspace <directory>", "workspace root", ".")
     .option("--project <directory>", "project root that holds the workspace")
     .option("--role <role>", "role of the session (default: dev)")
-    .option("--preset <name>", "reader, dev, autonomous or open")
+    .option("--preset <name>", "reader, dev, autonomous, meao, brio or open")
     .option("--mode <name>", "mode that narrows the session (`handrail modes list`)")
     .option("--skill <name>", "skill that narrows it further (`handrail skills list`)")
     .option("--agent <name>", "agent name for the evidence", "agent")

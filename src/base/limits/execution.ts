@@ -1,0 +1,32 @@
+/** Limits of commands that run in a sandbox. */
+import { GIB, KIB } from "./units.ts";
+
+/** Milliseconds between asking the processes of a sandbox to end and killing them. */
+export const KILL_GRACE_MS = 500;
+/** Milliseconds that a view of a workspace may take to be made: a start of Node and a handful of mounts. */
+export const SANDBOX_VIEW_MS = 10_000;
+/** Bytes of what the sandbox program says when it fails. */
+export const SANDBOX_MESSAGE_BYTES_MAX = 2 * KIB;
+/** Characters of what it says of its state: two records. */
+export const SANDBOX_STATUS_CHARACTERS_MAX = 4 * KIB;
+/** Mounts that the scope of one command may need: each costs a system call and memory of the machine's kernel. */
+export const SANDBOX_MOUNTS_MAX = 4096;
+/** Files and directories that are looked at before and after a command. */
+export const SANDBOX_ENTRIES_MAX = 1_000_000;
+/** Views of workspaces that one kernel holds at once; each is a waiting process. */
+export const SANDBOX_VIEWS_MAX = 16;
+/**
+ * Bytes that a process of a sandbox may ask for beyond its bound of memory, where no control group counts what is used: a runtime with a compiler
+ * of its own asks for half a gibibyte for each thread before it uses any.
+ */
+export const SANDBOX_RESERVED_BYTES = 4 * GIB;
+/** Bytes that it may ask for where a control group bounds what is used: enough for the threads of a large test run. */
+export const SANDBOX_ASKED_BYTES_MAX = 64 * GIB;
+/** Commands that one kernel runs at once. */
+export const SANDBOX_RUNS_MAX = 64;
+/** Milliseconds that a command may run when the call does not say. */
+export const EXEC_TIMEOUT_MS = 120_000;
+/** Bytes of each end of each stream of a command's output that are shown: both streams fit what a model is shown of a result. */
+export const EXEC_KEPT_BYTES = 24_000;
+/** Directories with programs that the operator may show to commands. */
+export const SANDBOX_TOOLCHAINS_MAX = 64;

@@ -1,0 +1,165 @@
+/**
+ * The handle of a call that runs commands: what was analysed, in the call's own scope, with its output redacted before anybody sees it.
+ *
+ * INVARIANTS: only the command that analysis named runs, so that policy saw it; output is redacted as a whole or with a margin, so that no cut hides a secret;
+ * everything is asked again right before the command begins.
+ */
+
+import { assert } from "../base/errors.ts";
+import { EXEC_KEPT_BYTES, EXEC_TIMEOUT_MS, MAX_TIMEOUT_MS, REDACTION_MARGIN_CHARACTERS } from "../base/limits.ts";
+import { commandOf } from "../model/command.ts";
+import type { ExecAccess, ExecCommand, ExecOutcome, ExecOutput, ExecRequest } from "../model/exec.ts";
+import { Refusal } from "../model/failure.ts";
+import type { ProgressListener } from "../model/progress.ts";
+import type { PolicyEngine } from "../policy/policy.ts";
+import { putAside } from "../sandbox/files/put-aside.ts";
+import { CapturedOutput } from "../sandbox/run/captured-output.ts";
+import { type EgressAttempt, INSIDE_WORKSPACE, type Sandbox, type SandboxEnd, type SandboxLimits } from "../sandbox/sandbox.ts";
+import { commandEgress } from "./exec-egress.ts";
+import { execScope } from "./exec-scope.ts";
+import type { CallRedaction } from "./redaction.ts";
+import { unanalysed } from "./scope.ts";
+import type { Trail } from "./trail.ts";
+
+/** What the handle is made of. */
+export interface ExecParts {
+  readonly sandbox: () => Promise<Sandbox>;
+  readonly limits: Omit<SandboxLimits, "timeoutMs">;
+  readonly policy: PolicyEngine;
+  readonly trail: Trail;
+  /** Ends the call unless it may still run. */
+  readonly recheck: () => Promise<void>;
+  readonly report: ProgressListener;
+  readonly signal: AbortSignal;
+  /** Writes what a command tried to reach into the ledger. */
+  readonly recordAttempt: (attempt: EgressAttempt) => Promise<void>;
+}
+
+/** Commands for one call. */
+export function createExec(exec: ExecParts): ExecAccess {
+  return { run: (request) => exec.trail.changes.during(() => run(exec, request)) };
+}
+
+async function run(exec: ExecParts, request: ExecRequest): Promise<ExecOutcome> {
+  const { trail, signal, report, policy } = exec;
+  const { caller, redaction } = trail;
+  assert(caller && redaction, "commands are run only for an authenticated call");
+  requireAnalysed(trail, request.command);
+  const egress = request.hosts === undefined ? undefined : commandEgress(trail, request.hosts, exec.recordAttempt);
+  const sandbox = await exec.sandbox();
+  await exec.recheck();
+  const keptBytes = request.keptBytesMax ?? EXEC_KEPT_BYTES;
+  const stdout = new CapturedOutput(keptBytes + REDACTION_MARGIN_CHARACTERS);
+  const stderr = new CapturedOutput(keptBytes + REDACTION_MARGIN_CHARACTERS);
+  const take = (stream: "stdout" | "stderr", kept: CapturedOutput) => (bytes: Uint8Array) => {
+    kept.push(bytes);
+    report({ kind: "output", stream, bytes });
+  };
+  const { roots } = caller.place;
+  const end = await sandbox.run(
+    {
+      root: roots.service.path === "" ? "/" : roots.service.path,
+      judge: execScope(trail, policy, trail.receivedAtMs),
+      command: argumentsOf(request.command),
+      workDir: insideOf(request.workDir),
+      environment: request.environment ?? {},
+      limits: { ...exec.limits, timeoutMs: timeoutOf(request) },
+      ...(egress && { egress: egress.grant }),
+    },
+    { stdout: take("stdout", stdout), stderr: take("stderr", stderr) },
+    signal,
+  );
+  trail.sandboxed = { ...end.enforced, namespaces: [...end.enforced.namespaces] };
+  const aside = end.unexpected.flatMap((path) => {
+    const now = putAside(roots, path, trail.requestId.replace(/[^A-Za-z0-9]/g, "").slice(0, 16));
+    return now === undefined ? [] : [{ path, now }];
+  });
+  const network = end.egress && (await egress?.outcome(end.egress));
+  return {
+    ...outcomeOf(end, shown(stdout, keptBytes, redaction), shown(stderr, keptBytes, redaction), aside),
+    ...(network && { network }),
+  };
+}
+
+/** A program with its arguments is named by the line that it makes; a text for the shell by being the call's own. */
+function requireAnalysed({ accesses, call }: Trail, command: ExecCommand): void {
+  const lines = accesses.flatMap(({ resource }) => (resource.kind === "command" ? resource.line : []));
+  const isNamed =
+    "shell" in command ? lines.length > 0 && call?.arguments["command"] === command.shell : lines.includes(commandOf(command.argv).line);
+  if (!isNamed) throw new Refusal(unanalysed(call?.tool ?? "", "exec"));
+}
+
+function argumentsOf(command: ExecCommand): readonly [string, ...string[]] {
+  return "shell" in command ? ["bash", "--noprofile", "--norc", "-c", command.shell] : command.argv;
+}
+
+/** A directory of the service, as it was judged before. */
+function insideOf(workDir = "."): string {
+  const path = workDir.replace(/^\/workspace(?=\/|$)/, "").replace(/^\/+/, "");
+  return path === "" || path === "." ? INSIDE_WORKSPACE : `${INSIDE_WORKSPACE}/${path}`;
+}
+
+function timeoutOf({ timeoutMs = 0 }: ExecRequest): number {
+  return timeoutMs === 0 ? EXEC_TIMEOUT_MS : Math.min(timeoutMs, MAX_TIMEOUT_MS);
+}
+
+/** The kept ends of a stream, redacted as part of what was kept around them. */
+function shown(output: CapturedOutput, keptBytes: number, redaction: CallRedaction): ExecOutput {
+  const { head, tail, omittedBytes, totalBytes } = output.parts();
+  const text = (bytes: Uint8Array, start: number, end: number): string => {
+    const [from, to] = [atCharacter(bytes, start), atCharacter(bytes, end)];
+    return Buffer.from(redaction.bytes(bytes, { start: from, end: to })).toString("utf8");
+  };
+  if (omittedBytes > 0) {
+    const start = tail.length - keptBytes;
+    const left = totalBytes - 2 * keptBytes;
+    return { head: text(head, 0, keptBytes), tail: text(tail, start, tail.length), omittedBytes: left, totalBytes };
+  }
+  const whole = Buffer.concat([head, tail]);
+  if (whole.length <= 2 * keptBytes) return { head: text(whole, 0, whole.length), tail: "", omittedBytes: 0, totalBytes };
+  const start = whole.length - keptBytes;
+  return { head: text(whole, 0, keptBytes), tail: text(whole, start, whole.length), omittedBytes: start - keptBytes, totalBytes };
+}
+
+/** The beginning of the character at `index`, so that none is cut in two. */
+function atCharacter(bytes: Uint8Array, index: number): number {
+  let at = index;
+  while (at > 0 && at < bytes.length && index - at < 4 && ((bytes[at] ?? 0) & 0xc0) === 0x80) at -= 1;
+  return at;
+}
+
+const SIGNALLED = 128;
+const SIGNALS = [
+  "",
+  "SIGHUP",
+  "SIGINT",
+  "SIGQUIT",
+  "SIGILL",
+  "SIGTRAP",
+  "SIGABRT",
+  "SIGBUS",
+  "SIGFPE",
+  "SIGKILL",
+  "SIGUSR1",
+  "SIGSEGV",
+  "SIGUSR2",
+  "SIGPIPE",
+  "SIGALRM",
+  "SIGTERM",
+];
+
+function outcomeOf(end: SandboxEnd, stdout: ExecOutput, stderr: ExecOutput, putAside: ExecOutcome["putAside"]): ExecOutcome {
+  const { exitCode, endedBy, usage, enforced, durationMs } = end;
+  const signal = exitCode !== undefined && exitCode > SIGNALLED ? SIGNALS[exitCode - SIGNALLED] : undefined;
+  return {
+    stdout,
+    stderr,
+    durationMs,
+    enforced,
+    putAside,
+    ...(exitCode !== undefined && { exitCode }),
+    ...(signal !== undefined && { signal }),
+    ...(endedBy !== undefined && { endedBy }),
+    ...(usage && { usage }),
+  };
+}

@@ -1,0 +1,88 @@
+/**
+ * Running commands: what a tool asks for, and what came of it. A tool gets the handle from its context; where and how a command runs is the
+ * sandbox's business.
+ */
+
+/** What to run: a program with its arguments, or a line for the shell. */
+export type ExecCommand = { readonly argv: readonly [string, ...string[]] } | { readonly shell: string };
+
+/** A command that a tool wants to run. */
+export interface ExecRequest {
+  readonly command: ExecCommand;
+  /** Of the workspace; its root when absent. */
+  readonly workDir?: string;
+  /** Besides what every command gets; checked against the names that nobody may set. */
+  readonly environment?: Readonly<Record<string, string>>;
+  /** Milliseconds; 0 and absent mean the default. */
+  readonly timeoutMs?: number;
+  /** Hosts that were granted, as `host:port`; without any nothing is reachable. */
+  readonly hosts?: readonly string[];
+  /** Bytes that are kept of each end of each stream; what lies between is counted. */
+  readonly keptBytesMax?: number;
+}
+
+/** One stream of output, redacted. */
+export interface ExecOutput {
+  /** From the beginning on. */
+  readonly head: string;
+  /** Up to the end; empty when everything is in `head`. */
+  readonly tail: string;
+  /** Bytes between both that were not kept. */
+  readonly omittedBytes: number;
+  readonly totalBytes: number;
+}
+
+/** What ended a command from outside: its time, its output, or whoever waited for it. */
+export type ExecEnd = "timeout" | "output" | "cancelled";
+
+/** Why a run was as safe as it was: part of its record. */
+export type ExecEnforcement = {
+  readonly backend: "bwrap" | "container" | "none";
+  readonly namespaces: readonly string[];
+  /** BLAKE3-256 of the system call filter. */
+  readonly seccomp?: string;
+  /** `cgroup` bounds all processes together, `rlimit` each of them. */
+  readonly memory: "cgroup" | "rlimit";
+  readonly network: "none" | "proxy" | "host";
+  /** The user that the machine saw. */
+  readonly userId: number;
+};
+
+/** What a command tried to reach. */
+export interface ExecNetwork {
+  readonly allowed: number;
+  readonly refused: number;
+  /** Allowed, and it did not come about. */
+  readonly failed: number;
+  readonly bytesOut: number;
+  readonly bytesIn: number;
+  /** The first of those that were refused or failed; programs rarely show what the proxy answers. */
+  readonly problems: readonly { readonly host: string; readonly port: number; readonly reason: string }[];
+}
+
+/** What came of a command that was started. */
+export interface ExecOutcome {
+  readonly exitCode?: number;
+  /** The signal that ended it, as far as the exit code says. */
+  readonly signal?: string;
+  readonly endedBy?: ExecEnd;
+  readonly stdout: ExecOutput;
+  readonly stderr: ExecOutput;
+  readonly durationMs: number;
+  /** As far as the machine counts it for the run alone. */
+  readonly usage?: { readonly processorMs: number; readonly memoryBytesMax: number };
+  readonly enforced: ExecEnforcement;
+  /** Where it had a way to the network. */
+  readonly network?: ExecNetwork;
+  /** What it made under names whose making asks or is refused, and where that is now: nothing is lost, and nothing takes effect. */
+  readonly putAside: readonly { readonly path: string; readonly now: string }[];
+}
+
+/** Runs commands in the workspace of the call. */
+export interface ExecAccess {
+  /**
+   * Runs a command; its output is reported as progress while it runs.
+   * @throws ToolFailure SANDBOX_UNAVAILABLE when it cannot be contained, and so did not run; Refusal when it may not run
+   */
+  readonly run: (request: ExecRequest) => Promise<ExecOutcome>;
+}

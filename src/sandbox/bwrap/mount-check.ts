@@ -1,0 +1,61 @@
+/**
+ * Whether the mounts of a run are the planned ones, looked at before its command begins. Pure.
+ *
+ * Mounts are made by path, and another call of the same agent may move things about meanwhile: a link in the way would put another place's files
+ * inside, or put what hides elsewhere. INVARIANT: every part of the workspace is the same part of the same file system that the workspace itself
+ * is, lies where it was planned, and nothing else lies in it.
+ */
+import { INSIDE_WORKSPACE, type SandboxPlan } from "../plan/plan.ts";
+
+interface Mounted {
+  /** Number of the file system. */
+  readonly device: string;
+  /** What of that file system is mounted. */
+  readonly root: string;
+  readonly type: string;
+}
+
+/**
+ * What is wrong, or `undefined`.
+ * @param mountInfo `/proc/PID/mountinfo` of a process of the run
+ */
+export function mountProblem({ mounts }: Pick<SandboxPlan, "mounts">, mountInfo: string): string | undefined {
+  const mounted = parse(mountInfo);
+  const workspace = mounted.get(INSIDE_WORKSPACE);
+  if (workspace === undefined) return "the workspace is not mounted";
+  const planned = new Map(mounts.filter(({ target }) => isInside(target)).map((mount) => [mount.target, mount]));
+  for (const target of mounted.keys()) if (isInside(target) && !planned.has(target)) return `\`${target}\` was not planned`;
+  for (const [target, { kind }] of planned) {
+    const found = mounted.get(target);
+    if (found === undefined) return `\`${target}\` is not mounted`;
+    if (kind === "hide_directory" && found.type !== "tmpfs") return `\`${target}\` is not hidden`;
+    if (kind === "hide_file" && found.root !== "/null") return `\`${target}\` is not hidden`;
+    const isPart = found.device === workspace.device && found.root === join(workspace.root, target.slice(INSIDE_WORKSPACE.length));
+    if ((kind === "writable" || kind === "read_only") && !isPart) return `\`${target}\` is not what lies there in the workspace`;
+  }
+  return undefined;
+}
+
+function isInside(target: string): boolean {
+  return target === INSIDE_WORKSPACE || target.startsWith(`${INSIDE_WORKSPACE}/`);
+}
+
+function join(root: string, below: string): string {
+  return below === "" ? root : `${root === "/" ? "" : root}${below}`;
+}
+
+/** The uppermost mount of each place. */
+function parse(mountInfo: string): ReadonlyMap<string, Mounted> {
+  const mounted = new Map<string, Mounted>();
+  for (const line of mountInfo.split("\n")) {
+    const [before = "", after = ""] = line.split(" - ", 2);
+    const [, , device = "", root = "", target = ""] = before.split(" ");
+    if (target !== "") mounted.set(unescaped(target), { device, root: unescaped(root), type: after.split(" ")[0] ?? "" });
+  }
+  return mounted;
+}
+
+/** Blanks, tabs, line feeds and backslashes stand as octal numbers of bytes; names may hold any bytes. */
+function unescaped(path: string): string {
+  return path.replace(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
+}

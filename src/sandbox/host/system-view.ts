@@ -1,0 +1,108 @@
+/**
+ * What of the machine every run sees, read only: its programs and libraries, and the few files of `/etc` that they need. No home, no
+ * configuration of anybody, no state of Handrail.
+ */
+import { lstatSync, readlinkSync, realpathSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { KernelError } from "../../base/errors.ts";
+import { FailureWithoutEffect } from "../../model/failure.ts";
+import type { SandboxMount } from "../plan/plan.ts";
+
+/** Directories of programs beside `/usr`: links into it on most machines. */
+const PROGRAM_DIRECTORIES = ["/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
+
+/** Of `/etc`: how programs are found and linked, time, names of services, certificates. Nothing that names a person. */
+const SETTINGS = [
+  "alternatives",
+  "ca-certificates",
+  "ca-certificates.conf",
+  "gai.conf",
+  "ld.so.cache",
+  "ld.so.conf",
+  "ld.so.conf.d",
+  "localtime",
+  "mime.types",
+  "nsswitch.conf",
+  "pki",
+  "protocols",
+  "services",
+  "ssl/cert.pem",
+  "ssl/certs",
+  "ssl/openssl.cnf",
+  "timezone",
+];
+
+/** Mounts for every run, and the directories of programs that `PATH` names inside. */
+export interface SystemView {
+  readonly mounts: readonly SandboxMount[];
+  readonly path: readonly string[];
+}
+
+/**
+ * The view of this machine.
+ * @param toolchains directories outside of `/usr` with programs, as the operator names them; each is seen under its own path
+ * @throws KernelError CONFIG_INVALID for a toolchain that is no directory
+ */
+export function systemView(toolchains: readonly string[]): SystemView {
+  const mounts: SandboxMount[] = [{ kind: "read_only", source: "/usr", target: "/usr" }];
+  for (const path of PROGRAM_DIRECTORIES) mounts.push(...programDirectory(path));
+  for (const name of SETTINGS) if (exists(join("/etc", name))) mounts.push(readOnly(join("/etc", name)));
+  const own = ownToolchain();
+  const all = [...new Set([...toolchains.map(required), ...(own === undefined ? [] : [own])])];
+  for (const path of all) mounts.push(readOnly(path));
+  return { mounts, path: [...all.flatMap(programsOf), "/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"] };
+}
+
+/**
+ * Refuses a program that no run would find; one with a path is looked for by the run itself.
+ * @throws ToolFailure NOT_SUPPORTED
+ */
+export function requireProgram({ path }: SystemView, program: string): void {
+  if (program.includes("/")) return;
+  if (program.length <= PROGRAM_CHARACTERS_MAX && path.some((directory) => isProgram(join(directory, program)))) return;
+  const name = program.slice(0, PROGRAM_CHARACTERS_MAX).toWellFormed();
+  throw new FailureWithoutEffect(
+    "NOT_SUPPORTED",
+    `the program \`${name}\` is not installed where commands look for programs: ${path.join(", ")}`,
+    "ask the operator to install it there, or to name the directory of its toolchain under `sandbox.toolchains` in handrail.yaml",
+  );
+}
+
+/** No file has a longer name. */
+const PROGRAM_CHARACTERS_MAX = 255;
+
+function isProgram(path: string): boolean {
+  const found = statSync(path, { throwIfNoEntry: false });
+  return found?.isFile() === true && (found.mode & 0o111) !== 0;
+}
+
+function programDirectory(path: string): readonly SandboxMount[] {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (found === undefined) return [];
+  if (found.isSymbolicLink()) return [{ kind: "link", points: readlinkSync(path), target: path }];
+  return [readOnly(path)];
+}
+
+/** Where the Node that runs Handrail was installed, where that is not in `/usr`: tests of Node projects need one. */
+function ownToolchain(): string | undefined {
+  const directory = dirname(dirname(realpathSync(process.execPath)));
+  return directory.startsWith("/usr/") || directory === "/usr" || directory === "/" ? undefined : directory;
+}
+
+function programsOf(toolchain: string): readonly string[] {
+  const below = join(toolchain, "bin");
+  return exists(below) ? [below] : [toolchain];
+}
+
+function required(path: string): string {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return path;
+  throw new KernelError("CONFIG_INVALID", `the toolchain \`${path}\` is not a directory; correct \`sandbox.toolchains\``);
+}
+
+function readOnly(path: string): SandboxMount {
+  return { kind: "read_only", source: path, target: path };
+}
+
+function exists(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false }) !== undefined;
+}

@@ -1,0 +1,57 @@
+/**
+ * The files of a workspace as mounts are planned from them.
+ *
+ * INVARIANT: what cannot be listed is said to be so, or refuses the command; only what is gone is passed over.
+ */
+import { type Dirent, readdirSync, readlinkSync } from "node:fs";
+import { join } from "node:path";
+import { ToolFailure } from "../../model/failure.ts";
+import type { Tree, TreeEntry } from "../plan/workspace-mounts.ts";
+
+/** The tree below `root`. `list` throws ToolFailure SANDBOX_UNAVAILABLE for paths that are too long. */
+export function workspaceTree(root: string): Tree {
+  return {
+    list(directory) {
+      try {
+        return readdirSync(directory === "." ? root : join(root, directory), { withFileTypes: true }).map(entryOf);
+      } catch (error) {
+        switch (codeOf(error)) {
+          case "ENOENT":
+          case "ENOTDIR":
+            return []; // it went away meanwhile
+          case "EACCES":
+            return undefined;
+          case "ENAMETOOLONG":
+            throw tooLong();
+          default:
+            throw error;
+        }
+      }
+    },
+    readLink(path) {
+      try {
+        return readlinkSync(join(root, path));
+      } catch (error) {
+        if (codeOf(error) === "ENOENT" || codeOf(error) === "EINVAL") return "";
+        throw error;
+      }
+    },
+  };
+}
+
+function entryOf(entry: Dirent): TreeEntry {
+  const kind = entry.isFile() ? "file" : entry.isDirectory() ? "directory" : entry.isSymbolicLink() ? "link" : "other";
+  return { name: entry.name, kind };
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && "code" in error ? error.code : undefined;
+}
+
+function tooLong(): ToolFailure {
+  return new ToolFailure(
+    "SANDBOX_UNAVAILABLE",
+    "the workspace has a path that is too long; no command can be contained there",
+    "ask the operator to rename or remove it",
+  );
+}

@@ -1,0 +1,91 @@
+/**
+ * As whom a run's processes count on the machine, and through which view they see the workspace.
+ *
+ * INVARIANT: never as root: as root, bwrap's limits do not hold, and a mistake changes the machine.
+ */
+import { statSync } from "node:fs";
+import { SANDBOX_VIEWS_MAX } from "../../base/limits.ts";
+import { ToolFailure } from "../../model/failure.ts";
+import { type MappedView, type Mapping, openMappedView } from "./mapped-view.ts";
+
+/** The user that runs belong to when the kernel is root and the operator names none: among the numbers that no account has. */
+export const SANDBOX_USER_ID = 61234;
+
+/** How a program is started for one workspace. */
+export interface Identity {
+  /** The user that the machine sees. */
+  readonly userId: number;
+  /** What is put before the program. */
+  readonly prefix: readonly string[];
+  /** Given to the process that starts it. */
+  readonly runAs: { readonly userId: number; readonly groupId: number } | undefined;
+  /** Where the workspace is taken from. */
+  readonly source: string;
+}
+
+/** The identities of one kernel, by workspace. */
+export class Identities {
+  readonly #userId: number;
+  readonly #views = new Map<string, Promise<MappedView>>();
+
+  constructor(userId: number) {
+    this.#userId = userId;
+  }
+
+  /**
+   * The identity for the workspace at `root`.
+   * @throws ToolFailure SANDBOX_UNAVAILABLE when root's workspace cannot be shown to another user, or is gone
+   */
+  async of(root: string): Promise<Identity> {
+    const own = process.geteuid?.() ?? 0;
+    if (own !== 0) return { userId: own, prefix: [], runAs: undefined, source: root };
+    const userId = this.#userId;
+    const found = statSync(root, { throwIfNoEntry: false });
+    if (found === undefined) throw gone(root);
+    const { uid, gid, dev, ino } = found;
+    // The view cannot tell files of the user from those that only look so, but whose all are needs none.
+    if (uid === userId) return { userId, prefix: [], runAs: { userId, groupId: userId }, source: root };
+    const view = await this.#view(root, { ownerId: uid, groupId: gid, userId }, `${dev}:${ino}`);
+    return { userId, prefix: view.prefix, runAs: { userId, groupId: userId }, source: view.paths[0] ?? root };
+  }
+
+  /** Ends all views. */
+  close(): void {
+    for (const key of [...this.#views.keys()]) this.#forget(key);
+  }
+
+  /** @param inode tells a workspace from one that was made anew in its place */
+  async #view(root: string, mapping: Mapping, inode: string): Promise<MappedView> {
+    const key = [root, inode, mapping.ownerId, mapping.groupId].join("\0");
+    const known = await this.#views.get(key);
+    if (known?.isHeld() === true) return known;
+    this.#forget(key);
+    const oldest = this.#views.size >= SANDBOX_VIEWS_MAX ? this.#views.keys().next().value : undefined;
+    if (oldest !== undefined) this.#forget(oldest);
+    const opening = openMappedView([root], mapping);
+    this.#views.set(key, opening);
+    try {
+      return await opening;
+    } catch (error) {
+      if (this.#views.get(key) === opening) this.#views.delete(key);
+      throw error;
+    }
+  }
+
+  #forget(key: string): void {
+    const view = this.#views.get(key);
+    this.#views.delete(key);
+    view?.then(
+      (open) => open.close(),
+      () => undefined, // it was never there; whoever asked for it was told
+    );
+  }
+}
+
+function gone(root: string): ToolFailure {
+  return new ToolFailure(
+    "SANDBOX_UNAVAILABLE",
+    `the workspace \`${root}\` is not there; the command did not run`,
+    "make it again, or start a session elsewhere",
+  );
+}

@@ -1,0 +1,110 @@
+/**
+ * The ways out of one kernel's sandboxes: a proxy for each command, on a socket that only this command's processes see.
+ *
+ * INVARIANTS: the socket belongs to the user of the run and nobody else may connect to it; its directory cannot be listed and its name not be guessed; a
+ * socket that is closed is removed.
+ */
+import { chmodSync, chownSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { EGRESS_KERNEL_CONNECTIONS_MAX, SOCKET_PATH_BYTES_MAX } from "../../base/limits.ts";
+import { ToolFailure } from "../../model/failure.ts";
+import { BLOCKED_PORTS, type DecideEgress, type EgressNetwork } from "./admission.ts";
+import { AttemptLog, type EgressAttempt, type EgressTotals } from "./attempt.ts";
+import { connectToAddresses } from "./connection.ts";
+import { EgressProxy } from "./egress-proxy.ts";
+import { lookUpAt, machineNetworks } from "./lookup.ts";
+import { Places } from "./places.ts";
+
+/** What a command may reach. */
+export interface EgressGrant {
+  /** Asked for each attempt, with the host in its one form. */
+  readonly decide: DecideEgress;
+  /** Closed whatever is decided; remote shells and mail when absent. */
+  readonly blockedPorts?: readonly number[];
+  /** Called with each attempt when it has ended; must not throw. */
+  readonly record: (attempt: EgressAttempt) => void;
+}
+
+/** The way out of one command. */
+export interface OpenEgress {
+  readonly socketPath: string;
+  /** Ends all connections; every attempt is recorded before it is settled. */
+  readonly close: () => Promise<EgressTotals>;
+}
+
+/** The machine's own network. */
+export const MACHINE_NETWORK: EgressNetwork = {
+  lookUp: lookUpAt(),
+  connect: connectToAddresses,
+  ownNetworks: machineNetworks,
+};
+
+/** The ways out of one kernel. */
+export class Egress {
+  readonly #network: EgressNetwork;
+  readonly #places = { clients: new Places(EGRESS_KERNEL_CONNECTIONS_MAX), upstreams: new Places(EGRESS_KERNEL_CONNECTIONS_MAX) };
+  #directory: string | undefined;
+  #opened = 0;
+
+  constructor(network: EgressNetwork = MACHINE_NETWORK) {
+    this.#network = network;
+  }
+
+  /**
+   * Opens a way out.
+   * @param userId as whom the command's processes count on the machine
+   * @throws ToolFailure SANDBOX_UNAVAILABLE when no socket can be made
+   */
+  async open({ decide, record, blockedPorts = BLOCKED_PORTS }: EgressGrant, userId: number): Promise<OpenEgress> {
+    const log = new AttemptLog(record);
+    const proxy = new EgressProxy({ rules: { decide, blockedPorts }, network: this.#network, log, places: this.#places });
+    try {
+      const socketPath = this.#nextPath();
+      await proxy.listen(socketPath);
+      chmodSync(socketPath, 0o600);
+      if (process.geteuid?.() === 0) chownSync(socketPath, userId, userId);
+      return {
+        socketPath,
+        close: async () => {
+          const totals = await proxy.close();
+          rmSync(socketPath, { force: true });
+          return totals;
+        },
+      };
+    } catch (error) {
+      await proxy.close();
+      if (error instanceof ToolFailure) throw error;
+      const suggestion = "ask the operator to look at the directory for temporary files";
+      throw new ToolFailure(
+        "SANDBOX_UNAVAILABLE",
+        "the way to the network could not be made; the command did not run",
+        suggestion,
+        undefined,
+        error,
+      );
+    }
+  }
+
+  /** Removes what is left. All ways out are closed before. */
+  close(): void {
+    if (this.#directory !== undefined) rmSync(this.#directory, { recursive: true, force: true });
+    this.#directory = undefined;
+  }
+
+  /** The directory lets the run's user through and shows nobody what is in it. */
+  #nextPath(): string {
+    if (this.#directory === undefined) {
+      this.#directory = mkdtempSync(join(tmpdir(), "handrail-egress-"));
+      chmodSync(this.#directory, 0o711);
+    }
+    this.#opened += 1;
+    const path = join(this.#directory, String(this.#opened));
+    if (Buffer.byteLength(path) <= SOCKET_PATH_BYTES_MAX) return path;
+    throw new ToolFailure(
+      "SANDBOX_UNAVAILABLE",
+      "the way to the network could not be made: the directory for temporary files has too long a name; the command did not run",
+      "ask the operator to start the kernel with a shorter `TMPDIR`",
+    );
+  }
+}

@@ -1,0 +1,126 @@
+/**
+ * The connections that one command has to the outside: opened, counted, ended.
+ *
+ * INVARIANT: each ends at the latest with the command, and each has a bound in time, in silence, and with all others in bytes.
+ */
+import type { Socket } from "node:net";
+import { EGRESS_BYTES_MAX, EGRESS_CONNECT_MS, EGRESS_IDLE_MS, EGRESS_TOTAL_MS } from "../../base/limits.ts";
+import type { EgressRefusal } from "./admission.ts";
+import type { EgressReason } from "./attempt.ts";
+import type { Connect } from "./connection.ts";
+
+/** Bounds of the connections; smaller ones are for tests. */
+export interface UpstreamLimits {
+  readonly connectMs: number;
+  readonly idleMs: number;
+  readonly totalMs: number;
+  /** Of all connections in both directions together. */
+  readonly bytesMax: number;
+}
+
+const LIMITS: UpstreamLimits = {
+  connectMs: EGRESS_CONNECT_MS,
+  idleMs: EGRESS_IDLE_MS,
+  totalMs: EGRESS_TOTAL_MS,
+  bytesMax: EGRESS_BYTES_MAX,
+};
+
+/** A connection to a host. */
+export class Upstream {
+  readonly socket: Socket;
+  /** A socket forgets it when it closes. */
+  #address: string | undefined;
+  #cutBy: EgressReason | undefined;
+
+  constructor(socket: Socket) {
+    this.socket = socket;
+    socket.once("connect", () => {
+      this.#address = socket.remoteAddress;
+    });
+  }
+
+  /** For the record. */
+  get detail(): { readonly address?: string } {
+    return this.#address === undefined ? {} : { address: this.#address };
+  }
+
+  /** Why it was ended before it ended by itself. */
+  get cutBy(): EgressReason | undefined {
+    return this.#cutBy;
+  }
+
+  /** Ends it now. */
+  cut(reason: EgressReason): void {
+    if (this.socket.destroyed) return;
+    this.#cutBy = reason;
+    this.socket.destroy();
+  }
+}
+
+/** All connections of one command. */
+export class Upstreams {
+  readonly #connect: Connect;
+  readonly #limits: UpstreamLimits;
+  readonly #open = new Set<Upstream>();
+  #bytes = 0;
+  #isClosed = false;
+
+  constructor(connect: Connect, limits: Partial<UpstreamLimits> = {}) {
+    this.#connect = connect;
+    this.#limits = { ...LIMITS, ...limits };
+  }
+
+  /** Connects to one of the addresses of `host`. */
+  async open(addresses: readonly [string, ...string[]], host: string, port: number): Promise<Upstream | EgressRefusal> {
+    if (this.#isClosed) return failed("closed", "the command has ended");
+    if (this.#bytes > this.#limits.bytesMax)
+      return failed("too_many_bytes", "the command has moved as many bytes as it may; split the work");
+    const upstream = new Upstream(this.#connect(addresses, port));
+    this.#keep(upstream);
+    const isConnected = await connected(upstream, this.#limits.connectMs);
+    if (isConnected) return upstream;
+    const reason = upstream.cutBy ?? "no_connection";
+    const what = reason === "timeout" ? "did not answer in time" : "takes no connection";
+    return failed(reason, `\`${host}\` ${what} at port \`${port}\`; look at the port, or try again later`);
+  }
+
+  /** Counts what one of them moved; too much ends them all. */
+  count(bytes: number): void {
+    this.#bytes += bytes;
+    if (this.#bytes > this.#limits.bytesMax) this.#cutAll("too_many_bytes");
+  }
+
+  /** Ends all, and opens no further one. */
+  close(): void {
+    this.#isClosed = true;
+    this.#cutAll("closed");
+  }
+
+  #keep(upstream: Upstream): void {
+    const { socket } = upstream;
+    this.#open.add(upstream);
+    const total = setTimeout(() => upstream.cut("timeout"), this.#limits.totalMs).unref();
+    socket.setTimeout(this.#limits.idleMs, () => upstream.cut("timeout"));
+    socket.on("error", () => undefined); // it closes, and that is what is waited for
+    socket.once("close", () => {
+      clearTimeout(total);
+      this.#open.delete(upstream);
+    });
+  }
+
+  #cutAll(reason: EgressReason): void {
+    for (const upstream of this.#open) upstream.cut(reason);
+  }
+}
+
+function connected(upstream: Upstream, connectMs: number): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const timer = setTimeout(() => upstream.cut("timeout"), connectMs);
+  upstream.socket.once("connect", () => resolve(true));
+  upstream.socket.once("close", () => resolve(false));
+  return promise.finally(() => clearTimeout(timer));
+}
+
+function failed(reason: EgressReason, message: string): EgressRefusal {
+  return { kind: "refusal", outcome: "failed", status: reason === "timeout" ? 504 : 502, reason, message };
+}

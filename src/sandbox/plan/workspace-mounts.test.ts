@@ -1,0 +1,156 @@
+// The scope of a call as mounts: what is hidden, read and written, in trees that are written down as objects.
+import { expect, test } from "vitest";
+import { SANDBOX_ENTRIES_MAX, SANDBOX_MOUNTS_MAX } from "../../base/limits.ts";
+import { ToolFailure } from "../../model/failure.ts";
+import type { SandboxMount } from "./plan.ts";
+import { type Reach, type ScopeJudge, type Tree, type TreeEntry, unexpected, workspaceMounts } from "./workspace-mounts.ts";
+
+/** A directory is an object, a file its contents, a link `-> where`; `!` is a socket, `null` a directory that nobody may list. */
+type Node = string | null | { readonly [name: string]: Node };
+
+function treeOf(root: Node): Tree {
+  const at = (path: string): Node | undefined =>
+    path === "."
+      ? root
+      : path.split("/").reduce<Node | undefined>((node, name) => (node as Record<string, Node> | undefined)?.[name], root);
+  const kindOf = (node: Node): TreeEntry["kind"] =>
+    typeof node !== "string" ? "directory" : node === "!" ? "other" : node.startsWith("-> ") ? "link" : "file";
+  return {
+    list(path) {
+      const node = at(path);
+      return node === null ? undefined : Object.entries(node ?? {}).map(([name, child]) => ({ name, kind: kindOf(child as Node) }));
+    },
+    readLink: (path) => String(at(path)).slice(3),
+  };
+}
+
+/** Rules by path, the last that names the path or a directory above it holds; what is new is judged as a path too. */
+function judgeOf(rules: Readonly<Record<string, Reach>>, whole: readonly string[] = []): ScopeJudge {
+  const reach = (path: string): Reach =>
+    Object.entries(rules).reduce<Reach>(
+      (held, [rule, then]) => (rule === "." || path === rule || path.startsWith(`${rule}/`) ? then : held),
+      "write",
+    );
+  return {
+    entry: reach,
+    below: (directory) => (reach(directory === "." ? "new" : `${directory}/new`) === "write" ? "write" : "read"),
+    isWhole: (directory) => whole.includes(directory),
+  };
+}
+
+/** Mounts in short: what is done and where below the workspace. */
+function short(mounts: readonly SandboxMount[]): readonly string[] {
+  const names = { writable: "write", read_only: "read", hide_directory: "hide", hide_file: "hide file", link: "link" };
+  return mounts.map(({ kind, target }) => `${names[kind]} ${target.slice("/workspace/".length) || "."}`);
+}
+
+function mountsOf(tree: Node, judge: ScopeJudge): readonly string[] {
+  return short(workspaceMounts("/w", treeOf(tree), judge).mounts);
+}
+
+test("a workspace that may be written as a whole is one mount", () => {
+  expect(workspaceMounts("/w", treeOf({ a: "1", b: { c: "2" } }), judgeOf({})).mounts).toEqual([
+    { kind: "writable", source: "/w", target: "/workspace" },
+  ]);
+  expect(mountsOf({}, judgeOf({ ".": "read" }))).toEqual(["read ."]);
+});
+
+test("what is hidden, read and written lies in each other as deep as rules go", () => {
+  const tree = { a: { b: { c: { d: { file: "" } } } }, other: "" };
+  const judge = judgeOf({ ".": "read", a: "write", "a/b": "read", "a/b/c": "write", "a/b/c/d": "hidden" });
+  expect(mountsOf(tree, judge)).toEqual(["read .", "write a", "read a/b", "write a/b/c", "hide a/b/c/d"]);
+});
+
+test("single files are hidden, protected and opened", () => {
+  const tree = { ".env": "secret", "AGENTS.md": "obeyed", src: { "main.ts": "" } };
+  expect(mountsOf(tree, judgeOf({ ".env": "hidden", "AGENTS.md": "read" }))).toEqual(["write .", "hide file .env", "read AGENTS.md"]);
+  expect(mountsOf(tree, judgeOf({ ".": "read", "src/main.ts": "write" }))).toEqual(["read .", "read src", "write src/main.ts"]);
+});
+
+test("directories above what is special are mounts of their own, so that none can be renamed", () => {
+  const tree = { a: { b: { "key.pem": "", x: "" }, c: { y: "" } }, d: { e: "" } };
+  expect(mountsOf(tree, judgeOf({ "a/b/key.pem": "hidden" }))).toEqual(["write .", "write a", "write a/b", "hide file a/b/key.pem"]);
+  expect(mountsOf({ ".github": { workflows: { "ci.yml": "" } } }, judgeOf({ ".github/workflows": "read" }))).toEqual([
+    "write .",
+    "write .github",
+    "read .github/workflows",
+  ]);
+});
+
+test("sockets and other special files are hidden, also where nothing else is looked at", () => {
+  const tree = { "host.sock": "!", ".git": { "daemon.ipc": "!", objects: { "inner.sock": "!" } } };
+  expect(mountsOf(tree, judgeOf({ ".git": "read" }, [".git"]))).toEqual([
+    "write .",
+    "hide file host.sock",
+    "read .git",
+    "hide file .git/daemon.ipc",
+  ]);
+});
+
+test("a directory that cannot be listed is hidden: its owner could open it again", () => {
+  expect(mountsOf({ locked: null, a: "" }, judgeOf({}))).toEqual(["write .", "hide locked"]);
+  expect(codeOf(() => mountsOf(null, judgeOf({})))).toBe("SANDBOX_UNAVAILABLE");
+});
+
+test("links get no mount, and one that was there is expected as long as it leads where it led", () => {
+  const judge = judgeOf({ "CLAUDE.md": "read", ".env": "hidden" });
+  const before = treeOf({ "CLAUDE.md": "-> AGENTS.md", ".env": "-> ../env" });
+  const { mounts, standing } = workspaceMounts("/w", before, judge);
+  expect(short(mounts)).toEqual(["write ."]);
+  expect(unexpected(before, judge, standing)).toEqual([]);
+  expect(unexpected(treeOf({ "CLAUDE.md": "-> mine.md", ".env": "-> ../env" }), judge, standing)).toEqual(["CLAUDE.md"]);
+  expect(unexpected(treeOf({ "CLAUDE.md": "mine" }), judge, standing)).toEqual(["CLAUDE.md"]);
+});
+
+test("new things under names that are not the command's to make are found, once each", () => {
+  const judge = judgeOf({ ".husky": "read", "AGENTS.md": "read", "src/.env": "hidden", "old/AGENTS.md": "read" });
+  const before = { src: {}, old: { "AGENTS.md": "was here" } };
+  const { standing } = workspaceMounts("/w", treeOf(before), judge);
+  expect(unexpected(treeOf(before), judge, standing)).toEqual([]);
+  const after = {
+    ...before,
+    src: { ".env": "", "a.ts": "" },
+    ".husky": { "pre-commit": "", deep: { er: "" } },
+    "AGENTS.md": "",
+    new: { x: "" },
+  };
+  expect(unexpected(treeOf(after), judge, standing)).toEqual([".husky", "AGENTS.md", "src/.env"]);
+});
+
+test("what is new where nothing may be made is not the command's, and what lies in whole directories is not looked at", () => {
+  const judge = judgeOf({ ".": "read", node_modules: "read" }, ["node_modules"]);
+  const { standing } = workspaceMounts("/w", treeOf({ node_modules: {} }), judge);
+  expect(unexpected(treeOf({ node_modules: { a: "" }, b: "" }), judge, standing)).toEqual([]);
+});
+
+test("too many mounts refuse the command, one less does not", () => {
+  const files = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`f${index}`, ""]));
+  const judge: ScopeJudge = { entry: (_, isDirectory) => (isDirectory ? "write" : "hidden"), below: () => "write", isWhole: () => false };
+  expect(workspaceMounts("/w", treeOf(files(SANDBOX_MOUNTS_MAX - 1)), judge).mounts).toHaveLength(SANDBOX_MOUNTS_MAX);
+  expect(codeOf(() => workspaceMounts("/w", treeOf(files(SANDBOX_MOUNTS_MAX)), judge))).toBe("SANDBOX_UNAVAILABLE");
+});
+
+test("too large a tree refuses before the command, and after it says that it ran", () => {
+  const endless: Tree = {
+    list: (path) => (path === "." ? Array.from({ length: SANDBOX_ENTRIES_MAX + 1 }, () => ({ name: "x", kind: "file" as const })) : []),
+    readLink: () => "",
+  };
+  expect(codeOf(() => workspaceMounts("/w", endless, judgeOf({})))).toBe("SANDBOX_UNAVAILABLE");
+  expect(codeOf(() => unexpected(endless, judgeOf({}), new Map()))).toBe("OUTCOME_UNKNOWN");
+});
+
+test("a name that is not UTF-8 is no matter for a plain file, and refuses where a mount or a look inside is needed", () => {
+  expect(mountsOf({ "\u{fffd}.txt": "" }, judgeOf({}))).toEqual(["write ."]);
+  expect(codeOf(() => mountsOf({ ".env\u{fffd}": "" }, judgeOf({ ".env\u{fffd}": "hidden" })))).toBe("SANDBOX_UNAVAILABLE");
+  expect(codeOf(() => mountsOf({ "\u{fffd}": {} }, judgeOf({})))).toBe("SANDBOX_UNAVAILABLE");
+});
+
+function codeOf(action: () => unknown): string {
+  try {
+    action();
+    return "ok";
+  } catch (error) {
+    if (error instanceof ToolFailure) return error.code;
+    throw error;
+  }
+}

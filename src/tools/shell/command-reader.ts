@@ -1,0 +1,387 @@
+/**
+ * Reads the syntax tree of a shell command: every program that may run, every file that a redirection touches, and what of it
+ * the text does not say.
+ *
+ * It trusts the grammar where the grammar reports no fault. INVARIANT: every part of the tree is visited; whatever is not a
+ * program with a known name and a known text is a danger.
+ */
+import type { AndOr, Command, Pipeline, Redirect, Redirection, Statement, SyntaxNode } from "unbash";
+import { forEachChild } from "unbash";
+import { COMMAND_DEPTH_MAX, COMMAND_SHOWN_CHARACTERS_MAX, COMMANDS_PER_LINE_MAX } from "../../base/limits.ts";
+import { type CommandDanger, type CommandResource, commandOf, programName, quoted, UNKNOWN_BINARY } from "../../model/command.ts";
+import { isRefusedEnvironmentName } from "../../model/environment-names.ts";
+import { Directories } from "./directories.ts";
+import { type Input, inputOf } from "./input.ts";
+import { dangersOf, shellRun } from "./programs.ts";
+import { touchedBy } from "./redirections.ts";
+import { isFixed, plainWord, readAssignment, readWord, type ShellWord } from "./words.ts";
+import { unwrap, type Wrapped } from "./wrappers.ts";
+
+/** Where in the line a part of it stands. */
+interface Place {
+  /** Programs whose output comes in. */
+  readonly inputFrom: readonly string[];
+  /** Programs that start it. */
+  readonly via: readonly string[];
+  readonly input: Input;
+  readonly directories: Directories;
+  readonly depth: number;
+  /** It may run more than once, or later. */
+  readonly repeated: boolean;
+  /** It is read by a shell that need not be bash. */
+  readonly plain: boolean;
+}
+
+/** A file that a redirection touches. */
+export interface TouchedFile {
+  readonly path: string;
+  readonly effect: "read" | "write";
+}
+
+/** Everything that was found. */
+export interface Found {
+  readonly commands: readonly CommandResource[];
+  readonly files: readonly TouchedFile[];
+  readonly hosts: readonly { readonly host: string; readonly port: number }[];
+}
+
+/** How a text becomes a tree; throws where it cannot. */
+export type Grammar = (text: string) => SyntaxNode;
+
+/** Reads one line. */
+export class CommandReader {
+  readonly #grammar: Grammar;
+  readonly #characters: readonly string[];
+  readonly #commands: CommandResource[] = [];
+  readonly #files = new Map<string, TouchedFile>();
+  readonly #hosts = new Map<string, { host: string; port: number }>();
+  readonly #dangers = new Set<CommandDanger>();
+  #wanders = false;
+  #relative = false;
+  /** A text that would be a substitution stands somewhere as data, and something takes the value of a variable for an expression. */
+  #hidesCode = false;
+  #evaluates = false;
+
+  constructor(grammar: Grammar, characters: readonly string[]) {
+    this.#grammar = grammar;
+    this.#characters = characters;
+  }
+
+  /** Something about the line as a whole. */
+  doubt(danger: CommandDanger): void {
+    this.#dangers.add(danger);
+  }
+
+  /** Reads `text`, which runs in `directory`. */
+  read(text: string, directory: string): void {
+    this.#code(text, {
+      inputFrom: [],
+      via: [],
+      input: { kind: "none" },
+      directories: new Directories([directory]),
+      depth: 0,
+      repeated: false,
+      plain: false,
+    });
+  }
+
+  /** What was found; a line about which something is not clear may run anything, so that is named too. */
+  found(text: string): Found {
+    if (this.#wanders && this.#relative) this.doubt("dynamic_redirection");
+    if (this.#hidesCode && this.#evaluates) this.doubt("dynamic_code");
+    const dangers = [...this.#dangers].sort();
+    const rest: CommandResource[] = [];
+    if (dangers.length > 0) {
+      const line = text.length > COMMAND_SHOWN_CHARACTERS_MAX ? `${text.slice(0, COMMAND_SHOWN_CHARACTERS_MAX)}…` : text;
+      rest.push({ ...commandOf([UNKNOWN_BINARY], { dangers, dynamic: true, characters: this.#characters }), line: line.toWellFormed() });
+    }
+    return { commands: [...this.#commands, ...rest], files: [...this.#files.values()], hosts: [...this.#hosts.values()] };
+  }
+
+  #code(text: string, place: Place): void {
+    if (place.depth > COMMAND_DEPTH_MAX) {
+      this.doubt("too_much");
+      return;
+    }
+    this.#visit(this.#grammar(text), { ...place, depth: place.depth + 1 });
+  }
+
+  #children(node: SyntaxNode, place: Place): void {
+    forEachChild(node, (child) => this.#visit(child, place));
+  }
+
+  #visit(node: SyntaxNode, outer: Place): void {
+    if (this.#dangers.has("too_much")) return; // anything may run: there is nothing more to learn
+    if (outer.depth > COMMAND_DEPTH_MAX) {
+      this.doubt("too_much");
+      return;
+    }
+    if (outer.plain && BASH_ALONE.has(node.type)) this.doubt("unparsed");
+    const place = { ...outer, depth: outer.depth + DEPTHS.has(node.type) };
+    switch (node.type) {
+      case "Script":
+        if ((node.errors?.length ?? 0) > 0) this.doubt("unparsed");
+        this.#children(node, place);
+        return;
+      case "Statement":
+        this.#statement(node, place);
+        return;
+      case "AndOr":
+        this.#andOr(node, place);
+        return;
+      case "Pipeline":
+        this.#pipeline(node, place);
+        return;
+      case "Command":
+        this.#command(node, place);
+        return;
+      case "Redirected":
+        this.#redirected(node, place);
+        return;
+      case "Subshell":
+      case "CommandExpansion":
+      case "ProcessSubstitution":
+      case "ArithmeticCommandExpansion":
+      case "Coproc":
+        if ("script" in node && node.script === undefined) this.doubt("unparsed");
+        this.#children(node, { ...place, directories: place.directories.copy() });
+        return;
+      case "If":
+      case "Case":
+        this.#maybe(node, place);
+        return;
+      case "Function":
+      case "While":
+      case "For":
+      case "Select":
+      case "ArithmeticFor":
+        if ("name" in node) this.#sets(node.name.value);
+        this.#maybe(node, { ...place, repeated: true });
+        return;
+      default:
+        this.#part(node, place);
+        return;
+    }
+  }
+
+  /** Everything below commands, down to the parts of words. */
+  #part(node: SyntaxNode, place: Place): void {
+    switch (node.type) {
+      case "ArithmeticExpansion":
+        if (node.expression === undefined) this.doubt("unparsed");
+        break;
+      case "ArithmeticCommand":
+        if (node.expression === undefined && node.body.trim() !== "") this.doubt("unparsed");
+        break;
+      case "ParameterExpansion":
+        if (node.operation?.type === "Unknown") this.doubt("unparsed");
+        if (node.operation?.type === "Transform") this.doubt("dynamic_code");
+        if (node.operation?.type === "Default" && node.operation.operator.endsWith("=")) this.#sets(node.parameter);
+        break;
+      case "ExtendedGlob":
+        this.doubt("unparsed"); // off unless a line before switched it on, and then the line would be read otherwise
+        break;
+      case "HereDoc":
+        if (node.closing === undefined) this.doubt("unparsed");
+        break;
+      case "Assignment":
+        this.#sets(node.name);
+        if (node.index !== undefined) this.#evaluates = true;
+        break;
+      case "Word": {
+        const { known, text } = readWord(node);
+        if (known && SUBSTITUTION.test(text)) this.#hidesCode = true;
+        break;
+      }
+      case "ArithmeticWord":
+        if (!/^\d*$/.test(node.value)) this.#evaluates = true;
+        break;
+      case "TestBinary":
+        if (/^-(?:eq|ne|lt|le|gt|ge)$/.test(node.operator)) this.#evaluates = true;
+        break;
+      default:
+    }
+    this.#children(node, place);
+  }
+
+  #sets(name: string): void {
+    if (isRefusedEnvironmentName(name)) this.doubt("environment");
+  }
+
+  #statement(node: Statement, place: Place): void {
+    const directories = node.background === true ? place.directories.copy() : place.directories;
+    const before = directories.paths;
+    this.#visit(node.command, { ...place, directories });
+    directories.orElse(before);
+  }
+
+  #andOr(node: AndOr, place: Place): void {
+    const { directories } = place;
+    const start = directories.paths;
+    for (const [index, command] of node.commands.entries()) {
+      const before = directories.paths;
+      this.#visit(command, place);
+      if (node.operators[index] === "||") directories.orElse(before);
+    }
+    directories.orElse(start);
+  }
+
+  /** Its commands run in shells of their own. */
+  #pipeline(node: Pipeline, place: Place): void {
+    const isPipe = node.commands.length > 1;
+    let inputFrom = place.inputFrom;
+    for (const [index, command] of node.commands.entries()) {
+      const from = this.#commands.length;
+      const input: Input = index === 0 ? place.input : { kind: "other" };
+      this.#visit(command, { ...place, inputFrom, input, directories: isPipe ? place.directories.copy() : place.directories });
+      inputFrom = [...new Set([...inputFrom, ...this.#namesSince(from)])];
+    }
+  }
+
+  #maybe(node: SyntaxNode, place: Place): void {
+    const before = place.directories.paths;
+    this.#children(node, place);
+    place.directories.orElse(before);
+  }
+
+  #redirected(node: Extract<SyntaxNode, { type: "Redirected" }>, place: Place): void {
+    const from = this.#commands.length;
+    const input = this.#redirections(node.redirects, place);
+    const inputFrom = [...new Set([...place.inputFrom, ...this.#namesSince(from)])];
+    this.#visit(node.command, { ...place, inputFrom, input: input ?? place.input });
+  }
+
+  #command(node: Command, place: Place): void {
+    const from = this.#commands.length;
+    const inner = { ...place, input: { kind: "none" } as const, directories: place.directories.copy() };
+    for (const part of [...node.prefix, ...node.suffix]) if (part.type === "Assignment" || part.type === "Word") this.#visit(part, inner);
+    if (node.name !== undefined) this.#visit(node.name, inner);
+    const input = this.#redirections(node.redirects, place) ?? place.input;
+    if (node.name === undefined) return;
+    const parts = [node.name, ...node.args];
+    // What touches the word before it is one word with it for bash, and two for the grammar.
+    if (parts.some((part, index) => index > 0 && part.pos === parts[index - 1]?.end)) this.doubt("unparsed");
+    const words = parts.map((part) => (part.type === "Word" ? readWord(part) : readAssignment(part)));
+    const inputFrom = [...new Set([...place.inputFrom, ...this.#namesSince(from)])];
+    this.#run(words, { ...place, inputFrom, input }, false);
+  }
+
+  /** A program with its arguments; `fed` when it gets more of them at run time. */
+  #run(words: readonly ShellWord[], place: Place, fed: boolean): void {
+    if (this.#commands.length >= COMMANDS_PER_LINE_MAX || place.depth > COMMAND_DEPTH_MAX) {
+      this.doubt("too_much");
+      return;
+    }
+    const [head, ...args] = words;
+    if (head === undefined) return;
+    if (!isFixed(head) || head.text === "") {
+      this.#name(plainWord(UNKNOWN_BINARY), words, place, ["dynamic_binary"], true);
+      return;
+    }
+    const name = programName(head.text);
+    const dangers = new Set(dangersOf(name, args, place.input));
+    if (EVALUATORS.has(name) && (name !== "printf" || args[0]?.text.startsWith("-v"))) this.#evaluates = true;
+    if (!/^[!-~]+$/.test(head.text)) dangers.add("lookalike");
+    const shell = shellRun(name, args, place.input);
+    const { runs, sets } = unwrap(name, args);
+    const all: readonly Wrapped[] = shell?.kind === "code" ? [...runs, { kind: "code", code: shell.code, isBash: name === "bash" }] : runs;
+    if (sets.some(isRefusedEnvironmentName)) dangers.add("environment");
+    if (shell?.kind === "unknown" || all.some((run) => run.kind === "code" && !isFixed(run.code))) dangers.add("dynamic_code");
+    if (all.some(({ kind }) => kind === "unclear")) dangers.add("unclear_wrapper");
+    for (const danger of UNBOUNDED) if (dangers.has(danger)) this.doubt(danger);
+    this.#name(head, args, place, [...dangers].sort(), fed);
+    this.#moves(name, args, place);
+    for (const run of all) this.#runWrapped(run, name, place);
+  }
+
+  #runWrapped(run: Wrapped, name: string, place: Place): void {
+    if (run.kind === "unclear" || (run.kind === "code" && !isFixed(run.code))) return;
+    const directories = run.inside === true ? place.directories : place.directories.copy();
+    const within = { ...place, via: [...place.via, name], directories, depth: place.depth + 1 };
+    if (run.kind === "command") this.#run(run.words, within, run.fed === true);
+    else this.#code(run.code.text, { ...within, plain: run.inside === true ? place.plain : run.isBash !== true });
+  }
+
+  #name(head: ShellWord, args: readonly ShellWord[], place: Place, dangers: readonly CommandDanger[], fed: boolean): void {
+    const dynamic = fed || args.some(({ known }) => !known);
+    const { inputFrom, via } = place;
+    const beside = { dynamic, inputFrom, via, dangers, characters: this.#characters };
+    const command = commandOf([head.text, ...args.map(({ text }) => text)], beside);
+    const line = [quoted(command.binary), ...args.map(({ shown }) => shown)].join(" ");
+    this.#commands.push({ ...command, line });
+  }
+
+  #namesSince(from: number): readonly string[] {
+    return this.#commands.slice(from).map(({ binary }) => programName(binary));
+  }
+
+  /** Where the shell itself goes. */
+  #moves(name: string, args: readonly ShellWord[], { directories, repeated }: Place): void {
+    if (name !== "cd" && name !== "pushd" && name !== "popd") return;
+    if (repeated) this.#wanders = true;
+    const target = args.find(({ text }) => !/^-(?:[LPe@]+|-)$/.test(text));
+    const isPlain = name === "cd" && isFixed(target) && target.text !== "-" && target.text !== "";
+    directories.enter(isPlain ? target.text : name === "cd" && target === undefined ? "/tmp" : undefined);
+  }
+
+  /** Touches what they name, and says what comes in if one of them does. */
+  #redirections(redirections: readonly Redirection[], place: Place): Input | undefined {
+    let input: Input | undefined;
+    const inner = { ...place, input: { kind: "none" } as const, directories: place.directories.copy() };
+    for (const redirection of redirections) {
+      this.#visit(redirection, inner);
+      if (redirection.type === "Redirect") this.#redirect(redirection, place.directories);
+      const { descriptor } = redirection;
+      if (descriptor?.type === "FileDescriptorVariable") this.#sets(descriptor.name);
+      if (descriptor === undefined || (descriptor.type === "FileDescriptor" && descriptor.value === 0))
+        input = inputOf(redirection) ?? input;
+    }
+    return input;
+  }
+
+  #redirect({ operator, target }: Redirect, directories: Directories): void {
+    if (target?.parts?.length === 1 && target.parts[0]?.type === "ProcessSubstitution") return; // a pipe to a command that was read
+    const word = target === undefined ? undefined : readWord(target);
+    // Where the directory is not known, the name at least is judged: some names are secret everywhere.
+    for (const directory of directories.paths ?? [undefined, "."]) {
+      const touched = touchedBy(operator, word, directory);
+      if (touched.kind === "unknown") this.doubt("dynamic_redirection");
+      if (touched.kind === "host") this.#hosts.set(`${touched.host}:${touched.port}`, { host: touched.host, port: touched.port });
+      if (touched.kind !== "file") continue;
+      if (word?.text.startsWith("/") === false) this.#relative = true;
+      const { path, effects } = touched;
+      for (const effect of effects) this.#files.set(`${effect} ${path}`, { path, effect });
+    }
+  }
+}
+
+/** What other shells read as something else: `((rm))` are two subshells for them. */
+const BASH_ALONE = new Set<string>([
+  ...["ArithmeticCommand", "ArithmeticFor", "TestCommand", "Select", "Coproc", "ProcessSubstitution", "HereString"],
+  ...["AnsiCQuoted", "LocaleString", "BraceExpansion", "ArrayValue", "FileDescriptorVariable"],
+]);
+/** What bash would run if it took a text for code. */
+const SUBSTITUTION = /\$\(|`|[<>]\(/;
+/** Builtins that take names or numbers for expressions, in which a substitution is run. */
+const EVALUATORS = new Set([
+  "let",
+  "declare",
+  "typeset",
+  "local",
+  "export",
+  "readonly",
+  "unset",
+  "read",
+  "printf",
+  "test",
+  "[",
+  "wait",
+  "mapfile",
+]);
+
+/** Kinds of node that count as a level. */
+const LEVELS = new Set<string>(["Script", "CompoundList", "Subshell", "BraceGroup", "Redirected"]);
+const DEPTHS = { has: (type: string): 0 | 1 => (LEVELS.has(type) ? 1 : 0) };
+
+/** Dangers after which other programs may run than those that were found. */
+const UNBOUNDED: readonly CommandDanger[] = ["dynamic_code", "environment", "shell_state", "unclear_wrapper"];

@@ -1,0 +1,25 @@
+/** Hosts that a command names in addresses: those it may reach once the call asks for the network and policy agrees. */
+import type { CommandResource } from "../../model/command.ts";
+
+/** A host and a port. */
+export interface NamedHost {
+  readonly host: string;
+  readonly port: number;
+}
+
+const ADDRESS = /\b(?:https?|git):\/\/[^\s'"`<>|;&()\\]+/gi;
+const PORTS: Readonly<Record<string, number>> = { "http:": 80, "https:": 443, "git:": 9418 };
+
+/** The hosts of all addresses in the arguments, each once. Arguments that are only known at run time name none. */
+export function namedHosts(commands: readonly CommandResource[]): readonly NamedHost[] {
+  const hosts = new Map<string, NamedHost>();
+  for (const argument of commands.flatMap((command) => command.arguments)) {
+    for (const [address] of argument.matchAll(ADDRESS)) {
+      if (!URL.canParse(address)) continue;
+      const { protocol, hostname, port } = new URL(address);
+      const named = { host: hostname.toLowerCase(), port: port === "" ? (PORTS[protocol] ?? 443) : Number(port) };
+      if (named.host !== "" && !named.host.includes("$")) hosts.set(`${named.host}:${named.port}`, named);
+    }
+  }
+  return [...hosts.values()];
+}

@@ -1,0 +1,142 @@
+/**
+ * `shell`: a command line for bash, in the sandbox.
+ *
+ * Its analysis names every program of the line, every file of a redirection and every host; what of it is not clear is named as
+ * a program that may be anything, so that a rule for known programs does not cover it. INVARIANT: the text that is analysed is
+ * the text that runs, and the shell that runs it is the one whose grammar it was read with.
+ */
+import { assert } from "../../base/errors.ts";
+import type { Access } from "../../model/access.ts";
+import { commandOf } from "../../model/command.ts";
+import type { ExecOutcome, ExecOutput } from "../../model/exec.ts";
+import type { Tool, ToolOutput } from "../../model/tool.ts";
+import { WORKSPACE_ALIAS } from "../../model/workspace.ts";
+import { type NamedHost, namedHosts } from "./named-hosts.ts";
+import type { ParsedCommand } from "./parse-command.ts";
+import { environmentOf, parameters, type ShellArguments } from "./shell-arguments.ts";
+
+const STREAM = { type: "object", properties: { bytes: { type: "integer" }, omitted_bytes: { type: "integer" } } } as const;
+
+/** The tool `shell`. */
+export const shell: Tool<ShellArguments> = {
+  name: "shell",
+  title: "Run a shell command",
+  description:
+    "Runs a command line with bash in a sandbox that sees the workspace and read-only system programs, without a network unless it is " +
+    "granted. Prefer the tools for files, tests, linting, dependencies and git: they need less permission. Redirections must stay in " +
+    "the workspace. Beginning and end of long output are returned, the rest is counted.",
+  parameters,
+  outputSchema: {
+    type: "object",
+    properties: {
+      exit_code: { type: "integer", description: "Absent when the command was ended from outside." },
+      signal: { type: "string" },
+      ended_by: { enum: ["timeout", "output", "cancelled"], description: "What ended the command before it ended by itself." },
+      stdout: { type: "string" },
+      stderr: { type: "string" },
+      stdout_size: STREAM,
+      stderr_size: STREAM,
+      duration_ms: { type: "integer" },
+      processor_ms: { type: "integer" },
+      memory_bytes_max: { type: "integer" },
+      put_aside: {
+        type: "array",
+        description: "What the command made under protected names, and where it is now; write such files with the file tools, which ask.",
+        items: { type: "object", properties: { path: { type: "string" }, now: { type: "string" } } },
+      },
+    },
+    required: ["stdout", "stderr", "duration_ms"],
+  },
+  capability: {
+    effect: "exec",
+    risk: "medium",
+    approval: { level: "auto" },
+    execution: { sandbox: "container", networkDefault: "none" },
+    labels: { outputTrust: "user", outputDataClass: "internal" },
+    audit: { logArgs: true, logOutput: false },
+  },
+  prepare: loadParser,
+  analyse: (args) => accessesOf(args, parsed(args)),
+  async execute(args, context): Promise<ToolOutput> {
+    const workDir = args.cwd === undefined ? undefined : insideWorkspace(args.cwd, context.serviceRoot);
+    const outcome = await context.exec.run({
+      command: { shell: args.command },
+      environment: environmentOf(args),
+      timeoutMs: args.timeout_ms ?? 0,
+      ...(workDir !== undefined && { workDir }),
+      ...(args.network_access === true && { hosts: hostsOf(args, parsed(args)).map(({ host, port }) => `${host}:${port}`) }),
+    });
+    return resultOf(outcome);
+  },
+};
+
+let parser: typeof import("./parse-command.ts") | undefined;
+
+/** The grammar takes some ten milliseconds to load, which a kernel that runs no command need not spend. */
+async function loadParser(): Promise<void> {
+  parser ??= await import("./parse-command.ts");
+}
+
+function parsed({ command, cwd }: ShellArguments): ParsedCommand {
+  assert(parser !== undefined, "a tool is prepared before it is analysed");
+  return parser.parseCommand(command, cwd ?? ".");
+}
+
+function accessesOf(args: ShellArguments, { commands, files, hosts }: ParsedCommand): readonly Access[] {
+  const runs = commands.length === 0 ? [commandOf(["true"])] : commands; // assignments and redirections alone
+  const asked: readonly Access[] = args.network_access === true ? networkAccesses(hostsOf(args, { commands, files, hosts })) : [];
+  return [
+    ...runs.map((resource): Access => ({ resource, effect: "exec" })),
+    ...(args.cwd === undefined ? [] : [{ resource: { kind: "file", path: args.cwd }, effect: "read" } as const]),
+    ...files.map(({ path, effect }): Access => ({ resource: { kind: "file", path }, effect })),
+    ...(args.network_access === true ? asked : hosts.map(hostAccess)),
+  ];
+}
+
+function hostsOf(args: ShellArguments, { commands, hosts }: ParsedCommand): readonly NamedHost[] {
+  const all = args.network_access === true ? [...hosts, ...namedHosts(commands)] : hosts;
+  return [...new Map(all.map((named) => [`${named.host}:${named.port}`, named])).values()];
+}
+
+/** A call that asks for the network without naming a host still asks for it. */
+function networkAccesses(hosts: readonly NamedHost[]): readonly Access[] {
+  return hosts.length === 0 ? [{ resource: { kind: "tool", name: "shell" }, effect: "network" }] : hosts.map(hostAccess);
+}
+
+function hostAccess({ host, port }: NamedHost): Access {
+  return { resource: { kind: "host", host, port }, effect: "network" };
+}
+
+/** The directory as it is named from the root, where it was given with the root before it. */
+function insideWorkspace(path: string, root: string): string {
+  for (const base of [root, WORKSPACE_ALIAS]) if (path === base || path.startsWith(`${base}/`)) return path.slice(base.length + 1) || ".";
+  return path;
+}
+
+function resultOf(outcome: ExecOutcome): ToolOutput {
+  const { exitCode, signal, endedBy, stdout, stderr, usage } = outcome;
+  return {
+    kind: "data",
+    data: {
+      ...(exitCode !== undefined && endedBy === undefined && { exit_code: exitCode }),
+      ...(signal !== undefined && { signal }),
+      ...(endedBy !== undefined && { ended_by: endedBy }),
+      stdout: shown(stdout),
+      stderr: shown(stderr),
+      ...sized("stdout_size", stdout),
+      ...sized("stderr_size", stderr),
+      duration_ms: Math.round(outcome.durationMs),
+      ...(outcome.putAside.length > 0 && { put_aside: outcome.putAside.map((one) => ({ ...one })) }),
+      ...(usage && { processor_ms: Math.round(usage.processorMs), memory_bytes_max: usage.memoryBytesMax }),
+    },
+    ...(stdout.omittedBytes + stderr.omittedBytes > 0 && { truncated: true }),
+  };
+}
+
+function shown({ head, tail, omittedBytes }: ExecOutput): string {
+  return omittedBytes === 0 ? head + tail : `${head}\n… (${omittedBytes} bytes left out) …\n${tail}`;
+}
+
+function sized(name: string, { totalBytes, omittedBytes }: ExecOutput) {
+  return omittedBytes === 0 ? {} : { [name]: { bytes: totalBytes, omitted_bytes: omittedBytes } };
+}

@@ -1,0 +1,85 @@
+/**
+ * Words of a shell command: what the shell makes of them, as far as the text alone says it.
+ *
+ * INVARIANT: a word that is `known` reaches the program as `text` in every environment, but for what `expands` says; a
+ * differential test with bash holds that.
+ */
+import type { Assignment, DoubleQuotedChild, HereDoc, Word, WordPart } from "unbash";
+import { quoted } from "../../model/command.ts";
+
+/** A word. */
+export interface ShellWord {
+  /** What the program gets where the word is known; else the word as it is written. */
+  readonly text: string;
+  readonly known: boolean;
+  /** A pattern for file names or a `~` that is not quoted: other words may take its place. */
+  readonly expands: boolean;
+  /** How it is written out in a command: quoted where it is known, and as it stands where the shell makes something of it. */
+  readonly shown: string;
+}
+
+/** Whether other words may take its place than one: what the shell splits, or takes out of a list. */
+export function mayBeMany({ known, expands, text }: ShellWord): boolean {
+  return expands || (!known && !/^[\w./=:-]*"[^"@]*"$/.test(text));
+}
+
+/** A word of the kernel's own. */
+export function plainWord(text: string): ShellWord {
+  return { text, known: true, expands: false, shown: quoted(text) };
+}
+
+/** Whether the text of `word` is what the program gets, whatever files there are. */
+export function isFixed(word: ShellWord | undefined): word is ShellWord {
+  return word?.known === true && !word.expands;
+}
+
+/** A pattern that needs no quotes. */
+const PATTERN = /^[\w@%+=:,./*?[\]~!^-]+$/;
+
+/** The word as the shell reads it. */
+export function readWord(word: Word): ShellWord {
+  const parts = word.parts;
+  const expands = word.text.startsWith("~") || (parts?.some(({ type }) => type === "Glob") ?? false);
+  const known = parts?.every(isKnownPart) ?? true;
+  const text = known ? word.value : word.text;
+  const asItStands = !known || (expands && !PATTERN.test(text)) ? word.text : text;
+  return { text, known, expands, shown: known && !expands ? quoted(text) : asItStands };
+}
+
+/** An assignment that stands where an argument does, as `export` gets it. */
+export function readAssignment(assignment: Assignment): ShellWord {
+  const { value, text } = assignment;
+  if (value.type === "ArrayValue" || assignment.index !== undefined) return { text, known: false, expands: false, shown: text };
+  const read = readWord(value);
+  const name = `${assignment.name}${assignment.append === true ? "+=" : "="}`;
+  return read.known ? { ...read, text: name + read.text, shown: name + read.shown } : { ...read, text, shown: text };
+}
+
+/** The text of a here-document, unless it is only known at run time. */
+export function hereDocumentText(document: HereDoc): string | undefined {
+  const { body, delimiter, operator } = document;
+  if (delimiter === undefined || document.closing === undefined) return undefined;
+  if (!delimiter.quoted && (body.text.includes("\\") || body.parts?.some(({ type }) => type !== "Literal"))) return undefined;
+  return operator === "<<-" ? body.text.replaceAll(/^\t+/gm, "") : body.text;
+}
+
+function isKnownPart(part: WordPart): boolean {
+  switch (part.type) {
+    case "Literal":
+    case "SingleQuoted":
+      return true;
+    case "Glob":
+      return part.kind !== "bracket" || part.parts.every(isKnownPart);
+    case "DoubleQuoted":
+      return part.parts.every((child: DoubleQuotedChild) => child.type === "Literal");
+    case "AnsiCQuoted":
+      return isPlainAnsi(part.text, part.value);
+    default:
+      return false;
+  }
+}
+
+/** Escapes whose meaning depends on the locale, or which end the word, are left to the shell. */
+function isPlainAnsi(text: string, value: string): boolean {
+  return !/\\(?:0|x0|x\{|u0|U0|c)/.test(text) && /^[\t\n -~]*$/.test(value);
+}

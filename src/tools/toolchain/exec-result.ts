@@ -1,0 +1,67 @@
+/** What came of a run as the data of a tool's result. */
+import type { JsonObject } from "../../base/json.ts";
+import type { ExecOutcome } from "../../model/exec.ts";
+import type { ToolOutput } from "../../model/tool.ts";
+import { strategyOf, truncated } from "./truncation.ts";
+
+/** Properties of the output schema that all runs of a toolchain share. */
+export const RUN_PROPERTIES = {
+  command: { type: "string", description: "The command that ran." },
+  exit_code: { type: "integer", description: "Absent when the command was ended from outside." },
+  signal: { type: "string" },
+  ended_by: { enum: ["timeout", "output", "cancelled"], description: "What ended the command before it ended by itself." },
+  stdout: { type: "string" },
+  stderr: { type: "string" },
+  omitted: {
+    type: "object",
+    description: "What is not shown of each stream.",
+    properties: Object.fromEntries(
+      ["stdout_lines", "stdout_bytes", "stderr_lines", "stderr_bytes"].map((name) => [name, { type: "integer" }]),
+    ),
+  },
+  put_aside: {
+    type: "array",
+    description: "What the command made under names that are not its to make, and where that is now.",
+    items: { type: "object", properties: { path: { type: "string" }, now: { type: "string" } } },
+  },
+  duration_ms: { type: "integer" },
+  processor_ms: { type: "integer" },
+  memory_bytes_max: { type: "integer" },
+} as const satisfies JsonObject;
+
+/** Whether the command ended by itself and said that all is well. */
+export function isPassed({ exitCode, endedBy }: ExecOutcome): boolean {
+  return exitCode === 0 && endedBy === undefined;
+}
+
+/** The data of a run of `command`; `more` stands before the output. */
+export function runResult(command: string, outcome: ExecOutcome, strategy: string | undefined, more: JsonObject): ToolOutput {
+  const { exitCode, signal, endedBy, usage, putAside } = outcome;
+  const wanted = strategyOf(strategy, isPassed(outcome));
+  const stdout = truncated(outcome.stdout, wanted);
+  const stderr = truncated(outcome.stderr, wanted);
+  const left = {
+    stdout_lines: stdout.omittedLines,
+    stdout_bytes: stdout.omittedBytes,
+    stderr_lines: stderr.omittedLines,
+    stderr_bytes: stderr.omittedBytes,
+  };
+  const omitted = Object.fromEntries(Object.entries(left).filter(([, count]) => count > 0));
+  return {
+    kind: "data",
+    data: {
+      command,
+      ...more,
+      ...(exitCode !== undefined && endedBy === undefined && { exit_code: exitCode }),
+      ...(signal !== undefined && { signal }),
+      ...(endedBy !== undefined && { ended_by: endedBy }),
+      stdout: stdout.text,
+      stderr: stderr.text,
+      ...(Object.keys(omitted).length > 0 && { omitted }),
+      ...(putAside.length > 0 && { put_aside: putAside.map(({ path, now }) => ({ path, now })) }),
+      duration_ms: Math.round(outcome.durationMs),
+      ...(usage && { processor_ms: Math.round(usage.processorMs), memory_bytes_max: usage.memoryBytesMax }),
+    },
+    ...(Object.keys(omitted).length > 0 && { truncated: true }),
+  };
+}

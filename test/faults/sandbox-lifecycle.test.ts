@@ -1,0 +1,117 @@
+// Beginnings and ends of sandboxed commands: cancelled at every moment, many at once, a kernel that dies, and nothing left of any of them.
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { EVERYTHING, LIMITS, newSandboxPlace, processesNaming, type SandboxPlace } from "../support/sandbox-place.ts";
+import { startChild } from "./children/run.ts";
+
+let place: SandboxPlace;
+beforeEach(() => {
+  place = newSandboxPlace();
+});
+afterEach(() => place.close());
+
+/** Waits until `isSo`, a moment at a time. */
+async function until(isSo: () => boolean): Promise<boolean> {
+  for (let tries = 0; tries < 400 && !isSo(); tries += 1) await new Promise((resolve) => setTimeout(resolve, 10));
+  return isSo();
+}
+
+test.each([
+  ["exit 0", 0],
+  ["exit 7", 7],
+  ["exit 255", 255],
+  ["kill -KILL $$", 128 + 9],
+  ["kill -SEGV $$", 128 + 11],
+  ["no-such-program", 127],
+  ["./not-to-be-run", 126],
+] as const)("`%s` ends with %i", async (command, exitCode) => {
+  writeFileSync(join(place.root, "not-to-be-run"), "");
+  const { end } = await place.run(command);
+  expect([end.exitCode, end.endedBy]).toEqual([exitCode, undefined]);
+});
+
+test("a program that is not there ends as a shell says it", async () => {
+  const { end, stderr } = await place.run(["no-such-program", "x"]);
+  expect([end.exitCode, stderr.includes("no-such-program")]).toEqual([127, true]);
+});
+
+test("both streams come apart, in the order in which each was written, with bytes as they are", async () => {
+  const { stdout, stderr } = await place.run(
+    "for i in $(seq 1 200); do echo out $i; echo err $i >&2; done; printf 'a\\0b' | head -c 3; echo x >/dev/stdout; echo y >/dev/stderr",
+  );
+  const lines = (word: string) => Array.from({ length: 200 }, (_, index) => `${word} ${index + 1}\n`).join("");
+  expect(stdout).toBe(`${lines("out")}a\0bx\n`);
+  expect(stderr).toBe(`${lines("err")}y\n`);
+});
+
+test("the input is empty", async () => {
+  expect((await place.run("cat; echo end")).stdout).toBe("end\n");
+});
+
+test("cancelled before it starts, it never does", async () => {
+  await expect(place.run("touch ran", { signal: AbortSignal.abort(new Error("before")) })).rejects.toThrow("before");
+  expect(existsSync(join(place.root, "ran"))).toBe(false);
+});
+
+test("cancelled at any moment it ends, and nothing of it is left", async () => {
+  const ends = new Set<string>();
+  for (let delayMs = 0; delayMs < 48; delayMs += 2) {
+    const cancelling = new AbortController();
+    setTimeout(() => cancelling.abort(new Error("cancelled")), delayMs);
+    const ended = await place.run("sleep 66.125", { signal: cancelling.signal }).then(
+      ({ end }) => String(end.endedBy),
+      (error: Error) => error.message,
+    );
+    ends.add(ended);
+  }
+  expect([...ends].filter((end) => !["cancelled"].includes(end))).toEqual([]);
+  expect(processesNaming("66.125")).toEqual([]);
+});
+
+test("cancelled while it runs, what it said and how it ended is kept", async () => {
+  const cancelling = new AbortController();
+  const running = place.sandbox.run(
+    {
+      root: place.root,
+      judge: EVERYTHING,
+      command: ["bash", "-c", "trap 'echo bye; exit 5' TERM; echo up; while :; do sleep 0.02; done"],
+      workDir: "/workspace",
+      environment: {},
+      limits: LIMITS,
+    },
+    { stdout: (piece) => void (Buffer.from(piece).toString() === "up\n" && cancelling.abort()), stderr: () => undefined },
+    cancelling.signal,
+  );
+  expect(await running).toMatchObject({ endedBy: "cancelled", exitCode: 5 });
+});
+
+test("cancelled after it ended, nothing happens", async () => {
+  const cancelling = new AbortController();
+  const { end } = await place.run("echo done", { signal: cancelling.signal });
+  cancelling.abort();
+  expect(end).toMatchObject({ exitCode: 0, endedBy: undefined });
+});
+
+test("twenty run at the same time: each waits for all the others", async () => {
+  const command = (index: number) =>
+    `touch here-${index}; for try in $(seq 1 2000); do set -- here-*; [ $# -ge 20 ] && exit 0; sleep 0.01; done; exit 1`;
+  const runs = await Promise.all(Array.from({ length: 20 }, (_, index) => place.run(command(index))));
+  expect(runs.map(({ end }) => end.exitCode)).toEqual(Array(20).fill(0));
+});
+
+test("a kernel that is killed takes its commands along, also those that hide", async () => {
+  const child = startChild("sandbox-run", [place.root, "setsid sh -c 'sleep 55.125' & trap '' TERM; echo up; sleep 55.125"]);
+  await child.printed("said up");
+  expect(await until(() => processesNaming("sleep 55.125").length >= 2)).toBe(true);
+  child.process.kill("SIGKILL");
+  await child.ended;
+  expect(await until(() => processesNaming("55.125").length === 0)).toBe(true);
+});
+
+test("two hundred runs leave no descriptor, no process and nothing that is waited for", async () => {
+  const child = startChild("sandbox-run", [place.root, "echo hi; echo oops >&2", "200"]);
+  const before = await child.printed("before ");
+  expect((await child.printed("after ")).slice("after ".length)).toBe(before.slice("before ".length));
+  expect(await child.ended).toBe("0");
+});

@@ -1,0 +1,132 @@
+// Commands that use up what they are given: processes, memory, disk, output, time. Each ends within its bounds and leaves nothing
+// behind; the controls use a little more than a bound and show that without it they would get it.
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { newSandboxPlace, perl, processesNaming, type SandboxPlace, type Without } from "../support/sandbox-place.ts";
+
+const MIB = 2 ** 20;
+
+let place: SandboxPlace;
+beforeAll(() => {
+  place = newSandboxPlace();
+});
+afterAll(() => place.close());
+
+/** The bounds that are set inside, put far away. */
+const UNBOUNDED: Without = {
+  plan: (plan) => ({
+    ...plan,
+    limits: { ...plan.limits, processesMax: 1000, memoryBytesMax: 4096 * MIB, fileBytesMax: 4096 * MIB, openFilesMax: 900 },
+  }),
+};
+
+test("processes: a bomb gets what is left of its number, and all of it ends", async () => {
+  const bomb = perl(
+    `my $made = 0; for (1 .. 150) { my $child = fork; if (!defined $child) { print "refused after $made"; last } if ($child == 0) { sleep 60; exit } $made++ } print " of 150" if $made == 150; kill 9, -1`,
+  );
+  const limits = { processesMax: 50 };
+  const { stdout } = await place.run(bomb, { limits });
+  expect(Number(/^refused after (\d+)$/.exec(stdout)?.[1])).toBeLessThan(50);
+  expect((await place.runWithout(UNBOUNDED, bomb, { limits })).stdout).toBe(" of 150");
+});
+
+test("memory: a hog is killed where the machine has groups, and a run says how much it took", async () => {
+  const hog = perl(`my @kept; push @kept, "x" x ${8 * MIB} for 1 .. 20; print "got it"`);
+  const limits = { memoryBytesMax: 64 * MIB };
+  const { stdout, end } = await place.run(hog, { limits });
+  expect([stdout, end.exitCode === 0]).toEqual(end.enforced?.memory === "cgroup" ? ["", false] : ["got it", true]);
+  if (end.usage) expect(end.usage.memoryBytesMax).toBeLessThanOrEqual(64 * MIB);
+  expect((await place.runWithout(UNBOUNDED, hog, { limits })).stdout).toBe("got it");
+});
+
+test("memory: nobody can ask for any amount, used or not", async () => {
+  const MMAP = process.arch === "x64" ? 9 : 222;
+  const [READ_WRITE, PRIVATE_ANONYMOUS_UNRESERVED, NOBODY] = [3, 0x4022, -1];
+  const ask = perl(`try(${MMAP}, 0, ${100 * 1024 * MIB}, ${READ_WRITE}, ${PRIVATE_ANONYMOUS_UNRESERVED}, ${NOBODY}, 0)`);
+  const ENOMEM = 12;
+  expect((await place.run(ask)).stdout).toBe(`${ENOMEM}\n`);
+  const far: Without = { plan: (plan) => ({ ...plan, limits: { ...plan.limits, memoryBytesMax: 200 * 1024 * MIB } }) };
+  expect((await place.runWithout(far, ask)).stdout).toBe("ok\n");
+});
+
+test("memory: a runtime that asks for much more than it uses runs within the bound, with threads", async () => {
+  const threads = `const { Worker } = require("worker_threads"); let up = 0;
+    for (let n = 0; n < 4; n += 1) new Worker("require('worker_threads').parentPort.postMessage(1)", { eval: true }).on("message", () => { up += 1; if (up === 4) console.log("up") });`;
+  expect((await place.run(["node", "-e", threads], { limits: { memoryBytesMax: 512 * MIB } })).stdout).toBe("up\n");
+});
+
+test("memory: many small ones together are bounded where the machine has groups", async () => {
+  const together =
+    'for i in 1 2 3 4; do perl -e \'my $kept = "x" x (24 * 1048576); select undef, undef, undef, 0.4; print "got it "\' & done; wait';
+  const { stdout, end } = await place.run(together, { limits: { memoryBytesMax: 64 * MIB } });
+  const got = stdout.split("got it").length - 1;
+  expect(end.enforced?.memory === "cgroup" ? got < 4 : got === 4).toBe(true);
+});
+
+test("disk: a file grows to its bound", async () => {
+  const limits = { fileBytesMax: MIB };
+  const { end } = await place.run("head -c 3000000 /dev/zero >big", { limits });
+  const SIGXFSZ = 25;
+  expect([end.exitCode, statSync(join(place.root, "big")).size]).toEqual([128 + SIGXFSZ, MIB]);
+  await place.runWithout(UNBOUNDED, "head -c 3000000 /dev/zero >big", { limits });
+  expect(statSync(join(place.root, "big")).size).toBe(3_000_000);
+});
+
+test("disk: the private directories hold what they may, and are gone with the command", async () => {
+  const fill = "for d in /tmp /dev/shm; do head -c 6000000 /dev/zero >$d/big 2>/dev/null; stat -c %s $d/big; done";
+  const sizes = (await place.run(fill, { limits: { temporaryBytesMax: MIB } })).stdout.trim().split("\n").map(Number);
+  expect(sizes).toEqual([MIB, MIB]);
+  expect((await place.run(fill)).stdout).toBe("6000000\n6000000\n");
+  expect((await place.run("ls /tmp /dev/shm")).stdout).toBe("/dev/shm:\n\n/tmp:\n");
+});
+
+test("nothing can be written anywhere else", async () => {
+  const { stdout } = await place.run(
+    "for d in / /etc /usr /usr/bin /dev /run /proc; do touch $d/new 2>/dev/null && echo $d; done; find / /etc /dev -xdev -writable -type d 2>/dev/null | sort -u",
+  );
+  expect(stdout).toBe("/dev/pts\n/dev/shm\n/tmp\n/workspace\n");
+});
+
+test("descriptors: no more than their number", async () => {
+  const open = perl(`my @kept; while (@kept < 200) { open(my $f, "<", "/dev/null") or last; push @kept, $f } print scalar @kept`);
+  const limits = { openFilesMax: 64 };
+  expect((await place.run(open, { limits })).stdout).toBe("61");
+  expect((await place.runWithout(UNBOUNDED, open, { limits })).stdout).toBe("200");
+});
+
+test("output without an end is killed at its bound, and what came was counted", async () => {
+  let bytes = 0;
+  const limits = { outputBytesMax: 4 * MIB };
+  const { end, stdout } = await place.run("yes", { limits });
+  bytes = stdout.length;
+  expect([end.endedBy, end.exitCode]).toEqual(["output", undefined]);
+  expect(bytes).toBeGreaterThan(4 * MIB);
+  expect(bytes).toBeLessThan(8 * MIB);
+  expect((await place.run("yes | head -c 4194304", { limits })).end).toMatchObject({ exitCode: 0, endedBy: undefined });
+});
+
+test("time: the command is asked to end, and may say so", async () => {
+  const { end, stdout } = await place.run(`trap 'echo asked; exit 3' TERM; while :; do sleep 0.05; done`, { limits: { timeoutMs: 200 } });
+  expect([end.endedBy, end.exitCode, stdout]).toEqual(["timeout", 3, "asked\n"]);
+});
+
+test("time: processes that ignore it, and those that hide in sessions of their own, are killed", async () => {
+  const deaf = "trap '' TERM; setsid bash -c 'trap \"\" TERM; touch alive; while :; do sleep 0.05; done' & while :; do sleep 0.05; done";
+  const { end } = await place.run(deaf, { limits: { timeoutMs: 300 } });
+  expect(end.endedBy).toBe("timeout");
+  expect(statSync(join(place.root, "alive")).isFile()).toBe(true);
+  expect(processesNaming("touch alive")).toEqual([]);
+});
+
+test("a daemon that outlives its command ends with it", async () => {
+  const { end, stdout } = await place.run("setsid bash -c 'sleep 77.125; touch late' >/dev/null 2>&1 & disown; echo done");
+  expect([end.exitCode, stdout]).toEqual([0, "done\n"]);
+  expect(processesNaming("77.125")).toEqual([]);
+});
+
+test("a daemon that holds on to the output does not hold up the answer", async () => {
+  const { end, stdout } = await place.run("(sleep 88.25 &) ; echo done");
+  expect([end.exitCode, stdout]).toEqual([0, "done\n"]);
+  expect(processesNaming("88.25")).toEqual([]);
+});

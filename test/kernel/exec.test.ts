@@ -1,0 +1,127 @@
+// Commands of tools through the whole pipeline: only what was analysed runs, in the scope of the call, redacted and recorded.
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { z } from "zod";
+import type { JsonObject } from "../../src/base/json.ts";
+import { EXEC_KEPT_BYTES } from "../../src/base/limits.ts";
+import { commandOf } from "../../src/model/command.ts";
+import type { ExecOutcome, ExecRequest } from "../../src/model/exec.ts";
+import type { Tool } from "../../src/model/tool.ts";
+import { type MemoryKernelOptions, memoryKernel } from "../support/memory-kernel.ts";
+
+const SECRET = "ghp_016C7qIkFz2rGuYlvYLGXjPoBDPDYUpuIBQv";
+const parameters = z.strictObject({ command: z.string() });
+
+/** Runs its argument by the shell, after naming it; `run` may run something else instead. */
+function runner(run?: (command: string) => ExecRequest): Tool {
+  return {
+    name: "runner",
+    title: "Run",
+    description: "runs a command",
+    parameters,
+    capability: { effect: "exec", risk: "low", approval: { level: "auto" }, labels: { outputTrust: "verified" }, sizedByCaller: true },
+    analyse: (args) => [{ resource: commandOf(["sh", "-c", parameters.parse(args).command]), effect: "exec" }],
+    async execute(args, { exec }) {
+      const { command } = parameters.parse(args);
+      const outcome = await exec.run(run?.(command) ?? { command: { shell: command } });
+      return { kind: "data", data: { ...outcome } as unknown as JsonObject };
+    },
+  };
+}
+
+const PERMIT = `@id("test.run") @message("runs") permit (principal, action == Handrail::Action::"runner", resource);`;
+
+async function running(tool: Tool = runner(), options: Partial<MemoryKernelOptions> = {}) {
+  const kernel = await memoryKernel({ tools: [tool], policies: PERMIT, ...options });
+  const put = (path: string, text: string) => {
+    mkdirSync(join(kernel.root, path, ".."), { recursive: true });
+    writeFileSync(join(kernel.root, path), text);
+  };
+  const run = async (command: string) => {
+    const { outcome } = await kernel.call("runner", { command });
+    if (outcome.kind !== "success") throw new Error(JSON.stringify(outcome));
+    return outcome.data as unknown as ExecOutcome;
+  };
+  return { kernel, put, run };
+}
+
+test("a command sees the workspace and changes it, and what ran and what contained it is recorded", async () => {
+  const { kernel, put, run } = await running();
+  put("a.txt", "alpha\n");
+  const { exitCode, stdout, stderr } = await run("cat a.txt; echo beta > b.txt; echo gone >&2; exit 3");
+  expect({ exitCode, stdout: stdout.head, stderr: stderr.head }).toEqual({ exitCode: 3, stdout: "alpha\n", stderr: "gone\n" });
+  expect(readFileSync(join(kernel.root, "b.txt"), "utf8")).toBe("beta\n");
+  const [executed] = kernel.ledger.of("tool_executed");
+  expect(executed?.payload).toMatchObject({
+    accesses: [{ kind: "command", binary: "sh", effect: "exec" }],
+    sandbox: { backend: "bwrap", network: "none", seccomp: expect.stringMatching(/^[0-9a-f]{64}$/) },
+  });
+  expect(kernel.ledger.of("tool_selected")).toHaveLength(1);
+});
+
+test("secrets, managed and protected files are for a command what they are for file tools", async () => {
+  const { kernel, put, run } = await running();
+  for (const path of [".env", "secrets/key", ".git/config", "CLAUDE.md", "handrail.yaml", "node_modules/x/index.js", "own.txt"])
+    put(path, `${path}\n`);
+  const { stdout } = await run(
+    'for f in .env secrets/key .git/config CLAUDE.md handrail.yaml node_modules/x/index.js own.txt; do { cat $f && echo "read $f"; } 2>/dev/null; { echo x >> $f && echo "wrote $f"; } 2>/dev/null; done; true',
+  );
+  const said = stdout.head.split("\n").filter((line) => /^(read|wrote) /.test(line));
+  expect(said).toEqual([
+    "read .git/config",
+    "read CLAUDE.md",
+    "read handrail.yaml",
+    "read node_modules/x/index.js",
+    "read own.txt",
+    "wrote own.txt",
+  ]);
+  expect(readFileSync(join(kernel.root, ".env"), "utf8")).toBe(".env\n");
+});
+
+test("what a command makes under a protected name is put aside and named, with its content", async () => {
+  const { kernel, run } = await running();
+  const { putAside } = await run(
+    "mkdir -p .vscode .husky; echo '{}' > .vscode/tasks.json; echo evil > .husky/pre-commit; echo fine > own.txt",
+  );
+  expect(putAside.map(({ path }) => path)).toEqual([".husky", ".vscode"]);
+  expect(existsSync(join(kernel.root, ".vscode"))).toBe(false);
+  expect(readFileSync(join(kernel.root, putAside[0]?.now ?? "", "pre-commit"), "utf8")).toBe("evil\n");
+  expect(readdirSync(kernel.root)).toContain("own.txt");
+  // and agents do not see it any more
+  const listed = await kernel.call("list_files", { path: "." });
+  expect(JSON.stringify(listed.outcome)).not.toContain("aside");
+});
+
+test("output is redacted, also where it is cut, and long output keeps its ends and counts the rest", async () => {
+  const { run } = await running();
+  const short = await run(`echo token ${SECRET}`);
+  expect(short.stdout.head).toBe(
+    "token [REDACTED:github-token]\n".replace("github-token", short.stdout.head.match(/REDACTED:([\w-]+)/)?.[1] ?? ""),
+  );
+  expect(short.stdout.head).not.toContain(SECRET);
+  const padding = EXEC_KEPT_BYTES - 20;
+  const long = await run(
+    `head -c ${padding} /dev/zero | tr '\\0' a; printf ' %s ' ${SECRET}; head -c 300000 /dev/zero | tr '\\0' b; echo end`,
+  );
+  const { head, tail, omittedBytes, totalBytes } = long.stdout;
+  expect(head).not.toContain(SECRET.slice(0, 12));
+  expect(tail.endsWith("bbbend\n")).toBe(true);
+  expect(totalBytes).toBe(padding + SECRET.length + 2 + 300_000 + 4);
+  expect(omittedBytes).toBe(totalBytes - 2 * EXEC_KEPT_BYTES);
+});
+
+test("a tool runs only what its analysis named", async () => {
+  const { kernel } = await running(runner(() => ({ command: { argv: ["id"] } })));
+  const { outcome } = await kernel.call("runner", { command: "true" });
+  expect(outcome).toMatchObject({ kind: "denied", denial: { ruleId: "ANALYSE:runner" } });
+});
+
+test("a lease that reads and writes less shows less", async () => {
+  const { put, run } = await running(runner(), { scope: { readPaths: [["src/**"]], writePaths: [["src/out/**"]] } });
+  for (const path of ["src/a.ts", "src/out/b", "docs/c.md"]) put(path, path);
+  const { stdout } = await run(
+    "for f in src/a.ts src/out/b docs/c.md; do cat $f >/dev/null 2>&1 && echo read $f; { echo x >> $f; } 2>/dev/null && echo wrote $f; done; { echo > src/new; } 2>/dev/null && echo made src/new; echo > src/out/new && echo made src/out/new",
+  );
+  expect(stdout.head.trim().split("\n")).toEqual(["read src/a.ts", "read src/out/b", "wrote src/out/b", "made src/out/new"]);
+});
