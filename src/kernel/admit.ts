@@ -7,8 +7,8 @@ import { MAX_ID_LEN } from "../base/limits.ts";
 import type { CallResponse } from "../model/call.ts";
 import type { Denial } from "../model/decision.ts";
 import type { Session } from "../model/session.ts";
-import { authenticate } from "../session/session.ts";
 import { Answer } from "./answer.ts";
+import { authenticateCall } from "./authenticate.ts";
 import type { Evidence } from "./evidence.ts";
 import type { KernelParts } from "./parts.ts";
 import { CallRedaction, secretsOf } from "./redaction.ts";
@@ -32,9 +32,8 @@ export async function admit(parts: KernelParts, evidence: Evidence, asker: Asker
   const answer = new Answer(parts, evidence, trail);
   try {
     trail.redaction = new CallRedaction(await parts.redactor(), secretsOf(asker));
-    const authenticated = await authenticate(parts.sessions, asker.sessionToken, trail.receivedAtMs);
+    const authenticated = await authenticateCall(parts, trail, asker.sessionToken);
     if (authenticated.ok) return { kind: "admitted", session: authenticated.value.session };
-    if (authenticated.session !== undefined) trail.session = authenticated.session;
     return { kind: "refused", response: await answer.denied(authenticated.denial) };
   } catch (thrown) {
     return { kind: "refused", response: await answer.thrown(thrown) };
