@@ -202,7 +202,9 @@ describe("policy", () => {
   test("check accepts the shipped and the operator's files, and names file and line of a fault", async () => {
     const place = freshPlace();
     const good = await json<{ ok: boolean; presets: { preset: string; ok: boolean }[] }>(place, ["policy", "check"]);
-    expect(good.presets.map(({ preset, ok }) => [preset, ok])).toEqual(["reader", "dev", "autonomous", "open"].map((name) => [name, true]));
+    expect(good.presets.map(({ preset, ok }) => [preset, ok])).toEqual(
+      ["reader", "dev", "autonomous", "meao", "brio", "open"].map((name) => [name, true]),
+    );
     place.put("config/policy/own.cedar", "forbid (principal, action, resource)\nwhen { resource.nonsense == 1 };\n");
     const bad = await handrail(place, ["policy", "check", "--preset", "dev"]);
     expect([bad.code, bad.stdout]).toEqual([1, expect.stringMatching(/^policy\/own\.cedar:\d+:\d+: .+\n[\s\S]*^dev: not valid$/m)]);
@@ -337,6 +339,7 @@ describe("setting up", () => {
       ["contained file access", "ok"],
       ["operator directory", "ok"],
       ["policies", "ok"],
+      ["sandbox", "ok"],
       ["capabilities", "ok"],
       ["trusted workspaces", "ok"],
       ["ledger and state", "ok"],

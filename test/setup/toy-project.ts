@@ -53,7 +53,7 @@ export function toyProject(): ToyProject {
     chmodSync(join(bin, name), 0o755);
   };
   program("npm", FAKE_NPM);
-  program("git", "#!/bin/sh\nexit 0\n");
+  for (const name of ["git", "bwrap", "nsenter", "socat"]) program(name, "#!/bin/sh\nexit 0\n");
   return {
     root,
     program,

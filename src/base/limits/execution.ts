@@ -30,3 +30,5 @@ export const EXEC_TIMEOUT_MS = 120_000;
 export const EXEC_KEPT_BYTES = 24_000;
 /** Directories with programs that the operator may show to commands. */
 export const SANDBOX_TOOLCHAINS_MAX = 64;
+/** Milliseconds that the command of `handrail doctor` may run. */
+export const DOCTOR_RUN_MS = 10_000;
