@@ -1,8 +1,9 @@
 /**
- * `npm run bench -- spine|surface|redact|redact-quality [--quick] [--json FILE] [--only ID]`: measures Handrail against a named peer for each figure,
+ * `npm run bench -- spine|surface|exec|redact|redact-quality [--quick] [--json FILE] [--only ID]`: measures Handrail against a named peer for each figure,
  * in turns, and prints the ratios.
  */
 import { writeFileSync } from "node:fs";
+import { measureCommands } from "./exec/commands.ts";
 import type { Row } from "./measure.ts";
 import { parseOptions } from "./options.ts";
 import { createPlayground } from "./playground.ts";
@@ -45,8 +46,10 @@ const REDACT = [
   { id: "redact", measure: measureRedactionSpeed },
   { id: "flow", measure: measureFlow },
 ] as const;
+/** What a sandboxed command costs. */
+const EXEC = [{ id: "exec", measure: measureCommands }] as const;
 const REDACT_QUALITY = [{ id: "quality", measure: measureRedactionQuality }] as const;
-const SUITES = { spine: SPINE, surface: SURFACE, redact: REDACT, "redact-quality": REDACT_QUALITY } as const;
+const SUITES = { spine: SPINE, surface: SURFACE, exec: EXEC, redact: REDACT, "redact-quality": REDACT_QUALITY } as const;
 
 try {
   const { suite, effort, json, only } = parseOptions(process.argv.slice(2));
