@@ -47,13 +47,15 @@ const REDACT = [
   { id: "redact", measure: measureRedactionSpeed },
   { id: "flow", measure: measureFlow },
 ] as const;
+/** What a sandboxed command costs. */
+const EXEC = [{ id: "exec", measure: measureCommands }] as const;
 const REDACT_QUALITY = [{ id: "quality", measure: measureRedactionQuality }] as const;
 /** What gates cost where nobody is asked, and what it costs to wait for people. */
 const GATES = [
   { id: "gates", measure: measureFreeGates },
   { id: "pending", measure: measurePending },
 ] as const;
-const SUITES = { spine: SPINE, surface: SURFACE, redact: REDACT, "redact-quality": REDACT_QUALITY, gates: GATES } as const;
+const SUITES = { spine: SPINE, surface: SURFACE, redact: REDACT, "redact-quality": REDACT_QUALITY, gates: GATES, exec: EXEC } as const;
 
 try {
   const { suite, effort, json, only } = parseOptions(process.argv.slice(2));

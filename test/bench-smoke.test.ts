@@ -36,6 +36,7 @@ const SUITES = [
       "stage-run",
     ],
   ],
+  ["exec", ["exec-true", "exec-twenty", "exec-output", "exec-memory"]],
   [
     "surface",
     [

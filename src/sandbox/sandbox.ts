@@ -155,7 +155,7 @@ export class Sandbox {
         },
         processor,
       );
-      const end = await runBwrap(plan, { program, ...identity }, output, signal, (processes) => group?.confine(processes));
+      const end = await runBwrap(plan, { program, ...identity }, output, signal, async (processes) => group?.confine(processes));
       const reached = await way?.close();
       return {
         ...end,

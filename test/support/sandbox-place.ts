@@ -105,7 +105,7 @@ export function newSandboxPlace(options: Partial<SandboxOptions> = {}): SandboxP
       const changed = without.plan ?? ((plan: SandboxPlan) => plan);
       const plan = changed(withoutFilter(planOf(request), without.filter === true));
       const signal = differences.signal ?? new AbortController().signal;
-      return collected((output) => runBwrap(plan, launchWithout(without), output, signal, () => undefined));
+      return collected((output) => runBwrap(plan, launchWithout(without), output, signal, async () => undefined));
     },
     close() {
       sandbox.close();

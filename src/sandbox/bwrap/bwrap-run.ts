@@ -44,7 +44,7 @@ export interface BwrapLaunch {
 }
 
 /** Called with the numbers of the processes before the command begins; what it throws ends the run. */
-export type Confine = (processes: readonly number[]) => void;
+export type Confine = (processes: readonly number[]) => Promise<void>;
 
 /**
  * Runs the plan.
@@ -78,6 +78,8 @@ class BwrapRun {
   readonly #timers: NodeJS.Timeout[] = [];
   #child: ChildProcess | undefined;
   #innerId: number | undefined;
+  /** The first process goes into its group while mounts are made: it takes the machine about as long. */
+  #confining: Promise<void> | undefined;
   #status = "";
   #message = "";
   #outputBytes = 0;
@@ -135,8 +137,8 @@ class BwrapRun {
       this.#listen(stdout.reader, this.#output.stdout);
       this.#listen(stderr.reader, (piece) => this.#onStderr(piece));
       const streams = child.stdio as unknown as readonly Readable[];
-      streams[DESCRIPTORS.status]?.on("data", (data: Buffer) => this.#onStatus(data));
-      streams[DESCRIPTORS.ready]?.on("data", (data: Buffer) => this.#onReady(data, () => this.#release(gateWrite, confine)));
+      streams[DESCRIPTORS.status]?.on("data", (data: Buffer) => this.#onStatus(data, confine));
+      streams[DESCRIPTORS.ready]?.on("data", (data: Buffer) => this.#onReady(data, () => void this.#release(gateWrite, confine)));
       streams[DESCRIPTORS.ready]?.once("close", () => this.#closeGate(gateWrite));
     } finally {
       for (const descriptor of handedOn) closeSync(descriptor);
@@ -189,11 +191,14 @@ class BwrapRun {
     if (this.#gateIsOpen) this.#output.stderr(piece);
   }
 
-  #onStatus(data: Buffer): void {
+  #onStatus(data: Buffer, confine: Confine): void {
     if (this.#status.length > SANDBOX_STATUS_CHARACTERS_MAX) return;
     this.#status += data.toString("latin1");
     const found = /"child-pid"\s*:\s*(\d+)/.exec(this.#status)?.[1];
-    if (found !== undefined) this.#innerId = Number(found);
+    if (found === undefined || this.#innerId !== undefined) return;
+    this.#innerId = Number(found);
+    this.#confining = confine([this.#innerId]);
+    this.#confining.catch(() => undefined); // told to whoever waits for it, before the command begins
   }
 
   /** The first line says that everything stands, the second that the command begins under its limits. */
@@ -204,18 +209,20 @@ class BwrapRun {
   }
 
   /** Everything that bounds the command stands: it may begin. */
-  #release(gate: number, confine: Confine): void {
+  async #release(gate: number, confine: Confine): Promise<void> {
     try {
       const inner = this.#innerId;
       assert(inner !== undefined, "bwrap names its first process before that speaks");
       const problem = mountProblem(this.#plan, readFileSync(`/proc/${inner}/mountinfo`, "utf8"));
       if (problem !== undefined) throw changedMeanwhile(problem);
-      confine([this.#child?.pid ?? 0, inner, ...childrenOf(inner)]);
+      await this.#confining;
+      await confine(childrenOf(inner)); // what was started before its parent was in
     } catch (error) {
       this.#failed(error);
       this.#closeGate(gate);
       return;
     }
+    if (this.#gateIsClosed) return; // it ended meanwhile
     this.#gateIsOpen = true;
     this.#timers.push(setTimeout(() => this.end("timeout"), this.#plan.limits.timeoutMs));
     if (this.#endedBy === undefined) writeSync(gate, "\n");

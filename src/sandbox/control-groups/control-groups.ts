@@ -5,14 +5,15 @@
  * cannot be given its limits confines nothing, and is not used: the run is then bounded process by process, and its record says so.
  */
 import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { SandboxLimits } from "../plan/plan.ts";
 import { CONTROLLERS, type ControlGroupLayout, type Controller, readLayout } from "./layout.ts";
 
 /** The group of one run. */
 export interface RunGroup {
-  /** Puts processes into the group; what they start is in it too. */
-  readonly confine: (processes: readonly number[]) => void;
+  /** Puts processes into the group; what they start from then on is in it too. The machine may take milliseconds for each. */
+  readonly confine: (processes: readonly number[]) => Promise<void>;
   /** Used by the run so far. */
   readonly usage: () => { readonly processorMs: number; readonly memoryBytesMax: number };
   /** Gives the group back, once nothing is in it. */
@@ -150,10 +151,12 @@ class Groups implements ControlGroups {
       }
     }
     return {
-      confine: (processes) => {
-        for (const [parent] of this.#kind.parents.entries()) {
-          for (const id of processes) writeFileSync(join(at(parent), "cgroup.procs"), String(id));
-        }
+      confine: async (processes) => {
+        const outside = processes.filter((id) => !this.#isIn(group, id));
+        const joining = this.#kind.parents.flatMap((_, parent) =>
+          outside.map((id) => writeFile(join(at(parent), "cgroup.procs"), String(id))),
+        );
+        await Promise.all(joining);
       },
       usage: () => this.#kind.usage(at),
       release: () => void this.#free.push(group),
@@ -171,6 +174,12 @@ class Groups implements ControlGroups {
       }
     }
     this.#free.length = 0;
+  }
+
+  /** Whether a process is in the group in all trees. */
+  #isIn(group: string, id: number): boolean {
+    const places = readFileSync(`/proc/${id}/cgroup`, "latin1").split("\n");
+    return places.filter((place) => place.endsWith(`/${group}`)).length >= this.#kind.parents.length;
   }
 
   #make(): string {
