@@ -3,6 +3,7 @@
  * in turns, and prints the ratios.
  */
 import { writeFileSync } from "node:fs";
+import { measureCommands } from "./exec/commands.ts";
 import { measureFreeGates } from "./gates/free.ts";
 import { measurePending } from "./gates/pending.ts";
 import type { Row } from "./measure.ts";
