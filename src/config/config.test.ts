@@ -13,6 +13,16 @@ test("an operator who wrote nothing gets the safe defaults", async () => {
     capabilities: {},
     limits: {},
     redaction: { rules: [], allow: [], environment: { secret: [], harmless: [] } },
+    sandbox: {
+      toolchains: [],
+      memory_mb: 512,
+      processes: 128,
+      processors: 1,
+      file_mb: 1024,
+      temporary_mb: 256,
+      open_files: 1024,
+      output_mb: 64,
+    },
     roles: ["dev", "sre", "release_manager", "product_owner"],
     workspaces: [],
   });

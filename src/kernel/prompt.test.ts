@@ -97,7 +97,7 @@ test("a danger pattern names the request and heads its risks", async () => {
   expect(await described(writeFile, { path: "a", content: "x" }, {}, rules)).toMatchObject({
     id: "write_file:danger",
     action: "dangerous_operation",
-    risks: ["the arguments match the danger pattern `DANGER:write_file:1`"],
+    risks: ["the call matches the danger rule `DANGER:write_file:1`"],
     details: { kind: "danger" },
   });
 });

@@ -65,7 +65,10 @@ describe("exit codes", () => {
       [["call", "read_file", "--json", "{"], /^handrail: --json cannot be used: not valid JSON$/],
       [["call", "read_file", "--json", "[1]"], /^handrail: --json must be a JSON object, such as /],
       [["call", "read_file", "--workspace", "nowhere"], /^handrail: the workspace `nowhere` does not exist; /],
-      [["call", "read_file", "--preset", "yolo"], /^handrail: there is no preset `yolo`; use one of reader, dev, autonomous, open$/],
+      [
+        ["call", "read_file", "--preset", "yolo"],
+        /^handrail: there is no preset `yolo`; use one of reader, dev, autonomous, meao, brio, open$/,
+      ],
       [["call", "read_file", "--role", "king"], /^handrail: the role `king` is not defined; /],
       [["sessions", "create", "--lifetime", "soon"], /^handrail: `soon` is not a duration; /],
       [["ledger", "tail", "-n", "0"], /^handrail: --count must be a whole number from 1, not `0`$/],

@@ -144,11 +144,15 @@ describe("the other variants", () => {
   });
 
   test.each([
-    ["shell_exec", { case: "shellExec", value: { command: "id" } }],
     ["git_op", { case: "gitOp", value: { operation: "STATUS" } }],
     ["inference", { case: "inference", value: { provider: "p", model: "m", promptHash: hash, maxTokens: 1n } }],
   ] satisfies [string, Variant][])("%s is answered: there is no such tool here", async (_, tool) => {
     expect(await failureOf(tool)).toEqual(["TOOL_SPEC_MISSING", "gates", "TOOL:unknown"]);
+  });
+
+  test("shell_exec is the tool `shell`", async () => {
+    const tool: Variant = { case: "shellExec", value: { command: "id" } };
+    expect(await failureOf(tool)).toEqual(["TOOL_APPROVAL_REQUIRED", "approval", "staged.shell"]);
   });
 
   test("CTR-0020: artifact_publish of content that is not stored fails, and succeeds once it is", async () => {

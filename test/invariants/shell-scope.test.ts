@@ -23,6 +23,7 @@ import { judgePlace } from "../../src/kernel/scope.ts";
 import { beginTrail, type Caller, type Trail } from "../../src/kernel/trail.ts";
 import type { WorkspacePath } from "../../src/model/access.ts";
 import type { Denial } from "../../src/model/decision.ts";
+import { NO_GATES } from "../../src/model/gates.ts";
 import { type Restriction, UNRESTRICTED_SCOPE } from "../../src/model/lease.ts";
 import type { Tool } from "../../src/model/tool.ts";
 import type { Workspace } from "../../src/model/workspace.ts";
@@ -265,6 +266,8 @@ async function agree(one: Case): Promise<void> {
     const workspace: Workspace = { serviceRoot: root, projectRoot: root, sharedPaths: [], zones };
     const scope = { ...UNRESTRICTED_SCOPE, readPaths: one.reads, writePaths: one.writes };
     const caller = {
+      armed: false,
+      gates: NO_GATES,
       session: { id: "ses", userId: "ada", agentId: "agent", role: "dev", serviceRoot: root, projectRoot: root, mode: "default" },
       lease: { id: "lease", scope, budget: {}, createdAtMs: 0, expiresAtMs: 1e15 },
       place: { workspace, disabledTools: new Set() },

@@ -24,6 +24,7 @@ const REASONS = [
   "session_frozen",
   "session_invalid",
   "session_revoked",
+  "shell_exec_denied",
   "skill_tool_constraint_failed",
   "skill_tool_input_invalid",
   "skill_tool_input_unreadable",

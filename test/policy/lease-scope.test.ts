@@ -69,7 +69,7 @@ describe("admitting", () => {
   });
 
   test("everything but paths is exact, or `*` for any", () => {
-    for (const dimension of LEASE_DIMENSIONS.filter((name) => !name.endsWith("Paths"))) {
+    for (const dimension of LEASE_DIMENSIONS.filter((name) => !name.endsWith("Paths") && name !== "hosts")) {
       expect(admitted([["read_file", "a*"]], ["read_file", "read_fil", "abc", "a*"], dimension)).toEqual(["read_file", "a*"]);
       expect(admitted([["*"]], ["read_file", "a/b", ""], dimension)).toEqual(["read_file", "a/b", ""]);
     }

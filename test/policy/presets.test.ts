@@ -64,7 +64,7 @@ function expected(preset: PresetName, role: string): readonly string[] {
   if (role === "product_owner") return lines.map(() => NOTHING);
   if (role === "guest") return preset === "open" ? lines : lines.map(() => NOTHING);
   if (role === "sre" && preset === "open") return lines.with(7, "ok ok - - -");
-  return role === "sre" && preset === "dev" ? lines.with(7, "arm+ask arm+ask - - -") : lines;
+  return role === "sre" && ["dev", "meao", "brio"].includes(preset) ? lines.with(7, "arm+ask arm+ask - - -") : lines;
 }
 
 describe("every role × zone × effect", () => {

@@ -198,10 +198,10 @@ git:branch git:merge git:rebase git:reset git:stash git:tag git:remote
   | ask dev.git-rewrite | = | = | - base.product-owner-changes-nothing | - DEFAULT_DENY
 shell
   on itself command own docs plans markdown protected
-  | stage dev.shell | = | = | - base.product-owner-changes-nothing | - DEFAULT_DENY
+  | stage staged.shell | = | = | - base.product-owner-changes-nothing | - DEFAULT_DENY
 shell
   on host
-  | ask+stage dev.shell-network | = | = | - base.product-owner-changes-nothing | - DEFAULT_DENY
+  | ask+stage staged.shell-network | = | = | - base.product-owner-changes-nothing | - DEFAULT_DENY
 run_test run_lint
   on itself command
   | ok dev.test-and-lint | = | = | - base.product-owner-changes-nothing | - DEFAULT_DENY

@@ -32,3 +32,5 @@ export const EXEC_KEPT_BYTES = 24_000;
 export const SANDBOX_TOOLCHAINS_MAX = 64;
 /** Milliseconds that the command of `handrail doctor` may run. */
 export const DOCTOR_RUN_MS = 10_000;
+/** Milliseconds within which the last process of a sandbox is gone after its command has ended: what does not react any more waits for a disk. */
+export const SANDBOX_END_MS = 5_000;

@@ -13,7 +13,7 @@ import { KILL_GRACE_MS, SANDBOX_MESSAGE_BYTES_MAX, SANDBOX_STATUS_CHARACTERS_MAX
 import { ToolFailure } from "../../model/failure.ts";
 import type { SandboxPlan } from "../plan/plan.ts";
 import { descriptorOf, keepDescriptors, openOutputPipe, openPipe } from "../run/pipes.ts";
-import { childrenOf, kill, terminate } from "../run/process-tree.ts";
+import { beginningOf, childrenOf, hasEnded, kill, terminate } from "../run/process-tree.ts";
 import { bwrapArguments, DESCRIPTORS, settingFiles } from "./bwrap-arguments.ts";
 import { mountProblem } from "./mount-check.ts";
 
@@ -78,6 +78,7 @@ class BwrapRun {
   readonly #timers: NodeJS.Timeout[] = [];
   #child: ChildProcess | undefined;
   #innerId: number | undefined;
+  #innerBeginning: string | undefined;
   /** The first process goes into its group while mounts are made: it takes the machine about as long. */
   #confining: Promise<void> | undefined;
   #status = "";
@@ -197,6 +198,7 @@ class BwrapRun {
     const found = /"child-pid"\s*:\s*(\d+)/.exec(this.#status)?.[1];
     if (found === undefined || this.#innerId !== undefined) return;
     this.#innerId = Number(found);
+    this.#innerBeginning = beginningOf(this.#innerId);
     this.#confining = confine([this.#innerId]);
     this.#confining.catch(() => undefined); // told to whoever waits for it, before the command begins
   }
@@ -245,6 +247,20 @@ class BwrapRun {
   #closed(): void {
     this.#open -= 1;
     if (this.#open > 0) return;
+    this.#whenNothingIsLeft().then(
+      () => this.#settle(),
+      (error: unknown) => this.#settled.reject(error),
+    );
+  }
+
+  /** bwrap says that the command has ended before the last processes of the namespace have. */
+  async #whenNothingIsLeft(): Promise<void> {
+    const inner = this.#innerId;
+    if (inner === undefined || this.#innerBeginning === undefined || (await hasEnded(inner, this.#innerBeginning))) return;
+    this.#problem ??= LEFT;
+  }
+
+  #settle(): void {
     const durationMs = performance.now() - this.#startedMs;
     const exitCode = /"exit-code"\s*:\s*(\d+)/.exec(this.#status)?.[1];
     const isEnded = (exitCode !== undefined && this.#lines > 1) || this.#endedBy !== undefined;
@@ -264,6 +280,12 @@ class BwrapRun {
     );
   }
 }
+
+const LEFT = new ToolFailure(
+  "OUTCOME_UNKNOWN",
+  "the command has ended, but something that it started has not",
+  "tell the operator; look at the state of the workspace before trying again",
+);
 
 const KILLED = new ToolFailure(
   "OUTCOME_UNKNOWN",

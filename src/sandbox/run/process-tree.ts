@@ -5,6 +5,8 @@
  * does that. Numbers of processes are used only while their bwrap is known to live, so that none is reused meanwhile.
  */
 import { readFileSync } from "node:fs";
+import { setTimeout as pause } from "node:timers/promises";
+import { SANDBOX_END_MS } from "../../base/limits.ts";
 
 /** The processes of a run as the machine numbers them. */
 export interface SandboxProcesses {
@@ -33,6 +35,35 @@ export function childrenOf(id: number): readonly number[] {
     return []; // it is gone, and they with it
   }
 }
+
+/** When a process began, by which it is told from a later one of the same number; `undefined` when it has ended. */
+export function beginningOf(id: number): string | undefined {
+  try {
+    // behind the name, which may hold anything, come the state and 18 other fields before the time
+    const [state = "", ...rest] = readFileSync(`/proc/${id}/stat`, "latin1")
+      .replace(/^.*\) /s, "")
+      .split(" ");
+    return state === "Z" || state === "X" ? undefined : rest[18];
+  } catch {
+    return undefined; // it is gone
+  }
+}
+
+/**
+ * Resolves once the process that began then has ended. The first process of a namespace ends after all others of it.
+ * @returns false when it has not after some seconds
+ */
+export async function hasEnded(id: number, beginning: string): Promise<boolean> {
+  const late = performance.now() + SANDBOX_END_MS;
+  for (let looks = 0; beginningOf(id) === beginning; looks += 1) {
+    if (performance.now() > late) return false;
+    // mostly it is a matter of microseconds
+    await (looks < LOOKS_AT_ONCE ? new Promise((resolve) => setImmediate(resolve)) : pause(1));
+  }
+  return true;
+}
+
+const LOOKS_AT_ONCE = 50;
 
 function signal(id: number, name: "SIGTERM" | "SIGKILL"): void {
   try {
