@@ -88,6 +88,7 @@ class BwrapRun {
   #gateIsOpen = false;
   #gateIsClosed = false;
   #endedBy: EndedBy | undefined;
+  #isKilled = false;
   #problem: unknown;
   /** Child and both streams. */
   #open = 3;
@@ -153,7 +154,7 @@ class BwrapRun {
     const processes = this.#processes();
     if (processes === undefined) return;
     if (by === "output") {
-      kill(processes);
+      this.#kill();
       return;
     }
     terminate(processes);
@@ -173,7 +174,9 @@ class BwrapRun {
 
   #kill(): void {
     const processes = this.#processes();
-    if (processes) kill(processes);
+    if (processes === undefined) return;
+    this.#isKilled = true;
+    kill(processes);
   }
 
   #listen(reader: Readable, take: (piece: Uint8Array) => void): void {
@@ -262,7 +265,8 @@ class BwrapRun {
 
   #settle(): void {
     const durationMs = performance.now() - this.#startedMs;
-    const exitCode = /"exit-code"\s*:\s*(\d+)/.exec(this.#status)?.[1];
+    // Of a command that was killed bwrap may or may not come to say something.
+    const exitCode = this.#isKilled ? undefined : /"exit-code"\s*:\s*(\d+)/.exec(this.#status)?.[1];
     const isEnded = (exitCode !== undefined && this.#lines > 1) || this.#endedBy !== undefined;
     if (this.#problem !== undefined) this.#settled.reject(this.#problem instanceof ToolFailure ? this.#problem : this.#unavailable());
     else if (!isEnded) this.#settled.reject(this.#child?.signalCode ? KILLED : this.#unavailable());
