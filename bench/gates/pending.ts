@@ -14,7 +14,9 @@ import type { Playground } from "../playground.ts";
 
 const PROGRAM = fileURLToPath(new URL("./waiting-kernel.ts", import.meta.url));
 const ANSWER_MS_MAX = 300_000;
+/** As many as may wait in one state directory. */
 const REQUESTS = { full: 10_000, quick: 60 } as const;
+const FIRST = 30;
 const WAITING = { full: 2000, quick: 60 } as const;
 
 /** The figures. */
@@ -34,14 +36,14 @@ interface Look {
 
 async function memory(playground: Playground, count: number): Promise<Row> {
   await using kernel = new WaitingKernel(playground, "pending-memory", 0);
-  await kernel.answer("fill 30");
+  await kernel.answer(`fill ${FIRST}`);
   const before = await kernel.look(" collected");
-  await kernel.answer(`fill ${count}`);
+  await kernel.answer(`fill ${count - FIRST}`);
   const { memoryMiB } = await kernel.look(" collected");
   const subject = {
     id: "pending-memory",
     what: `memory of a kernel after asking ${count.toLocaleString("en")} times, all of it unanswered`,
-    peer: "the same kernel after asking 30 times",
+    peer: `the same kernel after asking ${FIRST} times`,
     unit: "MiB",
     better: "lower",
   } as const;

@@ -13,7 +13,7 @@ import { KILL_GRACE_MS, SANDBOX_MESSAGE_BYTES_MAX, SANDBOX_STATUS_CHARACTERS_MAX
 import { ToolFailure } from "../../model/failure.ts";
 import type { SandboxPlan } from "../plan/plan.ts";
 import { descriptorOf, keepDescriptors, openOutputPipe, openPipe } from "../run/pipes.ts";
-import { beginningOf, childrenOf, hasEnded, kill, terminate } from "../run/process-tree.ts";
+import { beginningOf, childrenOf, isAlone, kill, terminate } from "../run/process-tree.ts";
 import { bwrapArguments, DESCRIPTORS, settingFiles } from "./bwrap-arguments.ts";
 import { mountProblem } from "./mount-check.ts";
 
@@ -259,7 +259,7 @@ class BwrapRun {
   /** bwrap says that the command has ended before the last processes of the namespace have. */
   async #whenNothingIsLeft(): Promise<void> {
     const inner = this.#innerId;
-    if (inner === undefined || this.#innerBeginning === undefined || (await hasEnded(inner, this.#innerBeginning))) return;
+    if (inner === undefined || this.#innerBeginning === undefined || (await isAlone(inner, this.#innerBeginning))) return;
     this.#problem ??= LEFT;
   }
 

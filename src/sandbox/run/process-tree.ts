@@ -50,12 +50,13 @@ export function beginningOf(id: number): string | undefined {
 }
 
 /**
- * Resolves once the process that began then has ended. The first process of a namespace ends after all others of it.
- * @returns false when it has not after some seconds
+ * Resolves once nothing is left of a namespace but its first process, which began then and is about to end. Whoever has lost its parent is a child of
+ * that one, and it ends after all others.
+ * @returns false when something is left after some seconds
  */
-export async function hasEnded(id: number, beginning: string): Promise<boolean> {
+export async function isAlone(id: number, beginning: string): Promise<boolean> {
   const late = performance.now() + SANDBOX_END_MS;
-  for (let looks = 0; beginningOf(id) === beginning; looks += 1) {
+  for (let looks = 0; childrenOf(id).length > 0 && beginningOf(id) === beginning; looks += 1) {
     if (performance.now() > late) return false;
     // mostly it is a matter of microseconds
     await (looks < LOOKS_AT_ONCE ? new Promise((resolve) => setImmediate(resolve)) : pause(1));
