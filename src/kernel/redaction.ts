@@ -179,7 +179,8 @@ export class CallRedaction {
 
   #text(text: string, { uncounted }: Measured, judge?: ValueJudge): string {
     const judged = judge?.(text);
-    if (judged === undefined && this.#clean.has(text)) return text;
+    // Only short texts are kept, and looking a long one up would read all of it.
+    if (judged === undefined && text.length <= NAME_CHARACTERS_MAX && this.#clean.has(text)) return text;
     const { text: shown, findings } = this.#redactor.redact(text, this.#secrets, judged);
     if (findings.length > 0) {
       if (!uncounted) this.take(findings);
