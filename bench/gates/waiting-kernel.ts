@@ -1,7 +1,7 @@
 /**
  * Program: a kernel in which calls wait for people, asked by a line on standard input, answering with one on standard output.
  *
- * `fill N` makes N calls that are asked about and answered at once, `wait N` such that wait. `look` answers the processor time (ms) and the
+ * `fill N` makes N calls that are asked about and answered at once, `plain N` such that nobody is asked about, `wait N` such that wait. `look` answers the processor time (ms) and the
  * memory (MiB) of this process, after collecting garbage with `look collected`. `one` makes one call and answers when it went on, by the
  * machine's monotonic clock (ns). `ring` answers when a change in a directory was noticed.
  */
@@ -31,7 +31,7 @@ function tokenOf(agent: number): Promise<string> {
   return tokens[agent];
 }
 
-async function ask(): Promise<{ readonly outcome: { readonly kind: string } }> {
+async function ask(isAsked = true): Promise<{ readonly outcome: { readonly kind: string } }> {
   calls += 1;
   const number = calls;
   const sessionToken = await tokenOf(Math.floor(number / CALLS_PER_AGENT));
@@ -41,20 +41,24 @@ async function ask(): Promise<{ readonly outcome: { readonly kind: string } }> {
       requestId: `bench-${number}`,
       sessionToken,
       tool: "write_file",
-      arguments: { path: "CLAUDE.md", content: `${number}\n` },
+      arguments: { path: isAsked ? "CLAUDE.md" : "plain.md", content: `${number}\n` },
     },
     new AbortController().signal,
   );
 }
 
+async function callMany(count: number, isAsked: boolean): Promise<string> {
+  for (let left = count; left > 0; left -= CALLS_AT_ONCE) {
+    const answered = await Promise.all(Array.from({ length: Math.min(left, CALLS_AT_ONCE) }, () => ask(isAsked)));
+    const unexpected = answered.find(({ outcome }) => outcome.kind !== (isAsked ? "denied" : "success"));
+    if (unexpected) throw new Error(`a call did not end as it should: ${JSON.stringify(unexpected)}`);
+  }
+  return "made";
+}
+
 const answers: Readonly<Record<string, (argument: string) => Promise<string>>> = {
-  async fill(argument) {
-    for (let left = Number(argument); left > 0; left -= CALLS_AT_ONCE) {
-      const answered = await Promise.all(Array.from({ length: Math.min(left, CALLS_AT_ONCE) }, () => ask()));
-      if (answered.some(({ outcome }) => outcome.kind !== "denied")) throw new Error("a call was not asked about");
-    }
-    return "filled";
-  },
+  fill: (argument) => callMany(Number(argument), true),
+  plain: (argument) => callMany(Number(argument), false),
   async wait(argument) {
     const count = Number(argument);
     for (let started = 0; started < count; started += 1) ask().catch((error: unknown) => process.stderr.write(`${String(error)}\n`));

@@ -57,6 +57,9 @@ export interface ApprovalsParts {
   readonly limits?: AskingLimits;
 }
 
+/** What lies beside a request. */
+type FoundDecision = "none" | "decided" | "forged";
+
 /** What came of asking. */
 export type Asked =
   | { readonly kind: "asked"; readonly approval: StoredApproval }
@@ -78,6 +81,7 @@ export class Approvals {
   /** Requests that the handler is being asked about. */
   readonly #inHand = new Set<string>();
   readonly #desk: InBandDesk;
+  readonly #reading = new Map<string, Promise<FoundDecision>>();
   #sweepAtMs = 0;
 
   constructor(parts: ApprovalsParts) {
@@ -285,8 +289,17 @@ export class Approvals {
     if ((await this.#readFile(approval)) === "forged") this.#waiting.end(ref, { kind: "forged" });
   }
 
-  /** Takes the decision that lies beside a request, if it counts. */
-  async #readFile(approval: StoredApproval): Promise<"none" | "decided" | "forged"> {
+  /** Takes the decision that lies beside a request, if it counts: once, however many notice it at the same time. */
+  #readFile(approval: StoredApproval): Promise<FoundDecision> {
+    const { ref } = approval;
+    const underWay = this.#reading.get(ref);
+    if (underWay !== undefined) return underWay;
+    const reading = this.#takeFile(approval).finally(() => this.#reading.delete(ref));
+    this.#reading.set(ref, reading);
+    return reading;
+  }
+
+  async #takeFile(approval: StoredApproval): Promise<FoundDecision> {
     const { decisions, clock } = this.#parts;
     const hash = hashOf(approval.ref);
     const found = await decisions.look(hash);
