@@ -117,7 +117,7 @@ test("the proxy's socket is no way round the proxy, and one command does not rea
   await internet.http("a.example", 80, (_, response) => response.end("from a"));
   const { egress, attempts } = wayTo("a.example:80");
   const command = `stat -c '%a %F' /run/egress.sock; ls /run; rm /run/egress.sock 2>/dev/null || echo stays; chmod 777 /run/egress.sock 2>/dev/null || echo kept
-    printf 'GET http://b.example/ HTTP/1.1\\r\\nHost: b.example\\r\\nConnection: close\\r\\n\\r\\n' | socat - UNIX-CONNECT:/run/egress.sock | head -1; ls /tmp`;
+    printf 'GET http://b.example/ HTTP/1.1\\r\\nHost: b.example\\r\\nConnection: close\\r\\n\\r\\n' | socat - UNIX-CONNECT:/run/egress.sock | head -1; ls /tmp | grep -i egress`;
   const ran = await place.run(command, { egress });
   expect(ran.stdout).toBe("600 socket\negress.sock\nstays\nkept\nHTTP/1.1 403 Forbidden\r\n");
   expect(brief(attempts)).toEqual([["b.example", 80, "request", "refused", "denied"]]);
