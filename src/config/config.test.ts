@@ -30,6 +30,10 @@ test("an operator who wrote nothing gets the safe defaults", async () => {
   expect(await parseSettings("# nothing\n", "handrail.yaml")).toEqual(defaultSettings());
 });
 
+test("the longest wait for a person is taken", async () => {
+  expect((await parseSettings("approvals:\n  wait_seconds: 45\n", "handrail.yaml")).approvals.wait_seconds).toBe(45);
+});
+
 test("what is written is taken", async () => {
   const text = "preset: reader\nalert:\n  violations_per_minute: 100\nworkspaces:\n  - path: /w\n    roles: [dev, sre]\n";
   const settings = await parseSettings(text, "handrail.yaml");
@@ -44,6 +48,7 @@ test.each([
   ["an unknown preset", "preset: lax\n", /preset/],
   ["a wrong type", "tools:\n  enabled: sometimes\n", /tools\.enabled/],
   ["a number out of range", "alert:\n  violations_per_minute: 0\n", /alert\.violations_per_minute/],
+  ["a wait that clients do not sit through", "approvals:\n  wait_seconds: 46\n", /approvals\.wait_seconds/],
   ["a relative workspace path", "workspaces:\n  - path: w\n", /workspaces\.0\.path/],
   ["a role with a strange name", "roles: ['a b']\n", /roles\.0/],
   ["a shared directory with wildcards", "files:\n  shared: ['lib/*']\n", /files\.shared\.0/],
