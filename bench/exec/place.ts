@@ -7,6 +7,7 @@ import { systemView } from "../../src/sandbox/host/system-view.ts";
 import { SANDBOX_USER_ID } from "../../src/sandbox/identity/identity.ts";
 import { planSandbox, type SandboxPlan } from "../../src/sandbox/plan/plan.ts";
 import type { Processor } from "../../src/sandbox/plan/syscall-numbers.ts";
+import { memoryFileOf } from "../../src/sandbox/run/memory-file.ts";
 import { descriptorOf } from "../../src/sandbox/run/pipes.ts";
 import { Sandbox, type SandboxLimits, type ScopeJudge } from "../../src/sandbox/sandbox.ts";
 import type { Playground } from "../playground.ts";
@@ -72,6 +73,7 @@ export function createExecPlace(playground: Playground): ExecPlace {
 /** bwrap with what the plan says, its gate open from the beginning. */
 function startRaw(plan: SandboxPlan, userId: number | undefined): ChildProcess {
   const accounts = settingFiles();
+  const { line, options } = bwrapArguments(plan);
   const nowhere = openSync("/dev/null", "r+");
   const carried: Record<keyof typeof DESCRIPTORS, number> = {
     seccomp: descriptorOf(plan.seccomp.bytes),
@@ -81,11 +83,12 @@ function startRaw(plan: SandboxPlan, userId: number | undefined): ChildProcess {
     passwd: descriptorOf(Buffer.from(accounts.passwd)),
     group: descriptorOf(Buffer.from(accounts.group)),
     hosts: descriptorOf(Buffer.from(accounts.hosts)),
+    options: memoryFileOf(options),
   };
   const inOrder = Object.entries(DESCRIPTORS)
     .sort(([, left], [, right]) => left - right)
     .map(([name]) => carried[name as keyof typeof DESCRIPTORS]);
-  const child = spawn("/usr/bin/bwrap", [...bwrapArguments(plan)], {
+  const child = spawn("/usr/bin/bwrap", [...line], {
     cwd: "/",
     env: { PATH: "/usr/bin:/bin" },
     stdio: ["ignore", "ignore", "inherit", ...inOrder],

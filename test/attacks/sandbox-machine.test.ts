@@ -63,6 +63,19 @@ test("the environment of whoever started the sandbox is not in it", async () => 
   expect({ defended, control }).toEqual({ defended: "0\n0", control: "1\n0" });
 });
 
+test("how the sandbox was started says nothing of the machine: neither its places nor the environment of others", async () => {
+  // a pattern that does not match itself: it stands on a line as well
+  const pattern = `${place.base.slice(0, -1)}[${place.base.slice(-1)}]`;
+  const looking = ["bash", "-c", "cat /proc/*/cmdline | tr '\\0' '\\n' | grep -c -E \"$1\"", "bash", pattern] as const;
+  const environment = { HANDRAIL_TEST_MARK: "secret" };
+  const named = { ...environment, SEEN_OUTSIDE: place.base };
+  expect((await place.run(looking, { environment: named })).stdout).toBe("0\n");
+  const control = await place.runWithout({ onLine: true }, looking, { environment: named });
+  expect(Number(control.stdout)).toBeGreaterThan(1); // the workspace's place, and the variable
+  // of the first process' environment nothing is left but where programs are looked for
+  expect((await place.run("tr '\\0' '\\n' </proc/1/environ | cut -d= -f1", { environment })).stdout).toBe("PATH\n");
+});
+
 test("descriptors that somebody left open in the kernel's process do not reach a command", async () => {
   const libc = koffi.load(null);
   const fcntl = libc.func("int fcntl(int descriptor, int command, int argument)");

@@ -6,6 +6,7 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DESCRIPTORS } from "../../src/sandbox/bwrap/bwrap-arguments.ts";
 import { runBwrap } from "../../src/sandbox/bwrap/bwrap-run.ts";
 import { systemView } from "../../src/sandbox/host/system-view.ts";
 import { workspaceTree } from "../../src/sandbox/host/workspace-tree.ts";
@@ -48,6 +49,8 @@ export interface Without {
   /** Arguments that are put before all others. */
   readonly added?: readonly string[];
   readonly filter?: true;
+  /** Options stand on bwrap's line. */
+  readonly onLine?: true;
   /** Put before bwrap. */
   readonly prefix?: readonly string[];
   readonly plan?: (plan: SandboxPlan) => SandboxPlan;
@@ -120,19 +123,30 @@ export function own(path: string): void {
 }
 
 /** Where a control starts bwrap: never as root, and with its arguments changed by a program that takes its place. */
-function launchWithout({ options = [], added = [], prefix = [] }: Without) {
+function launchWithout({ options = [], added = [], prefix = [], onLine }: Without) {
   const user = String(SANDBOX_USER_ID);
   const asUser = process.geteuid?.() === 0 ? ["setpriv", "--reuid", user, "--regid", user, "--clear-groups", "--"] : [];
-  const changes = ["perl", "-e", CHANGE_ARGUMENTS, "--", options.map((row) => row.join("\n")).join("\n\n"), added.join("\n")];
+  const changes = [
+    "perl",
+    "-e",
+    CHANGE_ARGUMENTS,
+    "--",
+    onLine ? "1" : "",
+    options.map((row) => row.join("\n")).join("\n\n"),
+    added.join("\n"),
+  ];
   const runAs = asUser.length > 0 ? { userId: SANDBOX_USER_ID, groupId: SANDBOX_USER_ID } : undefined;
   return { program: "/usr/bin/bwrap", prefix: [...asUser, ...prefix, ...changes], runAs };
 }
 
-const CHANGE_ARGUMENTS = `$^F = 99; my ($gone, $new, $program, @all) = @ARGV; my @rows = map { [split /\\n/] } split /\\n\\n/, $gone;
+const CHANGE_ARGUMENTS = `use POSIX (); $^F = 99; my ($shown, $gone, $new, $program, @line) = @ARGV; my @rows = map { [split /\\n/] } split /\\n\\n/, $gone;
+open(my $given, "<&=", ${DESCRIPTORS.options}) or die; my @all = do { local $/ = "\\0"; map { chomp; $_ } <$given> };
 for my $row (@rows) { my $found;
   for my $at (0 .. $#all) { if (join("\\n", @all[$at .. $at + $#$row]) eq join("\\n", @$row)) { splice @all, $at, scalar @$row; $found = 1; last } }
   die "no such arguments: @$row\\n" unless $found }
-exec $program, split(/\\n/, $new), @all`;
+exec $program, split(/\\n/, $new), @all, splice(@line, 2) if $shown;
+open(my $told, "+>", undef) or die; print $told map { "$_\\0" } split(/\\n/, $new), @all; $told->flush; sysseek($told, 0, 0); POSIX::dup2(fileno $told, ${DESCRIPTORS.options});
+exec $program, @line`;
 
 /** Allows everything: one instruction. */
 const ALLOW_ALL = Uint8Array.of(0x06, 0, 0, 0, 0, 0, 0xff, 0x7f);

@@ -1,12 +1,14 @@
 /**
  * A plan as arguments of `bwrap`. Pure.
  *
+ * What names the machine's places and the environment goes in by a descriptor: the command could read the line that started its first process.
  * INVARIANT: namespaces of every kind are new, nested ones cannot be made, no capability is left, and the outermost directory is read only.
  */
+import { ToolFailure } from "../../model/failure.ts";
 import { INSIDE_PROXY_PORT, INSIDE_PROXY_SOCKET, INSIDE_USER, type SandboxMount, type SandboxPlan } from "../plan/plan.ts";
 
 /** Descriptors that a run of bwrap inherits, by what they carry. */
-export const DESCRIPTORS = { seccomp: 3, status: 4, gate: 5, ready: 6, passwd: 7, group: 8, hosts: 9 } as const;
+export const DESCRIPTORS = { seccomp: 3, status: 4, gate: 5, ready: 6, passwd: 7, group: 8, hosts: 9, options: 10 } as const;
 
 /** Namespaces that are new in every run, as evidence names them. */
 export const NEW_NAMESPACES = ["user", "mount", "pid", "network", "ipc", "uts", "cgroup"] as const;
@@ -22,8 +24,34 @@ const ISOLATION = [
   "ALL",
 ];
 
-/** Arguments after the program's name. */
-export function bwrapArguments(plan: SandboxPlan): readonly string[] {
+/** More are refused by bwrap, which counts those on its line and those by descriptor together. */
+const ARGUMENTS_MAX = 9000;
+
+/** How bwrap is told of a plan. */
+export interface BwrapArguments {
+  /** After the program's name: where the options are, and the command. */
+  readonly line: readonly string[];
+  /** What is read from the descriptor for options. */
+  readonly options: Uint8Array;
+}
+
+/**
+ * Arguments for `plan`.
+ * @throws ToolFailure SANDBOX_UNAVAILABLE when they are too many
+ */
+export function bwrapArguments(plan: SandboxPlan): BwrapArguments {
+  const options = optionsOf(plan);
+  const line = ["--args", String(DESCRIPTORS.options), "--", ...started(plan)];
+  if (options.length + line.length < ARGUMENTS_MAX) return { line, options: Buffer.from(options.map((each) => `${each}\0`).join("")) };
+  throw new ToolFailure(
+    "SANDBOX_UNAVAILABLE",
+    "the scope needs more mounts than a command can be given; the command did not run",
+    "ask the operator for a simpler scope or a smaller workspace",
+  );
+}
+
+/** The options, in the order in which bwrap goes about them. */
+function optionsOf(plan: SandboxPlan): readonly string[] {
   const id = String(INSIDE_USER.id);
   const { temporaryBytesMax } = plan.limits;
   return [
@@ -39,8 +67,6 @@ export function bwrapArguments(plan: SandboxPlan): readonly string[] {
     ...["--remount-ro", "/", "--chdir", plan.workDir, "--clearenv"],
     ...Object.entries(plan.environment).flatMap(([name, value]) => ["--setenv", name, value]),
     ...["--seccomp", String(DESCRIPTORS.seccomp), "--json-status-fd", String(DESCRIPTORS.status)],
-    "--",
-    ...started(plan),
   ];
 }
 

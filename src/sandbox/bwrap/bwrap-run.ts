@@ -12,6 +12,7 @@ import { assert } from "../../base/errors.ts";
 import { KILL_GRACE_MS, SANDBOX_MESSAGE_BYTES_MAX, SANDBOX_STATUS_CHARACTERS_MAX } from "../../base/limits.ts";
 import { ToolFailure } from "../../model/failure.ts";
 import type { SandboxPlan } from "../plan/plan.ts";
+import { memoryFileOf } from "../run/memory-file.ts";
 import { descriptorOf, keepDescriptors, openOutputPipe, openPipe } from "../run/pipes.ts";
 import { beginningOf, childrenOf, isAlone, kill, terminate } from "../run/process-tree.ts";
 import { bwrapArguments, DESCRIPTORS, settingFiles } from "./bwrap-arguments.ts";
@@ -105,6 +106,7 @@ class BwrapRun {
   start(launch: BwrapLaunch, confine: Confine): void {
     const { runAs } = launch;
     const files = settingFiles();
+    const told = bwrapArguments(this.#plan);
     const handedOn: number[] = [];
     const keep = (descriptor: number): number => {
       handedOn.push(descriptor);
@@ -124,8 +126,9 @@ class BwrapRun {
         keep(descriptorOf(Buffer.from(files.passwd))),
         keep(descriptorOf(Buffer.from(files.group))),
         keep(descriptorOf(Buffer.from(files.hosts))),
+        keep(memoryFileOf(told.options)),
       ];
-      const [program = launch.program, ...rest] = [...launch.prefix, launch.program, ...bwrapArguments(this.#plan)];
+      const [program = launch.program, ...rest] = [...launch.prefix, launch.program, ...told.line];
       keepDescriptors();
       const child = spawn(program, rest, {
         cwd: "/",

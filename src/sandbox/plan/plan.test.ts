@@ -69,8 +69,9 @@ test("every processor gets its own filter", () => {
 });
 
 test("bwrap is told to isolate everything, to show only what is planned, and to keep its order", () => {
-  const all = bwrapArguments(planSandbox(REQUEST, "x64"));
-  const options = all.slice(0, all.indexOf("--"));
+  const plan = planSandbox(REQUEST, "x64");
+  const { line, options: given } = bwrapArguments(plan);
+  const options = Buffer.from(given).toString().split("\0");
   for (const option of ["--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent", "--new-session", "--clearenv"]) {
     expect(options).toContain(option);
   }
@@ -78,5 +79,15 @@ test("bwrap is told to isolate everything, to show only what is planned, and to 
   const places = ["/usr", "/workspace", "/workspace/secrets", "/workspace/.env", "/"].map((target) => options.indexOf(target));
   expect(places).toEqual([...places].sort((left, right) => left - right));
   expect(options).not.toContain("--share-net");
-  expect(all.slice(-1)).toEqual(["true"]);
+  expect(line.slice(0, 3)).toEqual(["--args", "10", "--"]);
+  expect(line.slice(-1)).toEqual(["true"]);
+});
+
+test("more mounts than bwrap takes are refused before it is started", () => {
+  const many = (count: number): SandboxRequest => ({
+    ...REQUEST,
+    workspace: Array.from({ length: count }, (_, index) => ({ kind: "hide_file", target: `/workspace/${index}` })),
+  });
+  expect(bwrapArguments(planSandbox(many(2900), "x64")).options.length).toBeGreaterThan(0);
+  expect(() => bwrapArguments(planSandbox(many(3000), "x64"))).toThrow("more mounts");
 });
