@@ -4,22 +4,25 @@
  * Decides how a run is contained on this machine; what it may reach is decided before, and handed in as a judge. INVARIANT: no run without all that the
  * plan says; what cannot be enforced refuses the command.
  */
-import { accessSync, constants } from "node:fs";
 import { SANDBOX_ASKED_BYTES_MAX, SANDBOX_RESERVED_BYTES, SANDBOX_RUNS_MAX } from "../base/limits.ts";
 import type { ExecEnforcement } from "../model/exec.ts";
 import { ToolFailure } from "../model/failure.ts";
-import { NEW_NAMESPACES, SOCAT } from "./bwrap/bwrap-arguments.ts";
-import { type RunEnd, type RunOutput, runBwrap } from "./bwrap/bwrap-run.ts";
+import type { Backend } from "./backend.ts";
+import { bwrapBackend } from "./bwrap/bwrap-backend.ts";
 import { type ControlGroups, openControlGroups, type RunGroup } from "./control-groups/control-groups.ts";
+import { isProgram, missingProgram } from "./host/programs.ts";
 import { requireProgram, type SystemView, systemView } from "./host/system-view.ts";
 import { workspaceTree } from "./host/workspace-tree.ts";
 import { Identities, type Identity } from "./identity/identity.ts";
 import type { EgressNetwork } from "./net/admission.ts";
 import type { EgressTotals } from "./net/attempt.ts";
 import { Egress, type EgressGrant } from "./net/egress.ts";
-import { planSandbox, type SandboxLimits } from "./plan/plan.ts";
+import { NEW_NAMESPACES, planSandbox, type SandboxLimits } from "./plan/plan.ts";
 import { PROCESSORS, type Processor } from "./plan/syscall-numbers.ts";
 import { type ScopeJudge, unexpected, workspaceMounts } from "./plan/workspace-mounts.ts";
+import { SOCAT } from "./run/beginning.ts";
+import type { RunEnd, RunOutput } from "./run/launch.ts";
+import { superviseRun } from "./run/supervised-run.ts";
 
 export { SANDBOX_USER_ID } from "./identity/identity.ts";
 export type { EgressVerdict } from "./net/admission.ts";
@@ -77,6 +80,7 @@ export interface SandboxDiagnosis {
 /** The sandbox of one kernel. */
 export class Sandbox {
   readonly #options: SandboxOptions;
+  readonly #backend: Backend;
   readonly #identities: Identities;
   readonly #egress: Egress;
   #groups: ControlGroups | { readonly problem: string } | undefined;
@@ -85,6 +89,7 @@ export class Sandbox {
 
   constructor(options: SandboxOptions) {
     this.#options = options;
+    this.#backend = bwrapBackend(options.programs);
     this.#identities = new Identities(options.userId);
     this.#egress = new Egress(options.network);
   }
@@ -94,14 +99,14 @@ export class Sandbox {
    * @throws ToolFailure SANDBOX_UNAVAILABLE or RESOURCE_BUSY when it did not run; OUTCOME_UNKNOWN when the sandbox was killed from outside
    */
   async run(wanted: SandboxRun, output: RunOutput, signal: AbortSignal): Promise<SandboxEnd> {
-    const program = requireBwrap(this.#options.programs);
+    this.#backend.require();
     const processor = requireProcessor();
     if (wanted.egress !== undefined) requireSocat();
     if (this.#running >= SANDBOX_RUNS_MAX) throw tooManyRuns();
     this.#running += 1;
     try {
       const identity = await this.#identities.of(wanted.root);
-      return await this.#runAs(identity, program, processor, wanted, output, signal);
+      return await this.#runAs(identity, processor, wanted, output, signal);
     } finally {
       this.#running -= 1;
     }
@@ -112,7 +117,7 @@ export class Sandbox {
     const groups = this.#controlGroups();
     const own = process.geteuid?.() ?? 0;
     return {
-      bwrap: findBwrap(this.#options.programs),
+      bwrap: this.#backend.find(),
       controlGroups: "problem" in groups ? groups : groups.version,
       runsAs: own === 0 ? this.#options.userId : own,
     };
@@ -122,17 +127,11 @@ export class Sandbox {
   close(): void {
     this.#identities.close();
     this.#egress.close();
+    this.#backend.close();
     if (this.#groups !== undefined && "close" in this.#groups) this.#groups.close();
   }
 
-  async #runAs(
-    identity: Identity,
-    program: string,
-    processor: Processor,
-    wanted: SandboxRun,
-    output: RunOutput,
-    signal: AbortSignal,
-  ): Promise<SandboxEnd> {
+  async #runAs(identity: Identity, processor: Processor, wanted: SandboxRun, output: RunOutput, signal: AbortSignal): Promise<SandboxEnd> {
     const { root, judge, limits, environment, egress, ...rest } = wanted;
     const tree = workspaceTree(root);
     const { mounts, standing } = workspaceMounts(identity.source, tree, judge);
@@ -155,7 +154,9 @@ export class Sandbox {
         },
         processor,
       );
-      const end = await runBwrap(plan, { program, ...identity }, output, signal, async (processes) => group?.confine(processes));
+      const launch = await this.#backend.launch(plan, identity);
+      const confine = async (processes: readonly number[]) => group?.confine(processes);
+      const end = await superviseRun(launch, { limits, output, signal, confine });
       const reached = await way?.close();
       return {
         ...end,
@@ -163,7 +164,7 @@ export class Sandbox {
         ...(group && { usage: group.usage() }),
         ...(reached && { egress: reached }),
         enforced: {
-          backend: "bwrap",
+          backend: this.#backend.name,
           namespaces: NEW_NAMESPACES,
           seccomp: plan.seccomp.digest,
           memory: group ? "cgroup" : "rlimit",
@@ -188,37 +189,12 @@ export class Sandbox {
   }
 }
 
-const BWRAP = ["/usr/bin/bwrap", "/usr/local/bin/bwrap"];
-
-function findBwrap(programs: readonly string[] = BWRAP): string | undefined {
-  return programs.find(isProgram);
-}
-
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false; // it is not there
-  }
-}
-
-function requireBwrap(programs: readonly string[] | undefined): string {
-  const found = findBwrap(programs);
-  if (found !== undefined) return found;
-  throw new ToolFailure(
-    "SANDBOX_UNAVAILABLE",
-    "commands cannot be contained here, because bubblewrap is not installed; the command did not run",
-    "ask the operator to install it, for instance with `apt-get install bubblewrap`",
-  );
-}
-
 function requireSocat(): void {
   if (isProgram(SOCAT)) return;
-  throw new ToolFailure(
-    "SANDBOX_UNAVAILABLE",
-    "a command cannot have a way to the network here, because socat is not installed; the command did not run",
-    "ask the operator to install it, for instance with `apt-get install socat`, or run the command without the network",
+  throw missingProgram(
+    "a command cannot have a way to the network here, because socat is not installed",
+    "socat",
+    ", or run the command without the network",
   );
 }
 

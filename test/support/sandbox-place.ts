@@ -7,13 +7,14 @@ import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, readFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DESCRIPTORS } from "../../src/sandbox/bwrap/bwrap-arguments.ts";
-import { runBwrap } from "../../src/sandbox/bwrap/bwrap-run.ts";
+import { bwrapLaunch } from "../../src/sandbox/bwrap/bwrap-backend.ts";
 import { systemView } from "../../src/sandbox/host/system-view.ts";
 import { workspaceTree } from "../../src/sandbox/host/workspace-tree.ts";
 import { SANDBOX_USER_ID } from "../../src/sandbox/identity/identity.ts";
 import { planSandbox, type SandboxPlan } from "../../src/sandbox/plan/plan.ts";
 import type { Processor } from "../../src/sandbox/plan/syscall-numbers.ts";
 import { type ScopeJudge, workspaceMounts } from "../../src/sandbox/plan/workspace-mounts.ts";
+import { superviseRun } from "../../src/sandbox/run/supervised-run.ts";
 import { type EgressGrant, Sandbox, type SandboxEnd, type SandboxLimits, type SandboxOptions } from "../../src/sandbox/sandbox.ts";
 
 /** Limits that a test's command stays well below unless it is about them. */
@@ -108,7 +109,8 @@ export function newSandboxPlace(options: Partial<SandboxOptions> = {}): SandboxP
       const changed = without.plan ?? ((plan: SandboxPlan) => plan);
       const plan = changed(withoutFilter(planOf(request), without.filter === true));
       const signal = differences.signal ?? new AbortController().signal;
-      return collected((output) => runBwrap(plan, launchWithout(without), output, signal, async () => undefined));
+      const launch = bwrapLaunch(plan, launchWithout(without));
+      return collected((output) => superviseRun(launch, { limits: plan.limits, output, signal, confine: async () => undefined }));
     },
     close() {
       sandbox.close();

@@ -16,6 +16,9 @@ export const INSIDE_PROXY_SOCKET = "/run/egress.sock";
 /** The port inside at which programs find the egress proxy. */
 export const INSIDE_PROXY_PORT = 3128;
 
+/** Namespaces that are new in every run, as evidence names them. */
+export const NEW_NAMESPACES = ["user", "mount", "pid", "network", "ipc", "uts", "cgroup"] as const;
+
 /** One mount. Sources are absolute paths of the machine, targets absolute paths inside. */
 export type SandboxMount =
   | { readonly kind: "writable" | "read_only"; readonly source: string; readonly target: string }

@@ -2,27 +2,20 @@
  * Ends everything that runs in a sandbox: first asks, then kills.
  *
  * INVARIANT: killing the first process of a process namespace ends all that are in it, whatever they ignore or have become; the machine's kernel
- * does that. Numbers of processes are used only while their bwrap is known to live, so that none is reused meanwhile.
+ * does that. Numbers of processes are used only while the program that started them is known to live, so that none is reused meanwhile.
  */
 import { readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { SANDBOX_END_MS } from "../../base/limits.ts";
-
-/** The processes of a run as the machine numbers them. */
-export interface SandboxProcesses {
-  /** bwrap itself. */
-  readonly outerId: number;
-  /** The first process of the namespace, once it is there. */
-  readonly innerId: number | undefined;
-}
+import type { RunProcesses } from "./launch.ts";
 
 /** Asks the command to end. */
-export function terminate({ innerId }: SandboxProcesses): void {
+export function terminate({ innerId }: RunProcesses): void {
   for (const id of innerId === undefined ? [] : childrenOf(innerId)) signal(id, "SIGTERM");
 }
 
 /** Kills everything. */
-export function kill({ outerId, innerId }: SandboxProcesses): void {
+export function kill({ outerId, innerId }: RunProcesses): void {
   if (innerId !== undefined) signal(innerId, "SIGKILL");
   signal(outerId, "SIGKILL");
 }

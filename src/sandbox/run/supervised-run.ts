@@ -1,68 +1,38 @@
 /**
- * One run of `bwrap`: started, watched, ended.
+ * One run, started by a backend: watched, bounded in time and output, ended.
  *
- * It trusts bwrap's status, not its exit code: a run whose command ended is one for which bwrap says so. INVARIANTS: nothing of the kernel's
+ * It trusts what the backend's program says of the command's end, not that program's exit code. INVARIANTS: nothing of the kernel's
  * environment or descriptors goes in; the command does not begin before everything that bounds it stands; when the promise is settled, no
  * process of the run is left.
  */
 import { type ChildProcess, spawn } from "node:child_process";
-import { closeSync, readFileSync, writeSync } from "node:fs";
+import { closeSync, writeSync } from "node:fs";
 import type { Readable } from "node:stream";
-import { assert } from "../../base/errors.ts";
 import { KILL_GRACE_MS, SANDBOX_MESSAGE_BYTES_MAX, SANDBOX_STATUS_CHARACTERS_MAX } from "../../base/limits.ts";
 import { ToolFailure } from "../../model/failure.ts";
-import type { SandboxPlan } from "../plan/plan.ts";
-import { memoryFileOf } from "../run/memory-file.ts";
-import { descriptorOf, keepDescriptors, openOutputPipe, openPipe } from "../run/pipes.ts";
-import { beginningOf, childrenOf, isAlone, kill, terminate } from "../run/process-tree.ts";
-import { bwrapArguments, DESCRIPTORS, settingFiles } from "./bwrap-arguments.ts";
-import { mountProblem } from "./mount-check.ts";
+import type { SandboxLimits } from "../plan/plan.ts";
+import type { Carried, Confine, EndedBy, Launch, RunEnd, RunOutput } from "./launch.ts";
+import { keepDescriptors, openOutputPipe, openPipe } from "./pipes.ts";
+import { beginningOf, childrenOf, isAlone } from "./process-tree.ts";
 
-/** Why a run was ended from outside. */
-export type EndedBy = "timeout" | "output" | "cancelled";
-
-/** What came of a run whose command was started. */
-export interface RunEnd {
-  /** The command's; 128 and a signal's number where a signal ended it. */
-  readonly exitCode: number | undefined;
-  readonly endedBy: EndedBy | undefined;
-  readonly durationMs: number;
+/** What bounds a run from outside. */
+export interface Supervision {
+  readonly limits: Pick<SandboxLimits, "timeoutMs" | "outputBytesMax">;
+  readonly output: RunOutput;
+  readonly signal: AbortSignal;
+  readonly confine: Confine;
 }
-
-/** Where the command's output goes; must not throw. */
-export interface RunOutput {
-  readonly stdout: (piece: Uint8Array) => void;
-  readonly stderr: (piece: Uint8Array) => void;
-}
-
-/** How bwrap is started on this machine. */
-export interface BwrapLaunch {
-  readonly program: string;
-  /** Put before the program: how another view of the file system is entered. */
-  readonly prefix: readonly string[];
-  /** The user that bwrap runs as, where that is not the kernel's own. */
-  readonly runAs: { readonly userId: number; readonly groupId: number } | undefined;
-}
-
-/** Called with the numbers of the processes before the command begins; what it throws ends the run. */
-export type Confine = (processes: readonly number[]) => Promise<void>;
 
 /**
- * Runs the plan.
+ * Runs what `launch` starts.
  * @throws ToolFailure SANDBOX_UNAVAILABLE when the sandbox could not be made; the command did not run
  */
-export async function runBwrap(
-  plan: SandboxPlan,
-  launch: BwrapLaunch,
-  output: RunOutput,
-  signal: AbortSignal,
-  confine: Confine,
-): Promise<RunEnd> {
+export async function superviseRun(launch: Launch, { limits, output, signal, confine }: Supervision): Promise<RunEnd> {
   signal.throwIfAborted();
-  const run = new BwrapRun(plan, output);
+  const run = new SupervisedRun(launch, limits, output);
   const abort = () => run.end("cancelled");
   try {
-    run.start(launch, confine);
+    run.start(confine);
     signal.addEventListener("abort", abort, { once: true });
     return await run.ended;
   } finally {
@@ -71,8 +41,9 @@ export async function runBwrap(
   }
 }
 
-class BwrapRun {
-  readonly #plan: SandboxPlan;
+class SupervisedRun {
+  readonly #launch: Launch;
+  readonly #limits: Supervision["limits"];
   readonly #output: RunOutput;
   readonly #settled = Promise.withResolvers<RunEnd>();
   readonly #startedMs = performance.now();
@@ -82,20 +53,23 @@ class BwrapRun {
   #innerBeginning: string | undefined;
   /** The first process goes into its group while mounts are made: it takes the machine about as long. */
   #confining: Promise<void> | undefined;
-  #status = "";
+  #said = { status: "", ready: "" };
   #message = "";
   #outputBytes = 0;
-  #lines = 0;
+  #isReleased = false;
   #gateIsOpen = false;
-  #gateIsClosed = false;
+  /** Ends of pipes that the run waits at or lives by. */
+  #gate: number | undefined;
+  #held: number | undefined;
   #endedBy: EndedBy | undefined;
   #isKilled = false;
   #problem: unknown;
   /** Child and both streams. */
   #open = 3;
 
-  constructor(plan: SandboxPlan, output: RunOutput) {
-    this.#plan = plan;
+  constructor(launch: Launch, limits: Supervision["limits"], output: RunOutput) {
+    this.#launch = launch;
+    this.#limits = limits;
     this.#output = output;
   }
 
@@ -103,48 +77,44 @@ class BwrapRun {
     return this.#settled.promise;
   }
 
-  start(launch: BwrapLaunch, confine: Confine): void {
-    const { runAs } = launch;
-    const files = settingFiles();
-    const told = bwrapArguments(this.#plan);
+  start(confine: Confine): void {
+    const { command, owner, runAs, descriptors } = this.#launch;
     const handedOn: number[] = [];
     const keep = (descriptor: number): number => {
       handedOn.push(descriptor);
       return descriptor;
     };
     try {
-      const stdout = openOutputPipe(runAs);
+      const stdout = openOutputPipe(owner);
       keep(stdout.write);
-      const stderr = openOutputPipe(runAs);
+      const stderr = openOutputPipe(owner);
       keep(stderr.write);
-      const [gateRead, gateWrite] = openPipe();
-      const inherited = [
-        keep(descriptorOf(this.#plan.seccomp.bytes)),
-        "pipe" as const,
-        keep(gateRead),
-        "pipe" as const,
-        keep(descriptorOf(Buffer.from(files.passwd))),
-        keep(descriptorOf(Buffer.from(files.group))),
-        keep(descriptorOf(Buffer.from(files.hosts))),
-        keep(memoryFileOf(told.options)),
-      ];
-      const [program = launch.program, ...rest] = [...launch.prefix, launch.program, ...told.line];
+      const inherited = descriptors.map((carried) => {
+        if (carried === "status" || carried === "ready") return "pipe" as const;
+        if (typeof carried === "object") return keep(carried.opened());
+        const [read, write] = openPipe();
+        if (carried === "gate") this.#gate = write;
+        else this.#held = write;
+        return keep(read);
+      });
       keepDescriptors();
+      const [program, ...rest] = command;
       const child = spawn(program, rest, {
         cwd: "/",
         env: { PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" },
         stdio: ["ignore", stdout.write, stderr.write, ...inherited],
-        ...(runAs && launch.prefix.length === 0 && { uid: runAs.userId, gid: runAs.groupId }),
+        ...(runAs && { uid: runAs.userId, gid: runAs.groupId }),
       });
       this.#child = child;
       child.once("error", (error) => this.#failed(error));
       child.once("exit", () => this.#closed());
       this.#listen(stdout.reader, this.#output.stdout);
       this.#listen(stderr.reader, (piece) => this.#onStderr(piece));
-      const streams = child.stdio as unknown as readonly Readable[];
-      streams[DESCRIPTORS.status]?.on("data", (data: Buffer) => this.#onStatus(data, confine));
-      streams[DESCRIPTORS.ready]?.on("data", (data: Buffer) => this.#onReady(data, () => void this.#release(gateWrite, confine)));
-      streams[DESCRIPTORS.ready]?.once("close", () => this.#closeGate(gateWrite));
+      const stream = (carried: Carried) => (child.stdio as unknown as readonly Readable[])[3 + descriptors.indexOf(carried)];
+      stream("ready")?.once("close", () => this.#letGo());
+      for (const name of ["status", "ready"] as const) {
+        if (descriptors.includes(name)) stream(name)?.on("data", (data: Buffer) => this.#onSaid(name, data, confine));
+      }
     } finally {
       for (const descriptor of handedOn) closeSync(descriptor);
     }
@@ -160,12 +130,13 @@ class BwrapRun {
       this.#kill();
       return;
     }
-    terminate(processes);
+    this.#launch.terminate(processes);
     this.#timers.push(setTimeout(() => this.#kill(), KILL_GRACE_MS));
   }
 
   dispose(): void {
     for (const timer of this.#timers) clearTimeout(timer);
+    this.#letGo();
   }
 
   #processes() {
@@ -179,13 +150,14 @@ class BwrapRun {
     const processes = this.#processes();
     if (processes === undefined) return;
     this.#isKilled = true;
-    kill(processes);
+    this.#launch.kill(processes);
+    this.#letGo();
   }
 
   #listen(reader: Readable, take: (piece: Uint8Array) => void): void {
     reader.on("data", (piece: Buffer) => {
       this.#outputBytes += piece.length;
-      if (this.#outputBytes > this.#plan.limits.outputBytesMax) this.end("output");
+      if (this.#outputBytes > this.#limits.outputBytesMax) this.end("output");
       take(piece);
     });
     reader.once("error", (error) => this.#failed(error));
@@ -193,55 +165,61 @@ class BwrapRun {
   }
 
   #onStderr(piece: Uint8Array): void {
-    // if the command does not come to run, it is bwrap that speaks
+    // if the command does not come to run, it is the backend's program that speaks
     if (this.#message.length < SANDBOX_MESSAGE_BYTES_MAX) this.#message += Buffer.from(piece).toString("latin1");
     if (this.#gateIsOpen) this.#output.stderr(piece);
   }
 
-  #onStatus(data: Buffer, confine: Confine): void {
-    if (this.#status.length > SANDBOX_STATUS_CHARACTERS_MAX) return;
-    this.#status += data.toString("latin1");
-    const found = /"child-pid"\s*:\s*(\d+)/.exec(this.#status)?.[1];
-    if (found === undefined || this.#innerId !== undefined) return;
-    this.#innerId = Number(found);
+  #onSaid(name: "status" | "ready", data: Buffer, confine: Confine): void {
+    if (this.#said[name].length > SANDBOX_STATUS_CHARACTERS_MAX) return;
+    this.#said[name] += data.toString("latin1");
+    this.#meetFirstProcess(confine);
+    // The first line says that everything stands, the second that the command begins under its limits.
+    if (this.#isReleased || this.#innerId === undefined || !this.#said.ready.includes("\n")) return;
+    this.#isReleased = true;
+    void this.#release(this.#innerId, confine);
+  }
+
+  #meetFirstProcess(confine: Confine): void {
+    const outerId = this.#child?.pid;
+    if (this.#innerId !== undefined || outerId === undefined) return;
+    this.#innerId = this.#launch.firstProcess(this.#said, outerId);
+    if (this.#innerId === undefined) return;
     this.#innerBeginning = beginningOf(this.#innerId);
     this.#confining = confine([this.#innerId]);
     this.#confining.catch(() => undefined); // told to whoever waits for it, before the command begins
   }
 
-  /** The first line says that everything stands, the second that the command begins under its limits. */
-  #onReady(data: Buffer, release: () => void): void {
-    const before = this.#lines;
-    this.#lines += data.toString("latin1").split("\n").length - 1;
-    if (before === 0 && this.#lines > 0) release();
-  }
-
   /** Everything that bounds the command stands: it may begin. */
-  async #release(gate: number, confine: Confine): Promise<void> {
+  async #release(first: number, confine: Confine): Promise<void> {
     try {
-      const inner = this.#innerId;
-      assert(inner !== undefined, "bwrap names its first process before that speaks");
-      const problem = mountProblem(this.#plan, readFileSync(`/proc/${inner}/mountinfo`, "utf8"));
+      const problem = this.#launch.problem(first);
       if (problem !== undefined) throw changedMeanwhile(problem);
       await this.#confining;
-      await confine(childrenOf(inner)); // what was started before its parent was in
+      await confine(childrenOf(first)); // what was started before its parent was in
     } catch (error) {
       this.#failed(error);
-      this.#closeGate(gate);
+      this.#letGo();
       return;
     }
-    if (this.#gateIsClosed) return; // it ended meanwhile
+    if (this.#gate === undefined) return; // it ended meanwhile
     this.#gateIsOpen = true;
-    this.#timers.push(setTimeout(() => this.end("timeout"), this.#plan.limits.timeoutMs));
-    if (this.#endedBy === undefined) writeSync(gate, "\n");
+    this.#timers.push(setTimeout(() => this.end("timeout"), this.#limits.timeoutMs));
+    if (this.#endedBy === undefined) writeSync(this.#gate, "\n");
     else this.#kill();
-    this.#closeGate(gate);
+    this.#closeGate();
   }
 
-  #closeGate(gate: number): void {
-    if (this.#gateIsClosed) return;
-    this.#gateIsClosed = true;
-    closeSync(gate);
+  #closeGate(): void {
+    if (this.#gate !== undefined) closeSync(this.#gate);
+    this.#gate = undefined;
+  }
+
+  /** Nobody waits at the gate any more, and nothing needs to go on. */
+  #letGo(): void {
+    this.#closeGate();
+    if (this.#held !== undefined) closeSync(this.#held);
+    this.#held = undefined;
   }
 
   #failed(error: unknown): void {
@@ -259,7 +237,7 @@ class BwrapRun {
     );
   }
 
-  /** bwrap says that the command has ended before the last processes of the namespace have. */
+  /** The backend says that the command has ended before the last processes of the namespace have. */
   async #whenNothingIsLeft(): Promise<void> {
     const inner = this.#innerId;
     if (inner === undefined || this.#innerBeginning === undefined || (await isAlone(inner, this.#innerBeginning))) return;
@@ -268,12 +246,14 @@ class BwrapRun {
 
   #settle(): void {
     const durationMs = performance.now() - this.#startedMs;
-    // Of a command that was killed bwrap may or may not come to say something.
-    const exitCode = this.#isKilled ? undefined : /"exit-code"\s*:\s*(\d+)/.exec(this.#status)?.[1];
-    const isEnded = (exitCode !== undefined && this.#lines > 1) || this.#endedBy !== undefined;
+    const { exitCode: code = null, signalCode: signal = null } = this.#child ?? {};
+    // Of a command that was killed the backend may or may not come to say something.
+    const exitCode = this.#isKilled ? undefined : this.#launch.exitCode(this.#said, { code, signal });
+    const hasBegun = this.#said.ready.split("\n").length > 2;
+    const isEnded = (exitCode !== undefined && hasBegun) || this.#endedBy !== undefined;
     if (this.#problem !== undefined) this.#settled.reject(this.#problem instanceof ToolFailure ? this.#problem : this.#unavailable());
-    else if (!isEnded) this.#settled.reject(this.#child?.signalCode ? KILLED : this.#unavailable());
-    else this.#settled.resolve({ exitCode: exitCode === undefined ? undefined : Number(exitCode), endedBy: this.#endedBy, durationMs });
+    else if (!isEnded) this.#settled.reject(hasBegun || signal ? KILLED : this.#unavailable());
+    else this.#settled.resolve({ exitCode, endedBy: this.#endedBy, durationMs });
   }
 
   #unavailable(): ToolFailure {

@@ -1,0 +1,70 @@
+/** What a backend makes of a plan, and what comes of a run: the words between backends and the supervision of their runs. */
+
+/** Why a run was ended from outside. */
+export type EndedBy = "timeout" | "output" | "cancelled";
+
+/** What came of a run whose command was started. */
+export interface RunEnd {
+  /** The command's; 128 and a signal's number where a signal ended it. */
+  readonly exitCode: number | undefined;
+  readonly endedBy: EndedBy | undefined;
+  readonly durationMs: number;
+}
+
+/** Where the command's output goes; must not throw. */
+export interface RunOutput {
+  readonly stdout: (piece: Uint8Array) => void;
+  readonly stderr: (piece: Uint8Array) => void;
+}
+
+/** Called with the numbers of the processes before the command begins; what it throws ends the run. */
+export type Confine = (processes: readonly number[]) => Promise<void>;
+
+/** A user of the machine and its group. */
+export interface Owner {
+  readonly userId: number;
+  readonly groupId: number;
+}
+
+/**
+ * What a descriptor of the started program carries: `status` what it says of itself, `ready` a line from inside when everything stands and one when
+ * the command begins, `gate` the line that lets it begin, `held` nothing, but it is open for as long as the run may go on; or the opened
+ * descriptor of something that is read.
+ */
+export type Carried = "status" | "ready" | "gate" | "held" | { readonly opened: () => number };
+
+/** What a run said by descriptors. */
+export interface Said {
+  readonly status: string;
+  readonly ready: string;
+}
+
+/** The processes of a run as the machine numbers them. */
+export interface RunProcesses {
+  /** The started program. */
+  readonly outerId: number;
+  /** The first process of the run, once it is there. */
+  readonly innerId: number | undefined;
+}
+
+/** How a run is started, and how its processes are reached. */
+export interface Launch {
+  /** Program and arguments. */
+  readonly command: readonly [string, ...string[]];
+  /** The started program's, where that is not the kernel's own. */
+  readonly runAs: Owner | undefined;
+  /** Whose output the pipes are, where that is not the kernel's own user. */
+  readonly owner: Owner | undefined;
+  /** From descriptor 3 on. */
+  readonly descriptors: readonly Carried[];
+  /** The number of the run's first process, once it is said. */
+  readonly firstProcess: (said: Said, outerId: number) => number | undefined;
+  /** The command's exit code, once it is said. */
+  readonly exitCode: (said: Said, ended: { readonly code: number | null; readonly signal: NodeJS.Signals | null }) => number | undefined;
+  /** What is wrong with what stands before the command begins. */
+  readonly problem: (firstProcess: number) => string | undefined;
+  /** Asks the command to end. */
+  readonly terminate: (processes: RunProcesses) => void;
+  /** Kills everything; closing what is `held` kills as well. */
+  readonly kill: (processes: RunProcesses) => void;
+}
