@@ -35,6 +35,10 @@ export interface BoundFacts {
   readonly skill: string;
   readonly lease: JsonObject;
   readonly mark: Mark;
+  /** Digest of what analysis made of the call. */
+  readonly accesses: string;
+  /** Digest of what analysis saw of the project's files and of the operator's commands for it; empty when it did not look. */
+  readonly toolchain: string;
   /** By path: where it leads, and the digest of what is there. */
   readonly preImages: JsonObject;
 }

@@ -8,7 +8,7 @@ import type { ToolCall } from "../model/call.ts";
 import { allow, type Denial, deny, type Verdict, type Violation } from "../model/decision.ts";
 import { NO_GATES, type OperatorGates } from "../model/gates.ts";
 import type { Tool } from "../model/tool.ts";
-import { type Toolchain, type ToolchainView, UNKNOWN_TOOLCHAIN } from "../model/toolchain.ts";
+import { type ToolchainView, UNKNOWN_TOOLCHAIN } from "../model/toolchain.ts";
 import { type Demands, demandsOf } from "./capability-obligations.ts";
 import { isSpecified } from "./gates.ts";
 import type { ToolRegistry } from "./registry.ts";
@@ -29,7 +29,7 @@ export interface Analysis {
 export function analyse(
   registry: ToolRegistry,
   call: ToolCall,
-  trail: Pick<Trail, "tool" | "args" | "demands" | "toolchain"> & { readonly caller?: Pick<Judged, "place"> },
+  trail: Pick<Trail, "tool" | "args" | "demands" | "toolchain" | "seenToolchain"> & { readonly caller?: Pick<Judged, "place"> },
   gates: OperatorGates = NO_GATES,
 ): Verdict<Analysis> {
   const tool = registry.get(call.tool);
@@ -38,7 +38,7 @@ export function analyse(
   const parsed = tool.parameters.safeParse(call.arguments);
   if (!parsed.success) return invalidInput(tool.name, parsed.error);
   trail.args = parsed.data;
-  trail.toolchain = viewOf(trail.caller?.place.toolchain);
+  trail.toolchain = viewOf(trail);
   const accesses = tool.analyse(parsed.data, trail.toolchain);
   const { effect } = tool.capability;
   // Intent, re-check and replay protection go by the capability, and clients are told of it: it must not promise too much.
@@ -48,12 +48,12 @@ export function analyse(
 }
 
 /** What was seen first is seen again: an approval is for what was analysed. */
-function viewOf(look: (() => Toolchain) | undefined): ToolchainView {
+function viewOf(trail: Pick<Trail, "seenToolchain"> & { readonly caller?: Pick<Judged, "place"> }): ToolchainView {
+  const look = trail.caller?.place.toolchain;
   if (look === undefined) return () => UNKNOWN_TOOLCHAIN;
-  let seen: Toolchain | undefined;
   return () => {
-    seen ??= look();
-    return seen;
+    trail.seenToolchain ??= look();
+    return trail.seenToolchain;
   };
 }
 

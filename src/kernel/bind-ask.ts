@@ -4,7 +4,9 @@
  */
 import type { ImposedObligation } from "../approval/approval.ts";
 import { bindCall, type CallBinding } from "../approval/binding.ts";
+import { hex } from "../base/bytes.ts";
 import { assert } from "../base/errors.ts";
+import { blake3Keyed } from "../base/hash.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
 import type { Tool } from "../model/tool.ts";
 import type { PolicyEngine } from "../policy/policy.ts";
@@ -44,7 +46,7 @@ export async function bindAsk(
   const rules = asks.map(({ ruleId }) => ruleId);
   const [firstRule] = rules;
   assert(firstRule, "somebody asks about a call that is bound");
-  const preImages = await preImagesOf(filesBefore(parts, trail, caller, policy, signal), parts.argumentsKey, trail.accesses, signal);
+  const preImages = await preImagesNow(parts, trail, caller, policy, signal);
   const { userId, agentId, role, id: sessionId, serviceRoot } = session;
   const bound = bindCall(
     parts.argumentsKey,
@@ -67,14 +69,46 @@ export async function bindAsk(
       skill: session.skill ?? "",
       lease: { id: lease.id, ...lease.scope },
       mark,
+      ...groundOf(trail, parts.argumentsKey),
       preImages: Object.fromEntries(preImages),
     },
   );
   return { ...bound, kind: isDanger(asks) ? "danger" : "execute", rules: new Set(rules), firstRule, preImages };
 }
 
+/** The files that the call is about, as they are now. @throws Refusal when the machine shows that the call would be refused */
+export function preImagesNow(
+  parts: KernelParts,
+  trail: Trail,
+  caller: Caller,
+  policy: PolicyEngine,
+  signal: AbortSignal,
+): Promise<PreImages> {
+  const changed = filesBefore(parts, trail, caller, policy, signal);
+  // What a program is given to read decides about what it does.
+  const runs = trail.accesses.some(({ effect }) => effect === "exec");
+  const read = runs ? filesBefore(parts, trail, caller, policy, signal, "read") : undefined;
+  return preImagesOf({ changed, ...(read && { read }) }, parts.argumentsKey, trail.accesses, signal);
+}
+
+/**
+ * What analysis made of the call, and of the project's files if it looked at them: which command a call of `run_test` runs does not stand in
+ * its arguments. As digests, because some of it is what the agent wrote, byte by byte.
+ */
+function groundOf({ accesses, seenToolchain }: Trail, key: Uint8Array): { readonly accesses: string; readonly toolchain: string } {
+  const digest = (value: unknown) => hex(blake3Keyed(key, JSON.stringify(["handrail.approval.ground", value])));
+  return { accesses: digest(accesses), toolchain: seenToolchain === undefined ? "" : digest(seenToolchain) };
+}
+
 /** Files as they are before the call, for digests and for showing what would change: those that it names, judged as it will change them. */
-export function filesBefore(parts: KernelParts, trail: Trail, caller: Caller, policy: PolicyEngine, signal: AbortSignal): FileAccessParts {
+export function filesBefore(
+  parts: KernelParts,
+  trail: Trail,
+  caller: Caller,
+  policy: PolicyEngine,
+  signal: AbortSignal,
+  only?: "read",
+): FileAccessParts {
   const { tool, accesses } = trail;
   assert(tool, "only an analysed call is looked at");
   const { workspace, roots } = caller.place;
@@ -85,7 +119,7 @@ export function filesBefore(parts: KernelParts, trail: Trail, caller: Caller, po
     workspace,
     roots,
     judge: (place, effect) => {
-      const judged = changes ? "write" : effect;
+      const judged = only ?? (changes ? "write" : effect);
       return judgePlace(caller, tool, place, workspace.zones.classify(place), judged) ?? judge(place, judged);
     },
     visible: () => false,

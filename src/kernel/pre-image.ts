@@ -1,10 +1,12 @@
 /**
- * What a call that asks is going to change, as it is when people are asked: digests of the files that it names with another effect than
- * reading. They are part of what an approval is bound to, and are looked at once more under the lock of each file.
+ * What a call that asks is about, as it is when people are asked: digests of the files that it changes, and of a call that runs programs
+ * those that it reads too, because they say what the programs do. They are part of what an approval is bound to, and are looked at once
+ * more under the lock of each file, or right before the program begins.
  *
- * INVARIANT: an approved call changes only what its approval was given for; what cannot be read has a pre-image too, and is changed by
- * no approved call.
+ * INVARIANT: an approved call changes and runs only what its approval was given for; what cannot be read has a pre-image too, and is
+ * changed by no approved call.
  */
+import { isDeepStrictEqual } from "node:util";
 import { hex } from "../base/bytes.ts";
 import { blake3Keyed } from "../base/hash.ts";
 import type { JsonObject } from "../base/json.ts";
@@ -26,16 +28,39 @@ const CHANGED: Denial = {
     "the file has changed since a person approved the call, so the approval does not count any more; look at the file, and send the call again to ask anew",
 };
 
+const GROUND_CHANGED: Denial = {
+  ...CHANGED,
+  message:
+    "a file that the command reads or writes has changed since a person approved the call, so the approval does not count any more; look at " +
+    "the file, and send the call again to ask anew",
+};
+
+/** Files as a call may change them, and as it may read them; without the second what is only read has no pre-image. */
+export interface BoundFiles {
+  readonly changed: FileScope;
+  readonly read?: FileScope;
+}
+
 /**
- * Reads the pre-images of what the call changes.
+ * Reads the pre-images of what the call is about.
  * @throws Refusal when the machine shows that the call would be refused
  */
-export async function preImagesOf(files: FileScope, key: Uint8Array, accesses: readonly Access[], signal: AbortSignal): Promise<PreImages> {
+export async function preImagesOf(
+  { changed, read }: BoundFiles,
+  key: Uint8Array,
+  accesses: readonly Access[],
+  signal: AbortSignal,
+): Promise<PreImages> {
   const found = new Map<string, JsonObject>();
-  for (const { resource, effect } of accesses) {
-    if (resource.kind !== "file" || effect === "read" || found.has(resource.path)) continue;
-    found.set(resource.path, await preImage(files, key, resource.path, signal));
-  }
+  const look = async (files: FileScope, isWanted: (access: Access) => boolean) => {
+    for (const access of accesses) {
+      const { resource } = access;
+      if (resource.kind !== "file" || !isWanted(access) || found.has(resource.path)) continue;
+      found.set(resource.path, await preImage(files, key, resource.path, signal));
+    }
+  };
+  await look(changed, ({ effect }) => effect !== "read");
+  if (read) await look(read, ({ effect }) => effect === "read");
   return found;
 }
 
@@ -61,9 +86,20 @@ export class ApprovedTargets {
   /** What the call itself has changed, and may change again. */
   readonly #changed = new Set<string>();
 
+  #begun = false;
+
   constructor(preImages: PreImages, key: Uint8Array) {
     this.#preImages = preImages;
     this.#key = key;
+  }
+
+  /** Throws a `Refusal` unless everything is as it was when the call was approved; what its own programs did since does not count. */
+  async requireAll(look: () => Promise<PreImages>): Promise<void> {
+    if (this.#begun) return;
+    const now = await look();
+    const same = now.size === this.#preImages.size && [...this.#preImages].every(([path, was]) => isDeepStrictEqual(was, now.get(path)));
+    if (!same) throw new Refusal(GROUND_CHANGED);
+    this.#begun = true;
   }
 
   /** Throws a `Refusal` unless the file at `place` is as it was when its change was approved. */

@@ -17,6 +17,7 @@ import { UNKNOWN_TOOLCHAIN } from "../model/toolchain.ts";
 import type { PolicyEngine } from "../policy/policy.ts";
 import { createFileAccess } from "../sandbox/files/files.ts";
 import type { EgressAttempt } from "../sandbox/sandbox.ts";
+import { preImagesNow } from "./bind-ask.ts";
 import { brokenOff } from "./broken-off.ts";
 import { type ArtifactJudge, createContentAccess } from "./content-access.ts";
 import type { Evidence } from "./evidence.ts";
@@ -200,6 +201,8 @@ function execOf(
   const mayStillRun = async () => {
     const denial = await recheckOrRefuse(parts, rules.recheck);
     if (denial) throw new Refusal(denial);
+    const { approval, caller } = trail;
+    if (approval && caller) await approval.targets.requireAll(() => preImagesNow(parts, trail, caller, policy, signal));
   };
   const recordAttempt = (attempt: EgressAttempt) => evidence.networkAttempt(trail, attempt);
   return {

@@ -13,7 +13,7 @@ import type { Mark } from "../model/label.ts";
 import type { Lease } from "../model/lease.ts";
 import type { Session } from "../model/session.ts";
 import type { Tool } from "../model/tool.ts";
-import type { ToolchainView } from "../model/toolchain.ts";
+import type { Toolchain, ToolchainView } from "../model/toolchain.ts";
 import type { Zone } from "../model/zone.ts";
 import type { Demands } from "./capability-obligations.ts";
 import { Changes } from "./changes.ts";
@@ -80,6 +80,8 @@ export interface Trail {
   demands?: Demands;
   /** What analysis saw of the workspace's toolchain, and the tool sees again. */
   toolchain?: ToolchainView;
+  /** What that was, once somebody looked. */
+  seenToolchain?: Toolchain;
   accesses: readonly ResolvedAccess[];
   policyHash?: string;
   rules: readonly string[];
