@@ -2,7 +2,8 @@
  * Approvals of one kernel: what stands about a call, asking people, waiting for them, using what they allowed.
  *
  * Trusts the store to decide between kernels, and whoever hands in a decision to have checked who made it. INVARIANTS: a request is
- * recorded before anybody is told of it, a decision before it counts, and a use before anything is executed by it; whatever fails, nothing is approved by that.
+ * recorded before anybody is told of it, a decision before it counts, and a use before anything is executed by it; whatever fails, nothing is
+ * approved by that. A stored request that is not what its reference names any more is ended, recorded, and approves nothing, whatever the channel.
  */
 import type { Clock } from "../base/clock.ts";
 import { KernelError } from "../base/errors.ts";
@@ -27,7 +28,7 @@ import type { DecisionStore } from "./decision-store.ts";
 import type { ApprovalManager } from "./handler.ts";
 import type { InBandAnswer, InBandAsker, InBandClient, InBandQuestion } from "./in-band.ts";
 import { InBandDesk, type InBandOutcome } from "./in-band-desk.ts";
-import { newApproval, requestIn, type Wanted } from "./request.ts";
+import { isIntact, newApproval, requestIn, type Wanted } from "./request.ts";
 import { judgeStanding, type Standing } from "./standing.ts";
 import { type WaitEnd, Waiting } from "./waiting.ts";
 
@@ -104,13 +105,15 @@ export class Approvals {
     });
   }
 
-  /** What stands about a call; `forged` when a decision lies there that does not count. What is over is noted. */
-  async look(call: CallBinding): Promise<Standing["verdict"] | { readonly kind: "forged"; readonly approval: StoredApproval }> {
+  /** What stands about a call; `forged` when a decision lies there that does not count, `damaged` when the request is not what it was. What is over is noted. */
+  async look(call: CallBinding): Promise<Standing["verdict"] | { readonly kind: "forged" | "damaged"; readonly approval: StoredApproval }> {
     const { store, clock, onInternalError } = this.#parts;
     await this.#sweep().catch(onInternalError); // a store that is down says so to what follows
     const { verdict, over } = judgeStanding(await store.live(call.call, clock.nowMs()), call);
     for (const approval of over) await this.#end(approval, approval.state === "expired" ? "expired" : "void");
-    if (verdict.kind !== "pending") return verdict;
+    if (verdict.kind !== "pending" && verdict.kind !== "granted") return verdict;
+    if (await this.#isDamaged(verdict.approval)) return { kind: "damaged", approval: verdict.approval };
+    if (verdict.kind === "granted") return verdict;
     const file = await this.#readFile(verdict.approval);
     if (file === "none") return verdict;
     if (file === "forged") return { kind: "forged", approval: verdict.approval };
@@ -161,6 +164,7 @@ export class Approvals {
     const { store, clock, decisions, bell, onInternalError } = this.#parts;
     const before = await this.find(ref);
     if (before === undefined) return { kind: "unknown" };
+    if (given.approved && (await this.#isDamaged(before))) return { kind: "stands", approval: (await this.find(ref)) ?? before };
     const holds = before.state === "pending" || (before.state === "approved" && !given.approved);
     if (holds) await this.#recordDecision(before, given, true);
     const outcome = await store.decide(ref, { ...given, atMs: clock.nowMs() }).catch(async (error: unknown) => {
@@ -191,6 +195,7 @@ export class Approvals {
    */
   async consume(approval: StoredApproval, binding: string, requestId: string, onUsed: () => void): Promise<boolean> {
     const { store, clock } = this.#parts;
+    if (await this.#isDamaged(approval)) return false;
     if (!(await store.consume(approval.ref, binding, requestId, clock.nowMs()))) return false;
     onUsed();
     const { by = "", channel = "", scope } = approval.decision ?? {};
@@ -332,6 +337,17 @@ export class Approvals {
     if (expired.length === APPROVAL_SWEEP_ROWS_MAX) this.#sweepAtMs = 0;
     for (const approval of expired) await this.#record("approval_expired", approval, {});
     for (const ref of [...expired.map((approval) => approval.ref), ...forgotten]) await decisions.withdraw(hashOf(ref));
+  }
+
+  /** Whether a request is not what its reference names; one that still could let something through is ended by that, and recorded. */
+  async #isDamaged(approval: StoredApproval): Promise<boolean> {
+    if (isIntact(approval)) return false;
+    const { state } = approval;
+    if (state !== "pending" && state !== "approved") return true;
+    const problem = "what is stored is not what the reference names";
+    await this.#record("approval_forged", approval, { problem, severity: "critical" });
+    await this.#end(approval, "void");
+    return true;
   }
 
   async #end(approval: StoredApproval, state: "expired" | "void"): Promise<void> {

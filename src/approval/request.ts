@@ -1,12 +1,14 @@
 /**
  * The request as a document: what people see, named by its digest, so that what was shown, decided and recorded are the same.
  *
- * INVARIANT: the document holds nothing secret; the one-time code stands beside it, and is shown to nobody who only asks.
+ * INVARIANTS: the document holds nothing secret; the one-time code stands beside it, and is shown to nobody who only asks. What is stored
+ * counts only where it is still what its reference names.
  */
 import { KernelError } from "../base/errors.ts";
 import { blake3Hex } from "../base/hash.ts";
 import type { RandomBytes } from "../base/ids.ts";
-import { canonicalJson, type JsonObject } from "../base/json.ts";
+import { canonicalJson, isJsonObject, type JsonObject } from "../base/json.ts";
+import { parseJson } from "../base/json-parse.ts";
 import { APPROVAL_DOCUMENT_BYTES_MAX } from "../base/limits.ts";
 import type { ApprovalRequest } from "../model/approval.ts";
 import type { ApprovalOwner, NewApproval, StoredApproval } from "./approval-store.ts";
@@ -63,6 +65,18 @@ export function newApproval(
     code: text(random(CODE_BYTES)),
     inBand,
   };
+}
+
+/**
+ * Whether what is stored is what people are asked: the document that its reference names, and beside it the call that the document is
+ * about. Whoever shows a request or acts on it asks this first.
+ */
+export function isIntact({ ref, document, binding, tool, createdAtMs }: NewApproval): boolean {
+  if (ref !== `blake3:${blake3Hex(document)}`) return false;
+  const json = parseJson(document);
+  if (!json.ok || !isJsonObject(json.value)) return false;
+  const { binding: named, tool: used, created_at_ms: madeAtMs } = json.value;
+  return named === binding && used === tool && madeAtMs === createdAtMs;
 }
 
 /** What a stored request asks, in meao's shape. */

@@ -88,7 +88,8 @@ export function approvalJson({ ref, state, document, decision, uses }: Approval)
         ...(decision.reason !== undefined && { reason: decision.reason }),
       },
     }),
-    request: JSON.parse(document) as JsonObject,
+    // Nobody is shown a request that is not what its reference names.
+    request: readApprovalDocument(ref, document) === undefined ? null : (JSON.parse(document) as JsonObject),
   };
 }
 

@@ -51,6 +51,14 @@ const DENIED: Denial = {
   message: "a person has refused this call; do not send it again, choose another way",
 };
 
+const DAMAGED: Denial = {
+  layer: "approval",
+  reason: "tool_approval_invalid",
+  ruleId: "APPROVAL:document",
+  message:
+    "what is stored of the request for approval is not what people were shown, so it does not count; tell the operator, and send the call again to ask anew",
+};
+
 const USED: Denial = {
   layer: "approval",
   reason: "tool_approval_required",
@@ -64,7 +72,7 @@ export function invalid(ref: string): Denial {
 }
 
 /** The refusal of a call about which something stands that does not let it through. */
-export function deniedBy(kind: "denied" | "changed" | "expired" | "forged" | "consumed", { ref }: StoredApproval): Denial {
+export function deniedBy(kind: "denied" | "changed" | "expired" | "forged" | "damaged" | "consumed", { ref }: StoredApproval): Denial {
   switch (kind) {
     case "denied":
       return { ...DENIED, approvalRef: ref };
@@ -74,6 +82,8 @@ export function deniedBy(kind: "denied" | "changed" | "expired" | "forged" | "co
       return { ...EXPIRED, approvalRef: ref };
     case "forged":
       return { ...FORGED, approvalRef: ref };
+    case "damaged":
+      return { ...DAMAGED, approvalRef: ref };
     case "consumed":
       return { ...USED, approvalRef: ref };
   }

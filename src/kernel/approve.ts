@@ -38,7 +38,7 @@ export function approve(
   assert(trail.tool, "only an analysed call asks");
   const staged = stagedDenial(trail.tool.name, obligations);
   if (staged) return Promise.resolve(denial(staged));
-  return failingClosed(parts, () => approveAsked(parts, trail, policy, asksIn(obligations), waiter));
+  return failingClosed(parts, () => approveAsked(parts, trail, policy, obligations, waiter));
 }
 
 /** Rules that ask, each once, sorted by id. */
@@ -64,17 +64,18 @@ async function approveAsked(
   parts: KernelParts,
   trail: Trail,
   policy: PolicyEngine,
-  asks: readonly ImposedObligation[],
+  obligations: readonly ImposedObligation[],
   waiter: Waiter,
 ): Promise<Ended | undefined> {
   const { tool, caller } = trail;
   assert(tool && caller, "only an authenticated call asks");
+  const asks = asksIn(obligations);
   trail.waited = true; // files, stores and people take their time
   const bound = await bindAsk(parts, trail, caller, policy, asks, waiter.signal);
   const standing = await parts.approvals.look(bound);
   if (standing.kind === "granted") return use(parts, trail, bound, standing.approval);
   if (standing.kind !== "pending" && standing.kind !== "none") return denial(deniedBy(standing.kind, standing.approval));
-  const asked = standing.kind === "pending" ? standing.approval : await ask(parts, trail, policy, asks, bound, waiter);
+  const asked = standing.kind === "pending" ? standing.approval : await ask(parts, trail, policy, obligations, bound, waiter);
   if (asked instanceof ToolFailure) return { kind: "failure", failure: asked };
   const end = await parts.approvals.wait(asked, waiter.signal, waiter.inBand);
   switch (end.kind) {
@@ -96,12 +97,13 @@ async function ask(
   parts: KernelParts,
   trail: Trail,
   policy: PolicyEngine,
-  asks: readonly ImposedObligation[],
+  obligations: readonly ImposedObligation[],
   bound: BoundAsk,
   { signal }: Waiter,
 ): Promise<StoredApproval | ToolFailure> {
   const { tool, caller } = trail;
   assert(tool && caller, "only an authenticated call asks");
+  const asks = asksIn(obligations);
   const { session } = caller;
   const asked = await parts.approvals.ask({
     call: bound.call,
@@ -110,7 +112,11 @@ async function ask(
     requestId: trail.requestId,
     tool: tool.name,
     rules: asks.map(({ ruleId }) => ruleId),
-    inBand: mayBeAnsweredInBand(tool, trail.accesses),
+    inBand: mayBeAnsweredInBand(
+      tool,
+      trail.accesses,
+      obligations.map(({ obligation }) => obligation),
+    ),
     describe: () => {
       const rules = asks.map(({ ruleId, reason }) => ({ ruleId, ...(reason !== undefined && { rationale: reason }) }));
       return describeCall(trail, rules, namedFiles(createFileAccess(filesBefore(parts, trail, caller, policy, signal)), trail));
@@ -159,6 +165,7 @@ async function use(parts: KernelParts, trail: Trail, bound: BoundAsk, approval: 
     return undefined;
   const now = await parts.approvals.find(ref);
   if (now?.state === "denied" || now?.state === "expired") return denial(deniedBy(now.state, now));
+  if (now?.state === "void") return denial(deniedBy("changed", now));
   assert(trail.tool, "only an analysed call asks");
   return denial(requiredDenial(trail.tool.name, bound.firstRule, TAKEN, ref));
 }

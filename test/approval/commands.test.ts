@@ -6,8 +6,6 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/base/json.ts";
-import { readApprovalDocument } from "../../src/model/approval-document.ts";
-import { promptLines } from "../../src/model/prompt-lines.ts";
 import type { Tool } from "../../src/model/tool.ts";
 import { shell } from "../../src/tools/shell/shell.ts";
 import { toolchainTools } from "../../src/tools/toolchain/toolchain-tools.ts";

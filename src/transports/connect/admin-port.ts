@@ -73,7 +73,7 @@ export interface AdminApproval {
   readonly expiresAtMs: number;
   readonly uses: number;
   readonly decision?: ApprovalAnswerRecord;
-  /** Canonical JSON. */
+  /** Canonical JSON; empty when what is stored is not what the reference names. */
   readonly document: string;
 }
 

@@ -1103,6 +1103,7 @@ export type Approval = Message<"handrail.admin.v1.Approval"> & {
 
   /**
    * What people are shown: a `handrail.tool_approval_request.v1` document. What comes from the agent stands in its `details`.
+   * Empty when what is stored is not what the reference names: then it can only be denied.
    *
    * @generated from field: bytes document_json = 12;
    */
