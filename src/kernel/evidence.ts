@@ -20,6 +20,7 @@ import { resourceId } from "../policy/vocabulary.ts";
 import type { EgressAttempt } from "../sandbox/sandbox.ts";
 import { countViolation, violationType } from "./alarm.ts";
 import { policyResource } from "./decide.ts";
+import { commandsFact } from "./exec-record.ts";
 import type { CleanResult } from "./large-result.ts";
 import { NETWORK_PREFIX } from "./network-rules.ts";
 import type { KernelParts } from "./parts.ts";
@@ -260,7 +261,7 @@ export class Evidence {
       ...(session && { role: session.role, preset: session.preset }),
       ...(trail.accesses.length > 0 && clean(trail, { accesses: trail.accesses.map(accessFact) })),
       ...markFact(trail),
-      ...(trail.sandboxed && { sandbox: trail.sandboxed }),
+      ...(trail.sandboxed && { sandbox: trail.sandboxed, ...clean(trail, commandsFact(trail)) }),
       ...(trail.rules.length > 0 && { rules: trail.rules }),
       ...(trail.approval && { approvalRef: trail.approval.ref, approvalId: trail.approval.id }),
       ...(trail.obligations.length > 0 && { obligations: trail.obligations }),

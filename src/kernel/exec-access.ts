@@ -16,6 +16,7 @@ import { putAside } from "../sandbox/files/put-aside.ts";
 import { CapturedOutput } from "../sandbox/run/captured-output.ts";
 import { type EgressAttempt, INSIDE_WORKSPACE, type Sandbox, type SandboxEnd, type SandboxLimits } from "../sandbox/sandbox.ts";
 import { commandEgress } from "./exec-egress.ts";
+import { noteCommand } from "./exec-record.ts";
 import { execScope } from "./exec-scope.ts";
 import type { CallRedaction } from "./redaction.ts";
 import { unanalysed } from "./scope.ts";
@@ -75,10 +76,9 @@ async function run(exec: ExecParts, request: ExecRequest): Promise<ExecOutcome> 
     return now === undefined ? [] : [{ path, now }];
   });
   const network = end.egress && (await egress?.outcome(end.egress));
-  return {
-    ...outcomeOf(end, shown(stdout, keptBytes, redaction), shown(stderr, keptBytes, redaction), aside),
-    ...(network && { network }),
-  };
+  const outcome = outcomeOf(end, shown(stdout, keptBytes, redaction), shown(stderr, keptBytes, redaction), aside);
+  noteCommand(trail, outcome);
+  return { ...outcome, ...(network && { network }) };
 }
 
 /** A program with its arguments is named by the line that it makes; a text for the shell by being the call's own. */

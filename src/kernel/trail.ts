@@ -109,6 +109,8 @@ export interface Trail {
   unaffected?: boolean;
   /** What contained the commands of the call. */
   sandboxed?: JsonObject;
+  /** How its commands ended, and what they used. */
+  readonly commands: JsonObject[];
   /** The tool returned: its effect stands, whatever becomes of its result. */
   done?: boolean;
 }
@@ -124,5 +126,6 @@ export function beginTrail(clock: Clock): Trail {
     obligations: [],
     ran: false,
     changes: new Changes(),
+    commands: [],
   };
 }

@@ -56,6 +56,7 @@ test("a command sees the workspace and changes it, and what ran and what contain
   expect(executed?.payload).toMatchObject({
     accesses: [{ kind: "command", binary: "sh", effect: "exec" }],
     sandbox: { backend: "bwrap", network: "none", seccomp: expect.stringMatching(/^[0-9a-f]{64}$/) },
+    commands: [{ exitCode: 3, durationMs: expect.any(Number), stdoutBytes: 6, stderrBytes: 5 }],
   });
   expect(kernel.ledger.of("tool_selected")).toHaveLength(1);
 });

@@ -28,6 +28,11 @@ export const SANDBOX_RUNS_MAX = 64;
 export const EXEC_TIMEOUT_MS = 120_000;
 /** Bytes of each end of each stream of a command's output that are shown: both streams fit what a model is shown of a result. */
 export const EXEC_KEPT_BYTES = 24_000;
+/** Commands of one call that its outcome records. */
+export const COMMANDS_RECORDED_MAX = 16;
+/** Paths that a command put aside that its record names, and characters of each; all of them are counted. */
+export const PUT_ASIDE_RECORDED_MAX = 8;
+export const PUT_ASIDE_CHARACTERS_MAX = 256;
 /** Directories with programs that the operator may show to commands. */
 export const SANDBOX_TOOLCHAINS_MAX = 64;
 /** Milliseconds that the command of `handrail doctor` may run. */

@@ -80,3 +80,11 @@ export const RPC_ERROR_CHARACTERS_MAX = 512;
 export const LIST_FRESH_MS = 300_000;
 /** Progress notifications that one MCP call sends; what comes after them is dropped. */
 export const PROGRESS_NOTES_MAX = 1_000;
+/** Characters (UTF-16 code units) of a running command's output in one of them: some screens full. */
+export const OUTPUT_NOTE_CHARACTERS_MAX = 8_000;
+/** Milliseconds between two notes of output, while there were few: what comes meanwhile goes into one. */
+export const OUTPUT_NOTE_INTERVAL_MS = 100;
+/** Notes of output that may follow each other so quickly. */
+export const OUTPUT_NOTES_QUICK_MAX = 400;
+/** Milliseconds between later ones: the notes that are left, two at a time, last for the hour that a command may take. */
+export const OUTPUT_NOTE_SLOW_INTERVAL_MS = 12_000;

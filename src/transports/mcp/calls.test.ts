@@ -17,7 +17,13 @@ import {
   READ_CALL,
 } from "../../../test/support/mcp-connection.ts";
 import type { JsonObject } from "../../base/json.ts";
-import { BATCH_MESSAGES_MAX, LINE_BYTES_MAX, PROGRESS_NOTES_MAX } from "../../base/limits.ts";
+import {
+  BATCH_MESSAGES_MAX,
+  LINE_BYTES_MAX,
+  OUTPUT_NOTE_CHARACTERS_MAX,
+  OUTPUT_NOTE_INTERVAL_MS,
+  PROGRESS_NOTES_MAX,
+} from "../../base/limits.ts";
 import type { ProgressListener } from "../../model/progress.ts";
 
 describe("cancellation", () => {
@@ -113,7 +119,6 @@ describe("progress", () => {
       report(listener, 1, { total: 3, message: "half-way" });
       report(listener, 1);
       report(listener, 0.5);
-      listener?.({ kind: "output", stream: "stdout", bytes: new Uint8Array([1]) });
       report(listener, 2);
       setImmediate(() => setImmediate(() => report(listener, 3))); // too late
       return READ;
@@ -126,6 +131,37 @@ describe("progress", () => {
       { progressToken: "p", progress: 2 },
     ]);
     expect(lines.at(-1)).toMatchObject({ id: 1 });
+    await connection.end();
+  });
+
+  test("shows what a command writes: at once, then in steps, whole characters, and each stream apart", async () => {
+    const written = (listener: ProgressListener | undefined, stream: "stdout" | "stderr", bytes: Uint8Array) =>
+      listener?.({ kind: "output", stream, bytes });
+    const euro = Buffer.from("€");
+    const connection = connect(async (_call, _signal, listener) => {
+      written(listener, "stdout", Buffer.from("one\n"));
+      written(listener, "stdout", Buffer.concat([Buffer.from("two "), euro.subarray(0, 1)]));
+      written(listener, "stderr", Buffer.from("oh"));
+      written(listener, "stdout", euro.subarray(1));
+      await new Promise((resolve) => setTimeout(resolve, OUTPUT_NOTE_INTERVAL_MS * 1.5));
+      written(listener, "stdout", Buffer.alloc(OUTPUT_NOTE_CHARACTERS_MAX + 5, "x"));
+      await new Promise((resolve) => setTimeout(resolve, OUTPUT_NOTE_INTERVAL_MS * 1.5));
+      written(listener, "stdout", Buffer.from("the last, at once"));
+      written(listener, "stdout", Buffer.from("only in the result"));
+      return READ;
+    });
+    connection.write(modern(1, "tools/call", READ_CALL, { ...META, progressToken: "p" }));
+    await connection.until(6);
+    await new Promise((resolve) => setTimeout(resolve, OUTPUT_NOTE_INTERVAL_MS * 1.5));
+    const [out, err] = ["stdout", "stderr"].map((stream) => ({ "handrail/stream": stream }));
+    const long = `… (5 characters left out) …\n${"x".repeat(OUTPUT_NOTE_CHARACTERS_MAX)}`;
+    expect(notes(connection.lines())).toEqual([
+      { progressToken: "p", progress: 4, message: "one\n", _meta: out },
+      { progressToken: "p", progress: 13, message: "two €", _meta: out },
+      { progressToken: "p", progress: 14, message: "oh", _meta: err },
+      { progressToken: "p", progress: 13 + OUTPUT_NOTE_CHARACTERS_MAX + 5, message: long, _meta: out },
+      { progressToken: "p", progress: 13 + OUTPUT_NOTE_CHARACTERS_MAX + 5 + 17, message: "the last, at once", _meta: out },
+    ]);
     await connection.end();
   });
 
