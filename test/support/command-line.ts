@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
+import { type Launch, launchAs } from "./other-user.ts";
 import type { Place } from "./place.ts";
 
 /** The command line's entry. */
@@ -61,11 +62,18 @@ export function startHandrail(place: Place, args: readonly string[], options: Ru
 
 /** Starts `handrail` for a caller that ends it, and for a whole file of tests. */
 export function spawnHandrail(place: Place, args: readonly string[], options: RunOptions = {}): ChildProcessWithoutNullStreams {
-  return spawn(process.execPath, ["--disable-warning=ExperimentalWarning", MAIN, ...args], {
-    env: environmentOf(place, options.environment),
+  const { command, args: all, environment } = launchOf(place, args);
+  return spawn(command, all, {
+    env: environmentOf(place, { ...environment, ...options.environment }),
     cwd: options.directory ?? place.workspace,
     stdio: ["pipe", "pipe", "pipe"],
   });
+}
+
+/** How `handrail` is started as the user of the place. */
+export function launchOf(place: Place, args: readonly string[]): Launch {
+  if (place.user !== undefined) return launchAs(place.user, place, "src/cli/main.ts", args);
+  return { command: process.execPath, args: ["--disable-warning=ExperimentalWarning", MAIN, ...args], environment: {} };
 }
 
 /** Everything that a child writes, so far. */

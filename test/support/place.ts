@@ -13,6 +13,8 @@ export interface Place {
   readonly state: string;
   readonly config: string;
   readonly home: string;
+  /** Who owns it and runs commands in it, where that is not the user who runs the tests. */
+  readonly user?: number;
   /** Writes a file below `base`, with its directories. */
   readonly put: (path: string, content: string | Uint8Array) => string;
   readonly remove: () => void;

@@ -147,11 +147,12 @@ describe("progress", () => {
       written(listener, "stdout", Buffer.alloc(OUTPUT_NOTE_CHARACTERS_MAX + 5, "x"));
       await new Promise((resolve) => setTimeout(resolve, OUTPUT_NOTE_INTERVAL_MS * 1.5));
       written(listener, "stdout", Buffer.from("the last, at once"));
-      written(listener, "stdout", Buffer.from("only in the result"));
+      written(listener, "stdout", Buffer.from("the rest"));
       return READ;
     });
     connection.write(modern(1, "tools/call", READ_CALL, { ...META, progressToken: "p" }));
-    await connection.until(6);
+    const lines = await connection.until(7);
+    expect(lines.at(-1)).toMatchObject({ id: 1 });
     await new Promise((resolve) => setTimeout(resolve, OUTPUT_NOTE_INTERVAL_MS * 1.5));
     const [out, err] = ["stdout", "stderr"].map((stream) => ({ "handrail/stream": stream }));
     const long = `… (5 characters left out) …\n${"x".repeat(OUTPUT_NOTE_CHARACTERS_MAX)}`;
@@ -161,6 +162,7 @@ describe("progress", () => {
       { progressToken: "p", progress: 14, message: "oh", _meta: err },
       { progressToken: "p", progress: 13 + OUTPUT_NOTE_CHARACTERS_MAX + 5, message: long, _meta: out },
       { progressToken: "p", progress: 13 + OUTPUT_NOTE_CHARACTERS_MAX + 5 + 17, message: "the last, at once", _meta: out },
+      { progressToken: "p", progress: 13 + OUTPUT_NOTE_CHARACTERS_MAX + 5 + 25, message: "the rest", _meta: out },
     ]);
     await connection.end();
   });

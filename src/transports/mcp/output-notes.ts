@@ -51,9 +51,9 @@ export class OutputNotes {
     else this.#timer ??= setTimeout(() => this.#flush(), waitMs).unref();
   }
 
-  /** Nothing is sent any more: the call's result has what matters. */
+  /** Sends what waits; nothing comes after it. */
   end(): void {
-    clearTimeout(this.#timer);
+    this.#flush();
   }
 
   #intervalMs(): number {

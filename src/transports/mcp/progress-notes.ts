@@ -35,8 +35,8 @@ export function progressNotes(
   return {
     listener,
     end: () => {
-      left = 0;
       output.end();
+      left = 0;
     },
   };
 }
