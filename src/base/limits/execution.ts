@@ -30,8 +30,9 @@ export const EXEC_TIMEOUT_MS = 120_000;
 export const EXEC_KEPT_BYTES = 24_000;
 /** Commands of one call that its outcome records. */
 export const COMMANDS_RECORDED_MAX = 16;
-/** Paths that a command put aside that its record names, and characters of each; all of them are counted. */
+/** Paths that a command put aside that its record names; all of them are counted. */
 export const PUT_ASIDE_RECORDED_MAX = 8;
+/** Characters (UTF-16 code units) of each such path. */
 export const PUT_ASIDE_CHARACTERS_MAX = 256;
 /** Directories with programs that the operator may show to commands. */
 export const SANDBOX_TOOLCHAINS_MAX = 64;
