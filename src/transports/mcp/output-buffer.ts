@@ -11,6 +11,8 @@ import type { Writable } from "node:stream";
 const CHUNK_BYTES = 64 * 1024;
 /** Bytes that one UTF-16 code unit takes at most. */
 const BYTES_PER_CODE_UNIT = 3;
+/** Texts that are shorter are encoded as quickly as they are compared. */
+const LONG_CHARACTERS = 512;
 
 /** Collects text for a stream. */
 export class OutputBuffer {
@@ -20,6 +22,8 @@ export class OutputBuffer {
   #start = 0;
   #end = 0;
   #full = false;
+  /** The last long text in the chunk, and where it lies: results hold their text twice. */
+  #long = { text: "", start: 0, end: 0 };
 
   constructor(stream: Writable) {
     this.#stream = stream;
@@ -37,8 +41,18 @@ export class OutputBuffer {
       this.#chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
       this.#start = 0;
       this.#end = 0;
+      this.#long = { text: "", start: 0, end: 0 };
     }
-    this.#end += this.#chunk.write(text, this.#end);
+    this.#end += text.length < LONG_CHARACTERS ? this.#chunk.write(text, this.#end) : this.#addLong(text);
+  }
+
+  /** Copying bytes is quicker than encoding the same text again. */
+  #addLong(text: string): number {
+    const { start, end } = this.#long;
+    if (text === this.#long.text) return this.#chunk.copy(this.#chunk, this.#end, start, end);
+    const written = this.#chunk.write(text, this.#end);
+    this.#long = { text, start: this.#end, end: this.#end + written };
+    return written;
   }
 
   /** Hands everything to the stream; `false` when that asks to wait for its `drain`. */
