@@ -32,8 +32,10 @@ export interface ExecOutput {
   readonly totalBytes: number;
 }
 
-/** What ended a command from outside: its time, its output, or whoever waited for it. */
-export type ExecEnd = "timeout" | "output" | "cancelled";
+/** What ended a command from outside: its time, its output, what all of it used of memory, or whoever waited for it. */
+export const EXEC_ENDS = ["timeout", "output", "memory", "cancelled"] as const;
+/** One of them. */
+export type ExecEnd = (typeof EXEC_ENDS)[number];
 
 /** Why a run was as safe as it was: part of its record. */
 export type ExecEnforcement = {
@@ -41,8 +43,10 @@ export type ExecEnforcement = {
   readonly namespaces: readonly string[];
   /** BLAKE3-256 of the system call filter. */
   readonly seccomp?: string;
-  /** `cgroup` bounds all processes together, `rlimit` each of them. */
-  readonly memory: "cgroup" | "rlimit";
+  /** What bounds all processes together: a control group, or a kernel that looks at them ten times a second. */
+  readonly memory: "cgroup" | "watch";
+  /** What bounds their number: a control group, or the limit of the run's own user. */
+  readonly processes: "cgroup" | "rlimit";
   readonly network: "none" | "proxy" | "host";
   /** The user that the machine saw. */
   readonly userId: number;

@@ -41,6 +41,8 @@ export interface SandboxOptions {
   readonly toolchains: readonly string[];
   /** Where bubblewrap may be, absolute; where packages put it when absent. */
   readonly programs?: readonly string[];
+  /** `false` on a machine that has none, or for a test of what happens there. */
+  readonly controlGroups?: false;
   /** The machine's own when absent. Code alone can give another, no configuration can: it is how tests have an internet of their own. */
   readonly network?: EgressNetwork;
 }
@@ -156,7 +158,8 @@ export class Sandbox {
       );
       const launch = await this.#backend.launch(plan, identity);
       const confine = async (processes: readonly number[]) => group?.confine(processes);
-      const end = await superviseRun(launch, { limits, output, signal, confine });
+      const watched = group ? {} : { watchedBytesMax: limits.memoryBytesMax };
+      const end = await superviseRun(launch, { limits, output, signal, confine, ...watched });
       const reached = await way?.close();
       return {
         ...end,
@@ -167,7 +170,8 @@ export class Sandbox {
           backend: this.#backend.name,
           namespaces: NEW_NAMESPACES,
           seccomp: plan.seccomp.digest,
-          memory: group ? "cgroup" : "rlimit",
+          memory: group ? "cgroup" : "watch",
+          processes: group ? "cgroup" : "rlimit",
           network: way === undefined ? "none" : "proxy",
           userId: identity.userId,
         },
@@ -184,7 +188,8 @@ export class Sandbox {
   }
 
   #controlGroups(): ControlGroups | { readonly problem: string } {
-    this.#groups ??= openControlGroups(this.#options.instanceId);
+    this.#groups ??=
+      this.#options.controlGroups === false ? { problem: "none are to be used" } : openControlGroups(this.#options.instanceId);
     return this.#groups;
   }
 }

@@ -99,7 +99,9 @@ async function sandbox(options: KernelOptions): Promise<string> {
       throw new Error(`a command said \`${said.trim()}\` and ended with ${exitCode}; the machine is not hidden from it`);
     const { controlGroups, runsAs } = opened.diagnose();
     const memory =
-      typeof controlGroups === "number" ? `control groups (version ${controlGroups})` : `each process: ${controlGroups.problem}`;
+      typeof controlGroups === "number"
+        ? `control groups (version ${controlGroups})`
+        : `looking at all processes of a command ten times a second: ${controlGroups.problem}`;
     return `bubblewrap contains commands, as user ${runsAs}; memory is bounded by ${memory}`;
   } finally {
     await close();

@@ -13,7 +13,7 @@ const FINE: ExecOutcome = {
   stdout: { ...NOTHING, head: "# pass 2\n# fail 0\n", totalBytes: 18 },
   stderr: NOTHING,
   durationMs: 12.3,
-  enforced: { backend: "bwrap", namespaces: [], memory: "cgroup", network: "none", userId: 1 },
+  enforced: { backend: "bwrap", namespaces: [], memory: "cgroup", processes: "cgroup", network: "none", userId: 1 },
   putAside: [],
 };
 

@@ -22,6 +22,10 @@ export const SANDBOX_VIEWS_MAX = 16;
 export const SANDBOX_RESERVED_BYTES = 4 * GIB;
 /** Bytes that it may ask for where a control group bounds what is used: enough for the threads of a large test run. */
 export const SANDBOX_ASKED_BYTES_MAX = 64 * GIB;
+/** Milliseconds between two looks at what a command uses of memory, where no control group counts it. */
+export const MEMORY_LOOK_MS = 100;
+/** How much longer than a look the time to the next one is at least. */
+export const MEMORY_LOOK_SHARE = 8;
 /** Commands that one kernel runs at once. */
 export const SANDBOX_RUNS_MAX = 64;
 /** Milliseconds that a command may run when the call does not say. */

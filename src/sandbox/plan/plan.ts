@@ -34,7 +34,7 @@ export interface SandboxLimits {
   /** Bytes of output of both kinds together, after which everything is killed. */
   readonly outputBytesMax: number;
   readonly processesMax: number;
-  /** Bytes of memory: of all processes together where a control group can be made, else of each. */
+  /** Bytes of memory of all processes together: in a control group, or watched. */
   readonly memoryBytesMax: number;
   /** Processors' worth of time, in control groups. */
   readonly processors: number;

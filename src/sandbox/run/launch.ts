@@ -1,7 +1,7 @@
 /** What a backend makes of a plan, and what comes of a run: the words between backends and the supervision of their runs. */
 
 /** Why a run was ended from outside. */
-export type EndedBy = "timeout" | "output" | "cancelled";
+export type EndedBy = "timeout" | "output" | "memory" | "cancelled";
 
 /** What came of a run whose command was started. */
 export interface RunEnd {

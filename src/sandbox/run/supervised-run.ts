@@ -12,6 +12,7 @@ import { KILL_GRACE_MS, SANDBOX_MESSAGE_BYTES_MAX, SANDBOX_STATUS_CHARACTERS_MAX
 import { ToolFailure } from "../../model/failure.ts";
 import type { SandboxLimits } from "../plan/plan.ts";
 import type { Carried, Confine, EndedBy, Launch, RunEnd, RunOutput } from "./launch.ts";
+import { type MemoryWatch, watchMemory } from "./memory-watch.ts";
 import { keepDescriptors, openOutputPipe, openPipe } from "./pipes.ts";
 import { beginningOf, childrenOf, isAlone } from "./process-tree.ts";
 
@@ -21,18 +22,21 @@ export interface Supervision {
   readonly output: RunOutput;
   readonly signal: AbortSignal;
   readonly confine: Confine;
+  /** Bytes of memory of all processes together, where they are to be watched. */
+  readonly watchedBytesMax?: number;
 }
 
 /**
  * Runs what `launch` starts.
  * @throws ToolFailure SANDBOX_UNAVAILABLE when the sandbox could not be made; the command did not run
  */
-export async function superviseRun(launch: Launch, { limits, output, signal, confine }: Supervision): Promise<RunEnd> {
+export async function superviseRun(launch: Launch, supervision: Supervision): Promise<RunEnd> {
+  const { signal } = supervision;
   signal.throwIfAborted();
-  const run = new SupervisedRun(launch, limits, output);
+  const run = new SupervisedRun(launch, supervision);
   const abort = () => run.end("cancelled");
   try {
-    run.start(confine);
+    run.start();
     signal.addEventListener("abort", abort, { once: true });
     return await run.ended;
   } finally {
@@ -43,12 +47,12 @@ export async function superviseRun(launch: Launch, { limits, output, signal, con
 
 class SupervisedRun {
   readonly #launch: Launch;
-  readonly #limits: Supervision["limits"];
-  readonly #output: RunOutput;
+  readonly #bounds: Supervision;
   readonly #settled = Promise.withResolvers<RunEnd>();
   readonly #startedMs = performance.now();
   readonly #timers: NodeJS.Timeout[] = [];
   #child: ChildProcess | undefined;
+  #watch: MemoryWatch | undefined;
   #innerId: number | undefined;
   #innerBeginning: string | undefined;
   /** The first process goes into its group while mounts are made: it takes the machine about as long. */
@@ -67,17 +71,16 @@ class SupervisedRun {
   /** Child and both streams. */
   #open = 3;
 
-  constructor(launch: Launch, limits: Supervision["limits"], output: RunOutput) {
+  constructor(launch: Launch, bounds: Supervision) {
     this.#launch = launch;
-    this.#limits = limits;
-    this.#output = output;
+    this.#bounds = bounds;
   }
 
   get ended(): Promise<RunEnd> {
     return this.#settled.promise;
   }
 
-  start(confine: Confine): void {
+  start(): void {
     const { command, owner, runAs, descriptors } = this.#launch;
     const handedOn: number[] = [];
     const keep = (descriptor: number): number => {
@@ -108,25 +111,25 @@ class SupervisedRun {
       this.#child = child;
       child.once("error", (error) => this.#failed(error));
       child.once("exit", () => this.#closed());
-      this.#listen(stdout.reader, this.#output.stdout);
+      this.#listen(stdout.reader, this.#bounds.output.stdout);
       this.#listen(stderr.reader, (piece) => this.#onStderr(piece));
       const stream = (carried: Carried) => (child.stdio as unknown as readonly Readable[])[3 + descriptors.indexOf(carried)];
       stream("ready")?.once("close", () => this.#letGo());
       for (const name of ["status", "ready"] as const) {
-        if (descriptors.includes(name)) stream(name)?.on("data", (data: Buffer) => this.#onSaid(name, data, confine));
+        if (descriptors.includes(name)) stream(name)?.on("data", (data: Buffer) => this.#onSaid(name, data));
       }
     } finally {
       for (const descriptor of handedOn) closeSync(descriptor);
     }
   }
 
-  /** Ends the run: asks, and kills after a moment. Too much output is killed at once. */
+  /** Ends the run: asks, and kills after a moment. Too much output and memory are killed at once. */
   end(by: EndedBy): void {
     if (this.#endedBy !== undefined || this.#open === 0) return;
     this.#endedBy = by;
     const processes = this.#processes();
     if (processes === undefined) return;
-    if (by === "output") {
+    if (by === "output" || by === "memory") {
       this.#kill();
       return;
     }
@@ -136,6 +139,7 @@ class SupervisedRun {
 
   dispose(): void {
     for (const timer of this.#timers) clearTimeout(timer);
+    this.#watch?.end();
     this.#letGo();
   }
 
@@ -157,7 +161,7 @@ class SupervisedRun {
   #listen(reader: Readable, take: (piece: Uint8Array) => void): void {
     reader.on("data", (piece: Buffer) => {
       this.#outputBytes += piece.length;
-      if (this.#outputBytes > this.#limits.outputBytesMax) this.end("output");
+      if (this.#outputBytes > this.#bounds.limits.outputBytesMax) this.end("output");
       take(piece);
     });
     reader.once("error", (error) => this.#failed(error));
@@ -167,36 +171,36 @@ class SupervisedRun {
   #onStderr(piece: Uint8Array): void {
     // if the command does not come to run, it is the backend's program that speaks
     if (this.#message.length < SANDBOX_MESSAGE_BYTES_MAX) this.#message += Buffer.from(piece).toString("latin1");
-    if (this.#gateIsOpen) this.#output.stderr(piece);
+    if (this.#gateIsOpen) this.#bounds.output.stderr(piece);
   }
 
-  #onSaid(name: "status" | "ready", data: Buffer, confine: Confine): void {
+  #onSaid(name: "status" | "ready", data: Buffer): void {
     if (this.#said[name].length > SANDBOX_STATUS_CHARACTERS_MAX) return;
     this.#said[name] += data.toString("latin1");
-    this.#meetFirstProcess(confine);
+    this.#meetFirstProcess();
     // The first line says that everything stands, the second that the command begins under its limits.
     if (this.#isReleased || this.#innerId === undefined || !this.#said.ready.includes("\n")) return;
     this.#isReleased = true;
-    void this.#release(this.#innerId, confine);
+    void this.#release(this.#innerId);
   }
 
-  #meetFirstProcess(confine: Confine): void {
+  #meetFirstProcess(): void {
     const outerId = this.#child?.pid;
     if (this.#innerId !== undefined || outerId === undefined) return;
     this.#innerId = this.#launch.firstProcess(this.#said, outerId);
     if (this.#innerId === undefined) return;
     this.#innerBeginning = beginningOf(this.#innerId);
-    this.#confining = confine([this.#innerId]);
+    this.#confining = this.#bounds.confine([this.#innerId]);
     this.#confining.catch(() => undefined); // told to whoever waits for it, before the command begins
   }
 
   /** Everything that bounds the command stands: it may begin. */
-  async #release(first: number, confine: Confine): Promise<void> {
+  async #release(first: number): Promise<void> {
     try {
       const problem = this.#launch.problem(first);
       if (problem !== undefined) throw changedMeanwhile(problem);
       await this.#confining;
-      await confine(childrenOf(first)); // what was started before its parent was in
+      await this.#bounds.confine(childrenOf(first)); // what was started before its parent was in
     } catch (error) {
       this.#failed(error);
       this.#letGo();
@@ -204,7 +208,9 @@ class SupervisedRun {
     }
     if (this.#gate === undefined) return; // it ended meanwhile
     this.#gateIsOpen = true;
-    this.#timers.push(setTimeout(() => this.end("timeout"), this.#limits.timeoutMs));
+    this.#timers.push(setTimeout(() => this.end("timeout"), this.#bounds.limits.timeoutMs));
+    const { watchedBytesMax } = this.#bounds;
+    if (watchedBytesMax !== undefined) this.#watch = watchMemory(first, watchedBytesMax, () => this.end("memory"));
     if (this.#endedBy === undefined) writeSync(this.#gate, "\n");
     else this.#kill();
     this.#closeGate();

@@ -8,7 +8,7 @@
 import { assert } from "../../base/errors.ts";
 import type { Access } from "../../model/access.ts";
 import { commandOf } from "../../model/command.ts";
-import type { ExecOutcome, ExecOutput } from "../../model/exec.ts";
+import { EXEC_ENDS, type ExecOutcome, type ExecOutput } from "../../model/exec.ts";
 import type { Tool, ToolOutput } from "../../model/tool.ts";
 import { WORKSPACE_ALIAS } from "../../model/workspace.ts";
 import { type NamedHost, namedHosts } from "./named-hosts.ts";
@@ -31,7 +31,7 @@ export const shell: Tool<ShellArguments> = {
     properties: {
       exit_code: { type: "integer", description: "Absent when the command was ended from outside." },
       signal: { type: "string" },
-      ended_by: { enum: ["timeout", "output", "cancelled"], description: "What ended the command before it ended by itself." },
+      ended_by: { enum: [...EXEC_ENDS], description: "What ended the command before it ended by itself." },
       stdout: { type: "string" },
       stderr: { type: "string" },
       stdout_size: STREAM,

@@ -1,6 +1,6 @@
 /** What came of a run as the data of a tool's result. */
 import type { JsonObject } from "../../base/json.ts";
-import type { ExecOutcome } from "../../model/exec.ts";
+import { EXEC_ENDS, type ExecOutcome } from "../../model/exec.ts";
 import type { ToolOutput } from "../../model/tool.ts";
 import { strategyOf, truncated } from "./truncation.ts";
 
@@ -9,7 +9,7 @@ export const RUN_PROPERTIES = {
   command: { type: "string", description: "The command that ran." },
   exit_code: { type: "integer", description: "Absent when the command was ended from outside." },
   signal: { type: "string" },
-  ended_by: { enum: ["timeout", "output", "cancelled"], description: "What ended the command before it ended by itself." },
+  ended_by: { enum: [...EXEC_ENDS], description: "What ended the command before it ended by itself." },
   stdout: { type: "string" },
   stderr: { type: "string" },
   omitted: {

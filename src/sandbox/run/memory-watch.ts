@@ -1,0 +1,114 @@
+/**
+ * What all processes of a run use of memory together, looked at while it runs: for machines on which no control group counts it.
+ *
+ * It is a look, not a wall: between two looks a run can take what the machine gives it in that time, and what no process has mapped (files in memory that
+ * have no name, segments that nobody is attached to, what waits in pipes) is not seen. INVARIANT: what cannot be told apart is counted more than once,
+ * never less.
+ */
+import { readdirSync, readFileSync, statfsSync } from "node:fs";
+import { MEMORY_LOOK_MS, MEMORY_LOOK_SHARE } from "../../base/limits.ts";
+
+/** A watch that goes on until it is ended. */
+export interface MemoryWatch {
+  readonly end: () => void;
+}
+
+/**
+ * Looks at the namespace whose first process is `innerId` until it is ended.
+ * @param bytesMax of all its processes and its private directories together
+ * @param exceeded called once, when there is more
+ */
+export function watchMemory(innerId: number, bytesMax: number, exceeded: () => void): MemoryWatch {
+  let next: NodeJS.Timeout;
+  const look = (): void => {
+    const startedMs = performance.now();
+    if (memoryExceeds(innerId, bytesMax)) {
+      exceeded();
+      return;
+    }
+    // whoever makes looking slow does not get the kernel to do nothing else
+    next = setTimeout(look, Math.max(MEMORY_LOOK_MS, (performance.now() - startedMs) * MEMORY_LOOK_SHARE));
+  };
+  next = setTimeout(look, MEMORY_LOOK_MS);
+  return { end: () => clearTimeout(next) };
+}
+
+/** Whether the namespace uses more than `bytesMax`. */
+export function memoryExceeds(innerId: number, bytesMax: number): boolean {
+  const { processes, directories } = placesOf(innerId);
+  const kept = directories.reduce((sum, path) => sum + usedBelow(path), 0);
+  if (kept + sumOf(processes, ownBytes) <= bytesMax) return false;
+  // What a process shares with the one it came from was counted for both; to tell them apart takes longer.
+  return kept + sumOf(processes, sharedOutBytes) > bytesMax;
+}
+
+/** Where the machine says what processes use, and directories of the run that lie in memory. */
+interface Places {
+  readonly processes: readonly string[];
+  readonly directories: readonly string[];
+}
+
+function placesOf(innerId: number): Places {
+  const root = `/proc/${innerId}/root`;
+  try {
+    // the run's own list of processes, which nothing inside can change
+    const processes = readdirSync(`${root}/proc`).filter((name) => /^\d+$/.test(name));
+    return { processes: processes.map((id) => `${root}/proc/${id}`), directories: [`${root}/tmp`, `${root}/dev/shm`] };
+  } catch {
+    // It is gone, or the machine does not let this process look inside: then they are found one by the other.
+    return { processes: descendants(innerId).map((id) => `/proc/${id}`), directories: [] };
+  }
+}
+
+/** The process and all that come of it. Each thread has its own list of those it started. */
+function descendants(id: number): readonly number[] {
+  const found = [id];
+  for (let at = 0; at < found.length; at += 1) {
+    const tasks = `/proc/${found[at]}/task`;
+    for (const task of orGone(() => readdirSync(tasks)) ?? []) {
+      const children = orGone(() => readFileSync(`${tasks}/${task}/children`, "latin1")) ?? "";
+      found.push(...children.trim().split(" ").filter(Boolean).map(Number));
+    }
+  }
+  return found;
+}
+
+function sumOf(processes: readonly string[], bytesOf: (process: string) => number): number {
+  return processes.reduce((sum, process) => sum + bytesOf(process), 0);
+}
+
+/** What it has made, shares with others of the run or has had swapped out; not what it reads of files, which the machine can read again. */
+function ownBytes(process: string): number {
+  return (
+    kibibytesIn(
+      orGone(() => readFileSync(`${process}/status`, "latin1")),
+      /^(?:RssAnon|RssShmem|VmSwap):\s*(\d+) kB$/gm,
+    ) * 1024
+  );
+}
+
+/** The same, each part divided by those who share it; where that is not said, undivided. */
+function sharedOutBytes(process: string): number {
+  const text = orGone(() => readFileSync(`${process}/smaps_rollup`, "latin1"));
+  return text?.includes("Pss_Anon:") ? kibibytesIn(text, /^(?:Pss_Anon|Pss_Shmem|SwapPss):\s*(\d+) kB$/gm) * 1024 : ownBytes(process);
+}
+
+function kibibytesIn(text: string | undefined, lines: RegExp): number {
+  let sum = 0;
+  for (const [, count] of text?.matchAll(lines) ?? []) sum += Number(count);
+  return sum;
+}
+
+function usedBelow(path: string): number {
+  const { blocks = 0, bfree = 0, bsize = 0 } = orGone(() => statfsSync(path)) ?? {};
+  return (blocks - bfree) * bsize;
+}
+
+/** Processes end while they are looked at. */
+function orGone<Result>(look: () => Result): Result | undefined {
+  try {
+    return look();
+  } catch {
+    return undefined;
+  }
+}
