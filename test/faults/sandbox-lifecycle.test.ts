@@ -1,7 +1,9 @@
 // Beginnings and ends of sandboxed commands: cancelled at every moment, many at once, a kernel that dies, and nothing left of any of them.
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { readLayout } from "../../src/sandbox/control-groups/layout.ts";
+import { groupPrefix, processNamespace } from "../../src/sandbox/control-groups/left-groups.ts";
 import { EVERYTHING, LIMITS, newSandboxPlace, processesNaming, type SandboxPlace } from "../support/sandbox-place.ts";
 import { startChild } from "./children/run.ts";
 
@@ -109,6 +111,31 @@ test("a kernel that is killed takes its commands along, also those that hide", a
   child.process.kill("SIGKILL");
   await child.ended;
   expect(await until(() => processesNaming("55.125").length === 0)).toBe(true);
+});
+
+/** Control groups on this machine that a process made. */
+function groupsOf(processId: number): readonly string[] {
+  const { version1, version2 } = readLayout(readFileSync("/proc/self/mountinfo", "utf8"), readFileSync("/proc/self/cgroup", "utf8"));
+  const trees = [...Object.values(version1), ...(version2 === undefined ? [] : [version2])];
+  const prefix = `${groupPrefix(processNamespace(), processId)}-`;
+  return trees.flatMap((tree) => readdirSync(tree)).filter((name) => name.startsWith(prefix));
+}
+
+test("control groups of a kernel that was killed are removed by the next one", async () => {
+  const hasGroups = typeof place.sandbox.diagnose().controlGroups === "number";
+  const child = startChild("sandbox-run", [place.root, "echo up; sleep 54.125"]);
+  await child.printed("said up");
+  const id = child.process.pid ?? 0;
+  child.process.kill("SIGKILL");
+  await child.ended;
+  expect(groupsOf(id).length > 0).toBe(hasGroups);
+  const isSwept = () => {
+    const next = newSandboxPlace();
+    next.sandbox.diagnose();
+    next.close();
+    return groupsOf(id).length === 0;
+  };
+  expect(await until(isSwept)).toBe(true);
 });
 
 test("two hundred runs leave no descriptor, no process and nothing that is waited for", async () => {

@@ -9,6 +9,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { SandboxLimits } from "../plan/plan.ts";
 import { CONTROLLERS, type ControlGroupLayout, type Controller, readLayout } from "./layout.ts";
+import { groupPrefix, processNamespace, sweepLeftGroups } from "./left-groups.ts";
 
 /** The group of one run. */
 export interface RunGroup {
@@ -32,6 +33,7 @@ export interface ControlGroups {
 
 /** Groups of this process, or why there are none. `name` tells the kernels of a machine apart. */
 export function openControlGroups(name: string): ControlGroups | { readonly problem: string } {
+  const prefix = groupPrefix(processNamespace(), process.pid);
   let layout: ControlGroupLayout;
   try {
     layout = readLayout(readFileSync("/proc/self/mountinfo", "utf8"), readFileSync("/proc/self/cgroup", "utf8"));
@@ -41,10 +43,14 @@ export function openControlGroups(name: string): ControlGroups | { readonly prob
   const problems: string[] = [];
   for (const kind of [version1(layout), version2(layout)]) {
     if (kind === undefined) continue;
-    const groups = new Groups(kind, name);
+    const groups = new Groups(kind, `${prefix}-${name}`);
     const problem = groups.probe();
-    if (problem === undefined) return groups;
-    problems.push(problem);
+    if (problem !== undefined) {
+      problems.push(problem);
+      continue;
+    }
+    sweepLeftGroups(kind.parents);
+    return groups;
   }
   return { problem: problems.length === 0 ? "the machine has no controllers for memory and processes" : problems.join("; ") };
 }
@@ -183,7 +189,7 @@ class Groups implements ControlGroups {
   }
 
   #make(): string {
-    const group = `handrail-${this.#name}-${this.#made.length}`;
+    const group = `${this.#name}-${this.#made.length}`;
     this.#made.push(group);
     for (const parent of this.#kind.parents) mkdirSync(join(parent, group), { recursive: true });
     return group;
