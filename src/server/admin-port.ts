@@ -9,6 +9,7 @@ import { isAdminCredential } from "./admin-credential.ts";
 import { approvalPort } from "./approval-port.ts";
 import { approverOf } from "./approver-credentials.ts";
 import type { OpenKernel } from "./compose.ts";
+import { freezePort } from "./freeze-port.ts";
 import { type LedgerReader, openLedgerReader } from "./ledger-reader.ts";
 import { checkPresets } from "./policy-check.ts";
 import type { VerifyWorkerData, VerifyWorkerReply } from "./verify-worker.ts";
@@ -58,6 +59,7 @@ export function adminPort(kernel: OpenKernel): OpenAdminPort {
       return right;
     },
     approvals: approvalPort(kernel.approvals),
+    freezes: freezePort(kernel, async () => opened()),
     createSession: (wish) => administration.createSession({ ...wish, askedBy: "operator" }),
     listSessions: () => administration.listSessions(),
     revokeSession: (id) => administration.revokeSession(id),

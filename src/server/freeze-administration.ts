@@ -78,8 +78,15 @@ export class FreezeAdministration {
 
   /** The principal of a session in its workspace, as what is frozen. */
   async targetOf(sessionId: string): Promise<FreezeTarget> {
-    const { userId, agentId, serviceRoot } = await this.#require(sessionId);
+    const { userId, agentId, serviceRoot } = await this.sessionOf(sessionId);
     return { scope: "workspace", userId, agentId, serviceRoot };
+  }
+
+  /** The session itself. @throws KernelError USAGE when there is none */
+  async sessionOf(id: string): Promise<Session> {
+    const session = await this.#parts.sessions.findSession(id);
+    if (session === undefined) throw unknownSession(id);
+    return session;
   }
 
   /** Freezes one session alone, and ends what it runs; its principal may act through another one. */
@@ -95,7 +102,7 @@ export class FreezeAdministration {
   /** Lifts what was frozen of a session: itself, and its principal in its workspace, whose violations are counted anew. */
   async resumeSession(id: string, act: FreezeAct): Promise<Resumed> {
     const { sessions, freezes, violations } = this.#parts;
-    const session = await this.#require(id);
+    const session = await this.sessionOf(id);
     const { userId, agentId, serviceRoot, frozenAtMs } = session;
     const target: FreezeTarget = { scope: "workspace", userId, agentId, serviceRoot };
     await this.#recordResumed(id, { ...target, ...(frozenAtMs !== undefined && { sessionFrozen: true }) }, act);
@@ -116,12 +123,6 @@ export class FreezeAdministration {
     const lifted = await freezes.removeFreeze(target);
     if (lifted === undefined) throw new KernelError("USAGE", "somebody else lifted the freeze meanwhile; nothing is left to do");
     return lifted;
-  }
-
-  async #require(id: string): Promise<Session> {
-    const session = await this.#parts.sessions.findSession(id);
-    if (session === undefined) throw unknownSession(id);
-    return session;
   }
 
   /** Ends what runs, and records the freeze also where that cannot be told. */

@@ -34,6 +34,11 @@ export class MarkAdministration {
     this.#parts = parts;
   }
 
+  /** What a principal has seen in a workspace; `undefined` for one that has seen nothing. */
+  findMark(owner: MarkOwner): Promise<Mark | undefined> {
+    return this.#parts.marks.findMark(owner);
+  }
+
   /** Marks, last changed first. */
   listMarks(): Promise<readonly OwnedMark[]> {
     return this.#parts.marks.listMarks({});

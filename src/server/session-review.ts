@@ -4,11 +4,13 @@
  */
 import { LEDGER_READ_ROWS_MAX, REVIEW_ENTRIES_MAX, REVIEW_SHOWN_MAX } from "../base/limits.ts";
 import type { Freeze } from "../flow/freeze-store.ts";
+import type { MarkStore } from "../flow/mark-store.ts";
 import { type SecurityEvent, securityEventOf } from "../ledger/security-event.ts";
 import type { Mark } from "../model/label.ts";
 import type { Session } from "../model/session.ts";
+import type { SessionStore } from "../session/session-store.ts";
 import { pagesBackwards } from "./audit-stream.ts";
-import type { FreezeDesk } from "./freeze-desk.ts";
+import type { FreezeAdministration } from "./freeze-administration.ts";
 import type { LedgerReader, LedgerRecord } from "./ledger-reader.ts";
 
 /** A call as a review shows it. */
@@ -40,8 +42,15 @@ export interface SessionReview {
 
 const CALLS: ReadonlySet<string> = new Set(["tool_executed", "tool_execution_denied", "tool_replayed", "tool_outcome_unknown"]);
 
+/** What a review reads besides the ledger. */
+export interface ReviewDesk {
+  readonly freezes: Pick<FreezeAdministration, "findFreeze">;
+  readonly marks: Pick<MarkStore, "findMark">;
+  readonly sessions: Pick<SessionStore, "listSessions">;
+}
+
 /** Reviews a session that exists. */
-export async function reviewSession(desk: FreezeDesk, reader: LedgerReader, session: Session, nowMs: number): Promise<SessionReview> {
+export async function reviewSession(desk: ReviewDesk, reader: LedgerReader, session: Session, nowMs: number): Promise<SessionReview> {
   const [freeze, mark, all] = await Promise.all([
     desk.freezes.findFreeze(session),
     desk.marks.findMark(session),

@@ -100,6 +100,48 @@ export interface AdminApprovals {
   ) => Promise<{ readonly decided: boolean; readonly approval: AdminApproval } | undefined>;
 }
 
+/** Whom a freeze holds. */
+export type AdminFreezeTarget =
+  | { readonly scope: "all" }
+  | { readonly scope: "principal"; readonly userId: string; readonly agentId: string }
+  | { readonly scope: "workspace"; readonly userId: string; readonly agentId: string; readonly serviceRoot: string };
+
+/** A freeze; times are milliseconds since the Unix epoch. */
+export interface AdminFreeze {
+  readonly target: AdminFreezeTarget;
+  readonly cause: string;
+  readonly reason: string;
+  readonly by: string;
+  readonly atMs: number;
+}
+
+/** What an agent did, and why it is frozen; lists have the latest last. */
+export interface AdminReview {
+  readonly session: Session;
+  readonly freeze?: AdminFreeze;
+  readonly mark?: { readonly trustLevel: string; readonly dataClass: string };
+  readonly liveSessions: readonly string[];
+  /** Plain JSON, redacted. */
+  readonly violations: readonly object[];
+  readonly calls: readonly object[];
+  readonly entriesRead: number;
+}
+
+/** Acts that stop agents and let them go on. */
+export interface AdminFreezes {
+  readonly targetOf: (sessionId: string) => Promise<AdminFreezeTarget>;
+  readonly kill: (target: AdminFreezeTarget, reason: string) => Promise<AdminFreeze>;
+  readonly resume: (target: AdminFreezeTarget, reason: string) => Promise<AdminFreeze>;
+  /** Freezes, and the sessions that are frozen for themselves. */
+  readonly list: () => Promise<{ readonly freezes: readonly AdminFreeze[]; readonly sessions: readonly Session[] }>;
+  readonly freezeSession: (id: string, reason: string) => Promise<Session>;
+  readonly review: (id: string) => Promise<AdminReview>;
+  readonly resumeSession: (
+    id: string,
+    reason: string,
+  ) => Promise<{ readonly session: Session; readonly lifted?: AdminFreeze; readonly remaining?: AdminFreeze }>;
+}
+
 /** The operator's acts. Failures are `KernelError`s. */
 export interface AdminPort {
   /** Whether `token` is the admin credential; in constant time, and a wrong one is recorded. */
@@ -107,6 +149,7 @@ export interface AdminPort {
   /** Whether `token` is an approver's credential; in constant time, and a wrong one is recorded. */
   readonly authenticateApprover: (token: string) => Promise<boolean>;
   readonly approvals: AdminApprovals;
+  readonly freezes: AdminFreezes;
   readonly createSession: (wish: AdminSessionWish) => Promise<{ readonly session: Session; readonly token: string }>;
   readonly listSessions: () => Promise<readonly Session[]>;
   readonly revokeSession: (id: string) => Promise<Session>;

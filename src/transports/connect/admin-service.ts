@@ -14,6 +14,7 @@ import { APPROVER_METHODS, approvalMethods } from "./approval-methods.ts";
 import { bearerToken } from "./bearer.ts";
 import { faultOf } from "./faults.ts";
 import { fitted, type Guarded } from "./fitted.ts";
+import { freezeMethods } from "./freeze-methods.ts";
 import { checkedId } from "./request-id.ts";
 
 /** Refuses a caller without the method's credential before anything of the request is read. */
@@ -52,6 +53,7 @@ export function adminService(port: AdminPort, onError: (error: unknown) => void)
     ...sessionMethods(port, guarded),
     ...leaseMethods(port, guarded),
     ...approvalMethods(port, guarded),
+    ...freezeMethods(port, guarded),
     ...armingMethods(port, guarded),
     listEntries: ({ fromSequence, count }) =>
       guarded(async () => {

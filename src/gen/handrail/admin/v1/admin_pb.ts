@@ -15,7 +15,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file handrail/admin/v1/admin.proto.
  */
 export const file_handrail_admin_v1_admin: GenFile = /*@__PURE__*/
-  fileDesc("Ch1oYW5kcmFpbC9hZG1pbi92MS9hZG1pbi5wcm90bxIRaGFuZHJhaWwuYWRtaW4udjEi0gIKB1Nlc3Npb24SCgoCaWQYASABKAkSDwoHdXNlcl9pZBgCIAEoCRIQCghhZ2VudF9pZBgDIAEoCRIMCgRyb2xlGAQgASgJEg4KBnByZXNldBgFIAEoCRIMCgRtb2RlGAYgASgJEhQKDHNlcnZpY2Vfcm9vdBgHIAEoCRIUCgxwcm9qZWN0X3Jvb3QYCCABKAkSFwoPaXNvbGF0aW9uX2xldmVsGAkgASgJEhAKCGxlYXNlX2lkGAogASgJEhUKDWNyZWF0ZWRfYXRfbXMYCyABKAMSFQoNZXhwaXJlc19hdF9tcxgMIAEoAxIaCg1yZXZva2VkX2F0X21zGA0gASgDSACIAQESGQoMZnJvemVuX2F0X21zGA4gASgDSAGIAQESDQoFc2tpbGwYDyABKAlCEAoOX3Jldm9rZWRfYXRfbXNCDwoNX2Zyb3plbl9hdF9tcyIfCgtQYXR0ZXJuTGlzdBIQCghwYXR0ZXJucxgBIAMoCSLTAwoKTGVhc2VTY29wZRItCgV0b29scxgBIAMoCzIeLmhhbmRyYWlsLmFkbWluLnYxLlBhdHRlcm5MaXN0EjIKCnJlYWRfcGF0aHMYAiADKAsyHi5oYW5kcmFpbC5hZG1pbi52MS5QYXR0ZXJuTGlzdBIzCgt3cml0ZV9wYXRocxgDIAMoCzIeLmhhbmRyYWlsLmFkbWluLnYxLlBhdHRlcm5MaXN0EjAKCGNvbW1hbmRzGAQgAygLMh4uaGFuZHJhaWwuYWRtaW4udjEuUGF0dGVybkxpc3QSNgoOZ2l0X29wZXJhdGlvbnMYBSADKAsyHi5oYW5kcmFpbC5hZG1pbi52MS5QYXR0ZXJuTGlzdBItCgVob3N0cxgGIAMoCzIeLmhhbmRyYWlsLmFkbWluLnYxLlBhdHRlcm5MaXN0EjEKCXByb3ZpZGVycxgHIAMoCzIeLmhhbmRyYWlsLmFkbWluLnYxLlBhdHRlcm5MaXN0Ei4KBm1vZGVscxgIIAMoCzIeLmhhbmRyYWlsLmFkbWluLnYxLlBhdHRlcm5MaXN0EjEKCWFydGlmYWN0cxgJIAMoCzIeLmhhbmRyYWlsLmFkbWluLnYxLlBhdHRlcm5MaXN0Ir0BCgtMZWFzZUJ1ZGdldBISCgVjYWxscxgBIAEoBEgAiAEBEhgKC2R1cmF0aW9uX21zGAIgASgESAGIAQESEgoFYnl0ZXMYAyABKARIAogBARITCgZ0b2tlbnMYBCABKARIA4gBARIYCgtjb3N0X21pY3JvcxgFIAEoBEgEiAEBQggKBl9jYWxsc0IOCgxfZHVyYXRpb25fbXNCCAoGX2J5dGVzQgkKB190b2tlbnNCDgoMX2Nvc3RfbWljcm9zIuIBCgVMZWFzZRIKCgJpZBgBIAEoCRIRCglwYXJlbnRfaWQYAiABKAkSLAoFc2NvcGUYAyABKAsyHS5oYW5kcmFpbC5hZG1pbi52MS5MZWFzZVNjb3BlEhUKDWNyZWF0ZWRfYXRfbXMYBCABKAMSFQoNZXhwaXJlc19hdF9tcxgFIAEoAxIbCg5yZWxlYXNlZF9hdF9tcxgGIAEoA0gAiAEBEi4KBmJ1ZGdldBgHIAEoCzIeLmhhbmRyYWlsLmFkbWluLnYxLkxlYXNlQnVkZ2V0QhEKD19yZWxlYXNlZF9hdF9tcyKiAgoUQ3JlYXRlU2Vzc2lvblJlcXVlc3QSEQoJd29ya3NwYWNlGAEgASgJEhQKDHByb2plY3Rfcm9vdBgCIAEoCRIMCgRyb2xlGAMgASgJEg4KBnByZXNldBgEIAEoCRIPCgd1c2VyX2lkGAUgASgJEhAKCGFnZW50X2lkGAYgASgJEhMKC2xpZmV0aW1lX21zGAcgASgEEhAKCGxlYXNlX2lkGAggASgJEiwKBXNjb3BlGAkgASgLMh0uaGFuZHJhaWwuYWRtaW4udjEuTGVhc2VTY29wZRIuCgZidWRnZXQYCiABKAsyHi5oYW5kcmFpbC5hZG1pbi52MS5MZWFzZUJ1ZGdldBIMCgRtb2RlGAsgASgJEg0KBXNraWxsGAwgASgJIlMKFUNyZWF0ZVNlc3Npb25SZXNwb25zZRIrCgdzZXNzaW9uGAEgASgLMhouaGFuZHJhaWwuYWRtaW4udjEuU2Vzc2lvbhINCgV0b2tlbhgCIAEoCSIkChNMaXN0U2Vzc2lvbnNSZXF1ZXN0Eg0KBWxpbWl0GAEgASgNIlcKFExpc3RTZXNzaW9uc1Jlc3BvbnNlEiwKCHNlc3Npb25zGAEgAygLMhouaGFuZHJhaWwuYWRtaW4udjEuU2Vzc2lvbhIRCgl0cnVuY2F0ZWQYAiABKAgiKgoUUmV2b2tlU2Vzc2lvblJlcXVlc3QSEgoKc2Vzc2lvbl9pZBgBIAEoCSJEChVSZXZva2VTZXNzaW9uUmVzcG9uc2USKwoHc2Vzc2lvbhgBIAEoCzIaLmhhbmRyYWlsLmFkbWluLnYxLlNlc3Npb24ihwEKEkNyZWF0ZUxlYXNlUmVxdWVzdBIsCgVzY29wZRgBIAEoCzIdLmhhbmRyYWlsLmFkbWluLnYxLkxlYXNlU2NvcGUSEwoLbGlmZXRpbWVfbXMYAiABKAQSLgoGYnVkZ2V0GAMgASgLMh4uaGFuZHJhaWwuYWRtaW4udjEuTGVhc2VCdWRnZXQiPgoTQ3JlYXRlTGVhc2VSZXNwb25zZRInCgVsZWFzZRgBIAEoCzIYLmhhbmRyYWlsLmFkbWluLnYxLkxlYXNlIpoBChJEZXJpdmVMZWFzZVJlcXVlc3QSEQoJcGFyZW50X2lkGAEgASgJEiwKBXNjb3BlGAIgASgLMh0uaGFuZHJhaWwuYWRtaW4udjEuTGVhc2VTY29wZRITCgtsaWZldGltZV9tcxgDIAEoBBIuCgZidWRnZXQYBCABKAsyHi5oYW5kcmFpbC5hZG1pbi52MS5MZWFzZUJ1ZGdldCI+ChNEZXJpdmVMZWFzZVJlc3BvbnNlEicKBWxlYXNlGAEgASgLMhguaGFuZHJhaWwuYWRtaW4udjEuTGVhc2UiIgoRTGlzdExlYXNlc1JlcXVlc3QSDQoFbGltaXQYASABKA0iUQoSTGlzdExlYXNlc1Jlc3BvbnNlEigKBmxlYXNlcxgBIAMoCzIYLmhhbmRyYWlsLmFkbWluLnYxLkxlYXNlEhEKCXRydW5jYXRlZBgCIAEoCCI6ChFSZW5ld0xlYXNlUmVxdWVzdBIQCghsZWFzZV9pZBgBIAEoCRITCgtsaWZldGltZV9tcxgCIAEoBCI9ChJSZW5ld0xlYXNlUmVzcG9uc2USJwoFbGVhc2UYASABKAsyGC5oYW5kcmFpbC5hZG1pbi52MS5MZWFzZSInChNSZWxlYXNlTGVhc2VSZXF1ZXN0EhAKCGxlYXNlX2lkGAEgASgJIj8KFFJlbGVhc2VMZWFzZVJlc3BvbnNlEicKBWxlYXNlGAEgASgLMhguaGFuZHJhaWwuYWRtaW4udjEuTGVhc2UiOgoSTGlzdEVudHJpZXNSZXF1ZXN0EhUKDWZyb21fc2VxdWVuY2UYASABKAQSDQoFY291bnQYAiABKA0iXgoTTGlzdEVudHJpZXNSZXNwb25zZRIwCgdyZWNvcmRzGAEgAygLMh8uaGFuZHJhaWwuYWRtaW4udjEuTGVkZ2VyUmVjb3JkEhUKDWhlYWRfc2VxdWVuY2UYAiABKAQiVwoMTGVkZ2VyUmVjb3JkEg0KBWVudHJ5GAEgASgMEgwKBGhhc2gYAiABKAwSGQoMcGF5bG9hZF9qc29uGAMgASgMSACIAQFCDwoNX3BheWxvYWRfanNvbiIVChNWZXJpZnlMZWRnZXJSZXF1ZXN0IooBChRWZXJpZnlMZWRnZXJSZXNwb25zZRIKCgJvaxgBIAEoCBIPCgdlbnRyaWVzGAIgASgEEg4KBnBydW5lZBgDIAEoBBIyCghwcm9ibGVtcxgEIAMoCzIgLmhhbmRyYWlsLmFkbWluLnYxLkxlZGdlclByb2JsZW0SEQoJdHJ1bmNhdGVkGAUgASgIIjIKDUxlZGdlclByb2JsZW0SEAoIc2VxdWVuY2UYASABKAQSDwoHcHJvYmxlbRgCIAEoCSIkChJDaGVja1BvbGljeVJlcXVlc3QSDgoGcHJlc2V0GAEgASgJIlIKE0NoZWNrUG9saWN5UmVzcG9uc2USCgoCb2sYASABKAgSLwoHcHJlc2V0cxgCIAMoCzIeLmhhbmRyYWlsLmFkbWluLnYxLlByZXNldENoZWNrIlsKC1ByZXNldENoZWNrEg4KBnByZXNldBgBIAEoCRIKCgJvaxgCIAEoCBIQCghwb2xpY2llcxgDIAEoDRIMCgRoYXNoGAQgASgJEhAKCHByb2JsZW1zGAUgAygJIhIKEEdldEhlYWx0aFJlcXVlc3QikQEKEUdldEhlYWx0aFJlc3BvbnNlEg8KB3ZlcnNpb24YASABKAkSEwoLaW5zdGFuY2VfaWQYAiABKAkSFwoPbGVkZ2VyX3dyaXRhYmxlGAMgASgIEhYKDmxlZGdlcl9wcm9ibGVtGAQgASgJEhYKDmxlZGdlcl93YWl0aW5nGAUgASgEEg0KBXRvb2xzGAYgASgNIqMCCghBcHByb3ZhbBIUCgxhcHByb3ZhbF9yZWYYASABKAkSDQoFc3RhdGUYAiABKAkSDAoEdG9vbBgDIAEoCRIPCgd1c2VyX2lkGAQgASgJEhAKCGFnZW50X2lkGAUgASgJEhEKCXdvcmtzcGFjZRgGIAEoCRISCgpzZXNzaW9uX2lkGAcgASgJEhUKDWNyZWF0ZWRfYXRfbXMYCCABKAMSFQoNZXhwaXJlc19hdF9tcxgJIAEoAxIMCgR1c2VzGAogASgEEjoKCGRlY2lzaW9uGAsgASgLMiMuaGFuZHJhaWwuYWRtaW4udjEuQXBwcm92YWxEZWNpc2lvbkgAiAEBEhUKDWRvY3VtZW50X2pzb24YDCABKAxCCwoJX2RlY2lzaW9uIpMBChBBcHByb3ZhbERlY2lzaW9uEhAKCGFwcHJvdmVkGAEgASgIEgoKAmJ5GAIgASgJEg8KB2NoYW5uZWwYAyABKAkSDQoFYXRfbXMYBCABKAMSDQoFc2NvcGUYBSABKAkSFQoIdW50aWxfbXMYBiABKANIAIgBARIOCgZyZWFzb24YByABKAlCCwoJX3VudGlsX21zIjQKFExpc3RBcHByb3ZhbHNSZXF1ZXN0Eg0KBXN0YXRlGAEgASgJEg0KBWxpbWl0GAIgASgNIloKFUxpc3RBcHByb3ZhbHNSZXNwb25zZRIuCglhcHByb3ZhbHMYASADKAsyGy5oYW5kcmFpbC5hZG1pbi52MS5BcHByb3ZhbBIRCgl0cnVuY2F0ZWQYAiABKAgiKgoSR2V0QXBwcm92YWxSZXF1ZXN0EhQKDGFwcHJvdmFsX3JlZhgBIAEoCSJEChNHZXRBcHByb3ZhbFJlc3BvbnNlEi0KCGFwcHJvdmFsGAEgASgLMhsuaGFuZHJhaWwuYWRtaW4udjEuQXBwcm92YWwicAoVRGVjaWRlQXBwcm92YWxSZXF1ZXN0EhQKDGFwcHJvdmFsX3JlZhgBIAEoCRIQCghhcHByb3ZlZBgCIAEoCBINCgVzY29wZRgDIAEoCRIQCgh1bnRpbF9tcxgEIAEoAxIOCgZyZWFzb24YBSABKAkiWAoWRGVjaWRlQXBwcm92YWxSZXNwb25zZRIPCgdkZWNpZGVkGAEgASgIEi0KCGFwcHJvdmFsGAIgASgLMhsuaGFuZHJhaWwuYWRtaW4udjEuQXBwcm92YWwiVQoGQXJtaW5nEhIKCnNlc3Npb25faWQYASABKAkSEwoLYXJtZWRfYXRfbXMYAiABKAMSEAoIdW50aWxfbXMYAyABKAMSEAoIYXJtZWRfYnkYBCABKAkiNQoKQXJtUmVxdWVzdBISCgpzZXNzaW9uX2lkGAEgASgJEhMKC2R1cmF0aW9uX21zGAIgASgEIjgKC0FybVJlc3BvbnNlEikKBmFybWluZxgBIAEoCzIZLmhhbmRyYWlsLmFkbWluLnYxLkFybWluZyIjCg1EaXNhcm1SZXF1ZXN0EhIKCnNlc3Npb25faWQYASABKAkiPAoORGlzYXJtUmVzcG9uc2USKgoHYXJtaW5ncxgBIAMoCzIZLmhhbmRyYWlsLmFkbWluLnYxLkFybWluZzK8DAoLS2VybmVsQWRtaW4SYgoNQ3JlYXRlU2Vzc2lvbhInLmhhbmRyYWlsLmFkbWluLnYxLkNyZWF0ZVNlc3Npb25SZXF1ZXN0GiguaGFuZHJhaWwuYWRtaW4udjEuQ3JlYXRlU2Vzc2lvblJlc3BvbnNlEl8KDExpc3RTZXNzaW9ucxImLmhhbmRyYWlsLmFkbWluLnYxLkxpc3RTZXNzaW9uc1JlcXVlc3QaJy5oYW5kcmFpbC5hZG1pbi52MS5MaXN0U2Vzc2lvbnNSZXNwb25zZRJiCg1SZXZva2VTZXNzaW9uEicuaGFuZHJhaWwuYWRtaW4udjEuUmV2b2tlU2Vzc2lvblJlcXVlc3QaKC5oYW5kcmFpbC5hZG1pbi52MS5SZXZva2VTZXNzaW9uUmVzcG9uc2USXAoLQ3JlYXRlTGVhc2USJS5oYW5kcmFpbC5hZG1pbi52MS5DcmVhdGVMZWFzZVJlcXVlc3QaJi5oYW5kcmFpbC5hZG1pbi52MS5DcmVhdGVMZWFzZVJlc3BvbnNlElwKC0Rlcml2ZUxlYXNlEiUuaGFuZHJhaWwuYWRtaW4udjEuRGVyaXZlTGVhc2VSZXF1ZXN0GiYuaGFuZHJhaWwuYWRtaW4udjEuRGVyaXZlTGVhc2VSZXNwb25zZRJZCgpMaXN0TGVhc2VzEiQuaGFuZHJhaWwuYWRtaW4udjEuTGlzdExlYXNlc1JlcXVlc3QaJS5oYW5kcmFpbC5hZG1pbi52MS5MaXN0TGVhc2VzUmVzcG9uc2USWQoKUmVuZXdMZWFzZRIkLmhhbmRyYWlsLmFkbWluLnYxLlJlbmV3TGVhc2VSZXF1ZXN0GiUuaGFuZHJhaWwuYWRtaW4udjEuUmVuZXdMZWFzZVJlc3BvbnNlEl8KDFJlbGVhc2VMZWFzZRImLmhhbmRyYWlsLmFkbWluLnYxLlJlbGVhc2VMZWFzZVJlcXVlc3QaJy5oYW5kcmFpbC5hZG1pbi52MS5SZWxlYXNlTGVhc2VSZXNwb25zZRJcCgtMaXN0RW50cmllcxIlLmhhbmRyYWlsLmFkbWluLnYxLkxpc3RFbnRyaWVzUmVxdWVzdBomLmhhbmRyYWlsLmFkbWluLnYxLkxpc3RFbnRyaWVzUmVzcG9uc2USXwoMVmVyaWZ5TGVkZ2VyEiYuaGFuZHJhaWwuYWRtaW4udjEuVmVyaWZ5TGVkZ2VyUmVxdWVzdBonLmhhbmRyYWlsLmFkbWluLnYxLlZlcmlmeUxlZGdlclJlc3BvbnNlElwKC0NoZWNrUG9saWN5EiUuaGFuZHJhaWwuYWRtaW4udjEuQ2hlY2tQb2xpY3lSZXF1ZXN0GiYuaGFuZHJhaWwuYWRtaW4udjEuQ2hlY2tQb2xpY3lSZXNwb25zZRJiCg1MaXN0QXBwcm92YWxzEicuaGFuZHJhaWwuYWRtaW4udjEuTGlzdEFwcHJvdmFsc1JlcXVlc3QaKC5oYW5kcmFpbC5hZG1pbi52MS5MaXN0QXBwcm92YWxzUmVzcG9uc2USXAoLR2V0QXBwcm92YWwSJS5oYW5kcmFpbC5hZG1pbi52MS5HZXRBcHByb3ZhbFJlcXVlc3QaJi5oYW5kcmFpbC5hZG1pbi52MS5HZXRBcHByb3ZhbFJlc3BvbnNlEmUKDkRlY2lkZUFwcHJvdmFsEiguaGFuZHJhaWwuYWRtaW4udjEuRGVjaWRlQXBwcm92YWxSZXF1ZXN0GikuaGFuZHJhaWwuYWRtaW4udjEuRGVjaWRlQXBwcm92YWxSZXNwb25zZRJECgNBcm0SHS5oYW5kcmFpbC5hZG1pbi52MS5Bcm1SZXF1ZXN0Gh4uaGFuZHJhaWwuYWRtaW4udjEuQXJtUmVzcG9uc2USTQoGRGlzYXJtEiAuaGFuZHJhaWwuYWRtaW4udjEuRGlzYXJtUmVxdWVzdBohLmhhbmRyYWlsLmFkbWluLnYxLkRpc2FybVJlc3BvbnNlElYKCUdldEhlYWx0aBIjLmhhbmRyYWlsLmFkbWluLnYxLkdldEhlYWx0aFJlcXVlc3QaJC5oYW5kcmFpbC5hZG1pbi52MS5HZXRIZWFsdGhSZXNwb25zZWIGcHJvdG8z");
+  fileDesc("Ch1oYW5kcmFpbC9hZG1pbi92MS9hZG1pbi5wcm90bxIRaGFuZHJhaWwuYWRtaW4udjEi0gIKB1Nlc3Npb24SCgoCaWQYASABKAkSDwoHdXNlcl9pZBgCIAEoCRIQCghhZ2VudF9pZBgDIAEoCRIMCgRyb2xlGAQgASgJEg4KBnByZXNldBgFIAEoCRIMCgRtb2RlGAYgASgJEhQKDHNlcnZpY2Vfcm9vdBgHIAEoCRIUCgxwcm9qZWN0X3Jvb3QYCCABKAkSFwoPaXNvbGF0aW9uX2xldmVsGAkgASgJEhAKCGxlYXNlX2lkGAogASgJEhUKDWNyZWF0ZWRfYXRfbXMYCyABKAMSFQoNZXhwaXJlc19hdF9tcxgMIAEoAxIaCg1yZXZva2VkX2F0X21zGA0gASgDSACIAQESGQoMZnJvemVuX2F0X21zGA4gASgDSAGIAQESDQoFc2tpbGwYDyABKAlCEAoOX3Jldm9rZWRfYXRfbXNCDwoNX2Zyb3plbl9hdF9tcyIfCgtQYXR0ZXJuTGlzdBIQCghwYXR0ZXJucxgBIAMoCSLTAwoKTGVhc2VTY29wZRItCgV0b29scxgBIAMoCzIeLmhhbmRyYWlsLmFkbWluLnYxLlBhdHRlcm5MaXN0EjIKCnJlYWRfcGF0aHMYAiADKAsyHi5oYW5kcmFpbC5hZG1pbi52MS5QYXR0ZXJuTGlzdBIzCgt3cml0ZV9wYXRocxgDIAMoCzIeLmhhbmRyYWlsLmFkbWluLnYxLlBhdHRlcm5MaXN0EjAKCGNvbW1hbmRzGAQgAygLMh4uaGFuZHJhaWwuYWRtaW4udjEuUGF0dGVybkxpc3QSNgoOZ2l0X29wZXJhdGlvbnMYBSADKAsyHi5oYW5kcmFpbC5hZG1pbi52MS5QYXR0ZXJuTGlzdBItCgVob3N0cxgGIAMoCzIeLmhhbmRyYWlsLmFkbWluLnYxLlBhdHRlcm5MaXN0EjEKCXByb3ZpZGVycxgHIAMoCzIeLmhhbmRyYWlsLmFkbWluLnYxLlBhdHRlcm5MaXN0Ei4KBm1vZGVscxgIIAMoCzIeLmhhbmRyYWlsLmFkbWluLnYxLlBhdHRlcm5MaXN0EjEKCWFydGlmYWN0cxgJIAMoCzIeLmhhbmRyYWlsLmFkbWluLnYxLlBhdHRlcm5MaXN0Ir0BCgtMZWFzZUJ1ZGdldBISCgVjYWxscxgBIAEoBEgAiAEBEhgKC2R1cmF0aW9uX21zGAIgASgESAGIAQESEgoFYnl0ZXMYAyABKARIAogBARITCgZ0b2tlbnMYBCABKARIA4gBARIYCgtjb3N0X21pY3JvcxgFIAEoBEgEiAEBQggKBl9jYWxsc0IOCgxfZHVyYXRpb25fbXNCCAoGX2J5dGVzQgkKB190b2tlbnNCDgoMX2Nvc3RfbWljcm9zIuIBCgVMZWFzZRIKCgJpZBgBIAEoCRIRCglwYXJlbnRfaWQYAiABKAkSLAoFc2NvcGUYAyABKAsyHS5oYW5kcmFpbC5hZG1pbi52MS5MZWFzZVNjb3BlEhUKDWNyZWF0ZWRfYXRfbXMYBCABKAMSFQoNZXhwaXJlc19hdF9tcxgFIAEoAxIbCg5yZWxlYXNlZF9hdF9tcxgGIAEoA0gAiAEBEi4KBmJ1ZGdldBgHIAEoCzIeLmhhbmRyYWlsLmFkbWluLnYxLkxlYXNlQnVkZ2V0QhEKD19yZWxlYXNlZF9hdF9tcyKiAgoUQ3JlYXRlU2Vzc2lvblJlcXVlc3QSEQoJd29ya3NwYWNlGAEgASgJEhQKDHByb2plY3Rfcm9vdBgCIAEoCRIMCgRyb2xlGAMgASgJEg4KBnByZXNldBgEIAEoCRIPCgd1c2VyX2lkGAUgASgJEhAKCGFnZW50X2lkGAYgASgJEhMKC2xpZmV0aW1lX21zGAcgASgEEhAKCGxlYXNlX2lkGAggASgJEiwKBXNjb3BlGAkgASgLMh0uaGFuZHJhaWwuYWRtaW4udjEuTGVhc2VTY29wZRIuCgZidWRnZXQYCiABKAsyHi5oYW5kcmFpbC5hZG1pbi52MS5MZWFzZUJ1ZGdldBIMCgRtb2RlGAsgASgJEg0KBXNraWxsGAwgASgJIlMKFUNyZWF0ZVNlc3Npb25SZXNwb25zZRIrCgdzZXNzaW9uGAEgASgLMhouaGFuZHJhaWwuYWRtaW4udjEuU2Vzc2lvbhINCgV0b2tlbhgCIAEoCSIkChNMaXN0U2Vzc2lvbnNSZXF1ZXN0Eg0KBWxpbWl0GAEgASgNIlcKFExpc3RTZXNzaW9uc1Jlc3BvbnNlEiwKCHNlc3Npb25zGAEgAygLMhouaGFuZHJhaWwuYWRtaW4udjEuU2Vzc2lvbhIRCgl0cnVuY2F0ZWQYAiABKAgiKgoUUmV2b2tlU2Vzc2lvblJlcXVlc3QSEgoKc2Vzc2lvbl9pZBgBIAEoCSJEChVSZXZva2VTZXNzaW9uUmVzcG9uc2USKwoHc2Vzc2lvbhgBIAEoCzIaLmhhbmRyYWlsLmFkbWluLnYxLlNlc3Npb24ihwEKEkNyZWF0ZUxlYXNlUmVxdWVzdBIsCgVzY29wZRgBIAEoCzIdLmhhbmRyYWlsLmFkbWluLnYxLkxlYXNlU2NvcGUSEwoLbGlmZXRpbWVfbXMYAiABKAQSLgoGYnVkZ2V0GAMgASgLMh4uaGFuZHJhaWwuYWRtaW4udjEuTGVhc2VCdWRnZXQiPgoTQ3JlYXRlTGVhc2VSZXNwb25zZRInCgVsZWFzZRgBIAEoCzIYLmhhbmRyYWlsLmFkbWluLnYxLkxlYXNlIpoBChJEZXJpdmVMZWFzZVJlcXVlc3QSEQoJcGFyZW50X2lkGAEgASgJEiwKBXNjb3BlGAIgASgLMh0uaGFuZHJhaWwuYWRtaW4udjEuTGVhc2VTY29wZRITCgtsaWZldGltZV9tcxgDIAEoBBIuCgZidWRnZXQYBCABKAsyHi5oYW5kcmFpbC5hZG1pbi52MS5MZWFzZUJ1ZGdldCI+ChNEZXJpdmVMZWFzZVJlc3BvbnNlEicKBWxlYXNlGAEgASgLMhguaGFuZHJhaWwuYWRtaW4udjEuTGVhc2UiIgoRTGlzdExlYXNlc1JlcXVlc3QSDQoFbGltaXQYASABKA0iUQoSTGlzdExlYXNlc1Jlc3BvbnNlEigKBmxlYXNlcxgBIAMoCzIYLmhhbmRyYWlsLmFkbWluLnYxLkxlYXNlEhEKCXRydW5jYXRlZBgCIAEoCCI6ChFSZW5ld0xlYXNlUmVxdWVzdBIQCghsZWFzZV9pZBgBIAEoCRITCgtsaWZldGltZV9tcxgCIAEoBCI9ChJSZW5ld0xlYXNlUmVzcG9uc2USJwoFbGVhc2UYASABKAsyGC5oYW5kcmFpbC5hZG1pbi52MS5MZWFzZSInChNSZWxlYXNlTGVhc2VSZXF1ZXN0EhAKCGxlYXNlX2lkGAEgASgJIj8KFFJlbGVhc2VMZWFzZVJlc3BvbnNlEicKBWxlYXNlGAEgASgLMhguaGFuZHJhaWwuYWRtaW4udjEuTGVhc2UiOgoSTGlzdEVudHJpZXNSZXF1ZXN0EhUKDWZyb21fc2VxdWVuY2UYASABKAQSDQoFY291bnQYAiABKA0iXgoTTGlzdEVudHJpZXNSZXNwb25zZRIwCgdyZWNvcmRzGAEgAygLMh8uaGFuZHJhaWwuYWRtaW4udjEuTGVkZ2VyUmVjb3JkEhUKDWhlYWRfc2VxdWVuY2UYAiABKAQiVwoMTGVkZ2VyUmVjb3JkEg0KBWVudHJ5GAEgASgMEgwKBGhhc2gYAiABKAwSGQoMcGF5bG9hZF9qc29uGAMgASgMSACIAQFCDwoNX3BheWxvYWRfanNvbiIVChNWZXJpZnlMZWRnZXJSZXF1ZXN0IooBChRWZXJpZnlMZWRnZXJSZXNwb25zZRIKCgJvaxgBIAEoCBIPCgdlbnRyaWVzGAIgASgEEg4KBnBydW5lZBgDIAEoBBIyCghwcm9ibGVtcxgEIAMoCzIgLmhhbmRyYWlsLmFkbWluLnYxLkxlZGdlclByb2JsZW0SEQoJdHJ1bmNhdGVkGAUgASgIIjIKDUxlZGdlclByb2JsZW0SEAoIc2VxdWVuY2UYASABKAQSDwoHcHJvYmxlbRgCIAEoCSIkChJDaGVja1BvbGljeVJlcXVlc3QSDgoGcHJlc2V0GAEgASgJIlIKE0NoZWNrUG9saWN5UmVzcG9uc2USCgoCb2sYASABKAgSLwoHcHJlc2V0cxgCIAMoCzIeLmhhbmRyYWlsLmFkbWluLnYxLlByZXNldENoZWNrIlsKC1ByZXNldENoZWNrEg4KBnByZXNldBgBIAEoCRIKCgJvaxgCIAEoCBIQCghwb2xpY2llcxgDIAEoDRIMCgRoYXNoGAQgASgJEhAKCHByb2JsZW1zGAUgAygJIhIKEEdldEhlYWx0aFJlcXVlc3QikQEKEUdldEhlYWx0aFJlc3BvbnNlEg8KB3ZlcnNpb24YASABKAkSEwoLaW5zdGFuY2VfaWQYAiABKAkSFwoPbGVkZ2VyX3dyaXRhYmxlGAMgASgIEhYKDmxlZGdlcl9wcm9ibGVtGAQgASgJEhYKDmxlZGdlcl93YWl0aW5nGAUgASgEEg0KBXRvb2xzGAYgASgNIqMCCghBcHByb3ZhbBIUCgxhcHByb3ZhbF9yZWYYASABKAkSDQoFc3RhdGUYAiABKAkSDAoEdG9vbBgDIAEoCRIPCgd1c2VyX2lkGAQgASgJEhAKCGFnZW50X2lkGAUgASgJEhEKCXdvcmtzcGFjZRgGIAEoCRISCgpzZXNzaW9uX2lkGAcgASgJEhUKDWNyZWF0ZWRfYXRfbXMYCCABKAMSFQoNZXhwaXJlc19hdF9tcxgJIAEoAxIMCgR1c2VzGAogASgEEjoKCGRlY2lzaW9uGAsgASgLMiMuaGFuZHJhaWwuYWRtaW4udjEuQXBwcm92YWxEZWNpc2lvbkgAiAEBEhUKDWRvY3VtZW50X2pzb24YDCABKAxCCwoJX2RlY2lzaW9uIpMBChBBcHByb3ZhbERlY2lzaW9uEhAKCGFwcHJvdmVkGAEgASgIEgoKAmJ5GAIgASgJEg8KB2NoYW5uZWwYAyABKAkSDQoFYXRfbXMYBCABKAMSDQoFc2NvcGUYBSABKAkSFQoIdW50aWxfbXMYBiABKANIAIgBARIOCgZyZWFzb24YByABKAlCCwoJX3VudGlsX21zIjQKFExpc3RBcHByb3ZhbHNSZXF1ZXN0Eg0KBXN0YXRlGAEgASgJEg0KBWxpbWl0GAIgASgNIloKFUxpc3RBcHByb3ZhbHNSZXNwb25zZRIuCglhcHByb3ZhbHMYASADKAsyGy5oYW5kcmFpbC5hZG1pbi52MS5BcHByb3ZhbBIRCgl0cnVuY2F0ZWQYAiABKAgiKgoSR2V0QXBwcm92YWxSZXF1ZXN0EhQKDGFwcHJvdmFsX3JlZhgBIAEoCSJEChNHZXRBcHByb3ZhbFJlc3BvbnNlEi0KCGFwcHJvdmFsGAEgASgLMhsuaGFuZHJhaWwuYWRtaW4udjEuQXBwcm92YWwicAoVRGVjaWRlQXBwcm92YWxSZXF1ZXN0EhQKDGFwcHJvdmFsX3JlZhgBIAEoCRIQCghhcHByb3ZlZBgCIAEoCBINCgVzY29wZRgDIAEoCRIQCgh1bnRpbF9tcxgEIAEoAxIOCgZyZWFzb24YBSABKAkiWAoWRGVjaWRlQXBwcm92YWxSZXNwb25zZRIPCgdkZWNpZGVkGAEgASgIEi0KCGFwcHJvdmFsGAIgASgLMhsuaGFuZHJhaWwuYWRtaW4udjEuQXBwcm92YWwiVQoGQXJtaW5nEhIKCnNlc3Npb25faWQYASABKAkSEwoLYXJtZWRfYXRfbXMYAiABKAMSEAoIdW50aWxfbXMYAyABKAMSEAoIYXJtZWRfYnkYBCABKAkiNQoKQXJtUmVxdWVzdBISCgpzZXNzaW9uX2lkGAEgASgJEhMKC2R1cmF0aW9uX21zGAIgASgEIjgKC0FybVJlc3BvbnNlEikKBmFybWluZxgBIAEoCzIZLmhhbmRyYWlsLmFkbWluLnYxLkFybWluZyIjCg1EaXNhcm1SZXF1ZXN0EhIKCnNlc3Npb25faWQYASABKAkiPAoORGlzYXJtUmVzcG9uc2USKgoHYXJtaW5ncxgBIAMoCzIZLmhhbmRyYWlsLmFkbWluLnYxLkFybWluZyJTCgxGcmVlemVUYXJnZXQSDQoFc2NvcGUYASABKAkSDwoHdXNlcl9pZBgCIAEoCRIQCghhZ2VudF9pZBgDIAEoCRIRCgl3b3Jrc3BhY2UYBCABKAkigQEKBkZyZWV6ZRIvCgZ0YXJnZXQYASABKAsyHy5oYW5kcmFpbC5hZG1pbi52MS5GcmVlemVUYXJnZXQSDQoFY2F1c2UYAiABKAkSDgoGcmVhc29uGAMgASgJEhEKCWZyb3plbl9ieRgEIAEoCRIUCgxmcm96ZW5fYXRfbXMYBSABKAMiYgoLS2lsbFJlcXVlc3QSLwoGdGFyZ2V0GAEgASgLMh8uaGFuZHJhaWwuYWRtaW4udjEuRnJlZXplVGFyZ2V0EhIKCnNlc3Npb25faWQYAiABKAkSDgoGcmVhc29uGAMgASgJIjkKDEtpbGxSZXNwb25zZRIpCgZmcmVlemUYASABKAsyGS5oYW5kcmFpbC5hZG1pbi52MS5GcmVlemUiZAoNUmVzdW1lUmVxdWVzdBIvCgZ0YXJnZXQYASABKAsyHy5oYW5kcmFpbC5hZG1pbi52MS5GcmVlemVUYXJnZXQSEgoKc2Vzc2lvbl9pZBgCIAEoCRIOCgZyZWFzb24YAyABKAkiOwoOUmVzdW1lUmVzcG9uc2USKQoGbGlmdGVkGAEgASgLMhkuaGFuZHJhaWwuYWRtaW4udjEuRnJlZXplIhQKEkxpc3RGcmVlemVzUmVxdWVzdCKCAQoTTGlzdEZyZWV6ZXNSZXNwb25zZRIqCgdmcmVlemVzGAEgAygLMhkuaGFuZHJhaWwuYWRtaW4udjEuRnJlZXplEiwKCHNlc3Npb25zGAIgAygLMhouaGFuZHJhaWwuYWRtaW4udjEuU2Vzc2lvbhIRCgl0cnVuY2F0ZWQYAyABKAgiOgoURnJlZXplU2Vzc2lvblJlcXVlc3QSEgoKc2Vzc2lvbl9pZBgBIAEoCRIOCgZyZWFzb24YAiABKAkiRAoVRnJlZXplU2Vzc2lvblJlc3BvbnNlEisKB3Nlc3Npb24YASABKAsyGi5oYW5kcmFpbC5hZG1pbi52MS5TZXNzaW9uIioKFFJldmlld1Nlc3Npb25SZXF1ZXN0EhIKCnNlc3Npb25faWQYASABKAkiiAIKFVJldmlld1Nlc3Npb25SZXNwb25zZRIrCgdzZXNzaW9uGAEgASgLMhouaGFuZHJhaWwuYWRtaW4udjEuU2Vzc2lvbhIpCgZmcmVlemUYAiABKAsyGS5oYW5kcmFpbC5hZG1pbi52MS5GcmVlemUSEwoLdHJ1c3RfbGV2ZWwYAyABKAkSEgoKZGF0YV9jbGFzcxgEIAEoCRIYChBsaXZlX3Nlc3Npb25faWRzGAUgAygJEhcKD3Zpb2xhdGlvbnNfanNvbhgGIAMoDBISCgpjYWxsc19qc29uGAcgAygMEhQKDGVudHJpZXNfcmVhZBgIIAEoBBIRCgl0cnVuY2F0ZWQYCSABKAgiOgoUUmVzdW1lU2Vzc2lvblJlcXVlc3QSEgoKc2Vzc2lvbl9pZBgBIAEoCRIOCgZyZWFzb24YAiABKAkinQEKFVJlc3VtZVNlc3Npb25SZXNwb25zZRIrCgdzZXNzaW9uGAEgASgLMhouaGFuZHJhaWwuYWRtaW4udjEuU2Vzc2lvbhIpCgZsaWZ0ZWQYAiABKAsyGS5oYW5kcmFpbC5hZG1pbi52MS5GcmVlemUSLAoJcmVtYWluaW5nGAMgASgLMhkuaGFuZHJhaWwuYWRtaW4udjEuRnJlZXplMt4QCgtLZXJuZWxBZG1pbhJiCg1DcmVhdGVTZXNzaW9uEicuaGFuZHJhaWwuYWRtaW4udjEuQ3JlYXRlU2Vzc2lvblJlcXVlc3QaKC5oYW5kcmFpbC5hZG1pbi52MS5DcmVhdGVTZXNzaW9uUmVzcG9uc2USXwoMTGlzdFNlc3Npb25zEiYuaGFuZHJhaWwuYWRtaW4udjEuTGlzdFNlc3Npb25zUmVxdWVzdBonLmhhbmRyYWlsLmFkbWluLnYxLkxpc3RTZXNzaW9uc1Jlc3BvbnNlEmIKDVJldm9rZVNlc3Npb24SJy5oYW5kcmFpbC5hZG1pbi52MS5SZXZva2VTZXNzaW9uUmVxdWVzdBooLmhhbmRyYWlsLmFkbWluLnYxLlJldm9rZVNlc3Npb25SZXNwb25zZRJcCgtDcmVhdGVMZWFzZRIlLmhhbmRyYWlsLmFkbWluLnYxLkNyZWF0ZUxlYXNlUmVxdWVzdBomLmhhbmRyYWlsLmFkbWluLnYxLkNyZWF0ZUxlYXNlUmVzcG9uc2USXAoLRGVyaXZlTGVhc2USJS5oYW5kcmFpbC5hZG1pbi52MS5EZXJpdmVMZWFzZVJlcXVlc3QaJi5oYW5kcmFpbC5hZG1pbi52MS5EZXJpdmVMZWFzZVJlc3BvbnNlElkKCkxpc3RMZWFzZXMSJC5oYW5kcmFpbC5hZG1pbi52MS5MaXN0TGVhc2VzUmVxdWVzdBolLmhhbmRyYWlsLmFkbWluLnYxLkxpc3RMZWFzZXNSZXNwb25zZRJZCgpSZW5ld0xlYXNlEiQuaGFuZHJhaWwuYWRtaW4udjEuUmVuZXdMZWFzZVJlcXVlc3QaJS5oYW5kcmFpbC5hZG1pbi52MS5SZW5ld0xlYXNlUmVzcG9uc2USXwoMUmVsZWFzZUxlYXNlEiYuaGFuZHJhaWwuYWRtaW4udjEuUmVsZWFzZUxlYXNlUmVxdWVzdBonLmhhbmRyYWlsLmFkbWluLnYxLlJlbGVhc2VMZWFzZVJlc3BvbnNlElwKC0xpc3RFbnRyaWVzEiUuaGFuZHJhaWwuYWRtaW4udjEuTGlzdEVudHJpZXNSZXF1ZXN0GiYuaGFuZHJhaWwuYWRtaW4udjEuTGlzdEVudHJpZXNSZXNwb25zZRJfCgxWZXJpZnlMZWRnZXISJi5oYW5kcmFpbC5hZG1pbi52MS5WZXJpZnlMZWRnZXJSZXF1ZXN0GicuaGFuZHJhaWwuYWRtaW4udjEuVmVyaWZ5TGVkZ2VyUmVzcG9uc2USXAoLQ2hlY2tQb2xpY3kSJS5oYW5kcmFpbC5hZG1pbi52MS5DaGVja1BvbGljeVJlcXVlc3QaJi5oYW5kcmFpbC5hZG1pbi52MS5DaGVja1BvbGljeVJlc3BvbnNlEmIKDUxpc3RBcHByb3ZhbHMSJy5oYW5kcmFpbC5hZG1pbi52MS5MaXN0QXBwcm92YWxzUmVxdWVzdBooLmhhbmRyYWlsLmFkbWluLnYxLkxpc3RBcHByb3ZhbHNSZXNwb25zZRJcCgtHZXRBcHByb3ZhbBIlLmhhbmRyYWlsLmFkbWluLnYxLkdldEFwcHJvdmFsUmVxdWVzdBomLmhhbmRyYWlsLmFkbWluLnYxLkdldEFwcHJvdmFsUmVzcG9uc2USZQoORGVjaWRlQXBwcm92YWwSKC5oYW5kcmFpbC5hZG1pbi52MS5EZWNpZGVBcHByb3ZhbFJlcXVlc3QaKS5oYW5kcmFpbC5hZG1pbi52MS5EZWNpZGVBcHByb3ZhbFJlc3BvbnNlEkQKA0FybRIdLmhhbmRyYWlsLmFkbWluLnYxLkFybVJlcXVlc3QaHi5oYW5kcmFpbC5hZG1pbi52MS5Bcm1SZXNwb25zZRJNCgZEaXNhcm0SIC5oYW5kcmFpbC5hZG1pbi52MS5EaXNhcm1SZXF1ZXN0GiEuaGFuZHJhaWwuYWRtaW4udjEuRGlzYXJtUmVzcG9uc2USRwoES2lsbBIeLmhhbmRyYWlsLmFkbWluLnYxLktpbGxSZXF1ZXN0Gh8uaGFuZHJhaWwuYWRtaW4udjEuS2lsbFJlc3BvbnNlEk0KBlJlc3VtZRIgLmhhbmRyYWlsLmFkbWluLnYxLlJlc3VtZVJlcXVlc3QaIS5oYW5kcmFpbC5hZG1pbi52MS5SZXN1bWVSZXNwb25zZRJcCgtMaXN0RnJlZXplcxIlLmhhbmRyYWlsLmFkbWluLnYxLkxpc3RGcmVlemVzUmVxdWVzdBomLmhhbmRyYWlsLmFkbWluLnYxLkxpc3RGcmVlemVzUmVzcG9uc2USYgoNRnJlZXplU2Vzc2lvbhInLmhhbmRyYWlsLmFkbWluLnYxLkZyZWV6ZVNlc3Npb25SZXF1ZXN0GiguaGFuZHJhaWwuYWRtaW4udjEuRnJlZXplU2Vzc2lvblJlc3BvbnNlEmIKDVJldmlld1Nlc3Npb24SJy5oYW5kcmFpbC5hZG1pbi52MS5SZXZpZXdTZXNzaW9uUmVxdWVzdBooLmhhbmRyYWlsLmFkbWluLnYxLlJldmlld1Nlc3Npb25SZXNwb25zZRJiCg1SZXN1bWVTZXNzaW9uEicuaGFuZHJhaWwuYWRtaW4udjEuUmVzdW1lU2Vzc2lvblJlcXVlc3QaKC5oYW5kcmFpbC5hZG1pbi52MS5SZXN1bWVTZXNzaW9uUmVzcG9uc2USVgoJR2V0SGVhbHRoEiMuaGFuZHJhaWwuYWRtaW4udjEuR2V0SGVhbHRoUmVxdWVzdBokLmhhbmRyYWlsLmFkbWluLnYxLkdldEhlYWx0aFJlc3BvbnNlYgZwcm90bzM");
 
 /**
  * One session; its token is not kept anywhere.
@@ -1465,6 +1465,437 @@ export const DisarmResponseSchema: GenMessage<DisarmResponse> = /*@__PURE__*/
   messageDesc(file_handrail_admin_v1_admin, 44);
 
 /**
+ * Whom a freeze holds.
+ *
+ * @generated from message handrail.admin.v1.FreezeTarget
+ */
+export type FreezeTarget = Message<"handrail.admin.v1.FreezeTarget"> & {
+  /**
+   * `all`, `principal` (an agent wherever it works) or `workspace` (an agent in one workspace).
+   *
+   * @generated from field: string scope = 1;
+   */
+  scope: string;
+
+  /**
+   * Empty for `all`, as the next two are.
+   *
+   * @generated from field: string user_id = 2;
+   */
+  userId: string;
+
+  /**
+   * @generated from field: string agent_id = 3;
+   */
+  agentId: string;
+
+  /**
+   * For `workspace`: an absolute path on the kernel's machine.
+   *
+   * @generated from field: string workspace = 4;
+   */
+  workspace: string;
+};
+
+/**
+ * Describes the message handrail.admin.v1.FreezeTarget.
+ * Use `create(FreezeTargetSchema)` to create a new message.
+ */
+export const FreezeTargetSchema: GenMessage<FreezeTarget> = /*@__PURE__*/
+  messageDesc(file_handrail_admin_v1_admin, 45);
+
+/**
+ * A freeze.
+ *
+ * @generated from message handrail.admin.v1.Freeze
+ */
+export type Freeze = Message<"handrail.admin.v1.Freeze"> & {
+  /**
+   * @generated from field: handrail.admin.v1.FreezeTarget target = 1;
+   */
+  target?: FreezeTarget | undefined;
+
+  /**
+   * `alert`: too many violations; `operator`: somebody's act.
+   *
+   * @generated from field: string cause = 2;
+   */
+  cause: string;
+
+  /**
+   * @generated from field: string reason = 3;
+   */
+  reason: string;
+
+  /**
+   * @generated from field: string frozen_by = 4;
+   */
+  frozenBy: string;
+
+  /**
+   * @generated from field: int64 frozen_at_ms = 5;
+   */
+  frozenAtMs: bigint;
+};
+
+/**
+ * Describes the message handrail.admin.v1.Freeze.
+ * Use `create(FreezeSchema)` to create a new message.
+ */
+export const FreezeSchema: GenMessage<Freeze> = /*@__PURE__*/
+  messageDesc(file_handrail_admin_v1_admin, 46);
+
+/**
+ * Freezes. Says whom by a target or by a session, not by both.
+ *
+ * @generated from message handrail.admin.v1.KillRequest
+ */
+export type KillRequest = Message<"handrail.admin.v1.KillRequest"> & {
+  /**
+   * @generated from field: handrail.admin.v1.FreezeTarget target = 1;
+   */
+  target?: FreezeTarget | undefined;
+
+  /**
+   * The agent of this session, in its workspace, whatever session it uses.
+   *
+   * @generated from field: string session_id = 2;
+   */
+  sessionId: string;
+
+  /**
+   * For the record.
+   *
+   * @generated from field: string reason = 3;
+   */
+  reason: string;
+};
+
+/**
+ * Describes the message handrail.admin.v1.KillRequest.
+ * Use `create(KillRequestSchema)` to create a new message.
+ */
+export const KillRequestSchema: GenMessage<KillRequest> = /*@__PURE__*/
+  messageDesc(file_handrail_admin_v1_admin, 47);
+
+/**
+ * The freeze that was asked for; one that held already stays as it was, which `ListFreezes` shows.
+ *
+ * @generated from message handrail.admin.v1.KillResponse
+ */
+export type KillResponse = Message<"handrail.admin.v1.KillResponse"> & {
+  /**
+   * @generated from field: handrail.admin.v1.Freeze freeze = 1;
+   */
+  freeze?: Freeze | undefined;
+};
+
+/**
+ * Describes the message handrail.admin.v1.KillResponse.
+ * Use `create(KillResponseSchema)` to create a new message.
+ */
+export const KillResponseSchema: GenMessage<KillResponse> = /*@__PURE__*/
+  messageDesc(file_handrail_admin_v1_admin, 48);
+
+/**
+ * Lifts a freeze. Says whom by a target or by a session, not by both.
+ *
+ * @generated from message handrail.admin.v1.ResumeRequest
+ */
+export type ResumeRequest = Message<"handrail.admin.v1.ResumeRequest"> & {
+  /**
+   * @generated from field: handrail.admin.v1.FreezeTarget target = 1;
+   */
+  target?: FreezeTarget | undefined;
+
+  /**
+   * The agent of this session, in its workspace.
+   *
+   * @generated from field: string session_id = 2;
+   */
+  sessionId: string;
+
+  /**
+   * For the record.
+   *
+   * @generated from field: string reason = 3;
+   */
+  reason: string;
+};
+
+/**
+ * Describes the message handrail.admin.v1.ResumeRequest.
+ * Use `create(ResumeRequestSchema)` to create a new message.
+ */
+export const ResumeRequestSchema: GenMessage<ResumeRequest> = /*@__PURE__*/
+  messageDesc(file_handrail_admin_v1_admin, 49);
+
+/**
+ * What was lifted.
+ *
+ * @generated from message handrail.admin.v1.ResumeResponse
+ */
+export type ResumeResponse = Message<"handrail.admin.v1.ResumeResponse"> & {
+  /**
+   * @generated from field: handrail.admin.v1.Freeze lifted = 1;
+   */
+  lifted?: Freeze | undefined;
+};
+
+/**
+ * Describes the message handrail.admin.v1.ResumeResponse.
+ * Use `create(ResumeResponseSchema)` to create a new message.
+ */
+export const ResumeResponseSchema: GenMessage<ResumeResponse> = /*@__PURE__*/
+  messageDesc(file_handrail_admin_v1_admin, 50);
+
+/**
+ * Asks what is frozen.
+ *
+ * @generated from message handrail.admin.v1.ListFreezesRequest
+ */
+export type ListFreezesRequest = Message<"handrail.admin.v1.ListFreezesRequest"> & {
+};
+
+/**
+ * Describes the message handrail.admin.v1.ListFreezesRequest.
+ * Use `create(ListFreezesRequestSchema)` to create a new message.
+ */
+export const ListFreezesRequestSchema: GenMessage<ListFreezesRequest> = /*@__PURE__*/
+  messageDesc(file_handrail_admin_v1_admin, 51);
+
+/**
+ * What is frozen.
+ *
+ * @generated from message handrail.admin.v1.ListFreezesResponse
+ */
+export type ListFreezesResponse = Message<"handrail.admin.v1.ListFreezesResponse"> & {
+  /**
+   * The widest first, then the latest first.
+   *
+   * @generated from field: repeated handrail.admin.v1.Freeze freezes = 1;
+   */
+  freezes: Freeze[];
+
+  /**
+   * Sessions that are frozen for themselves.
+   *
+   * @generated from field: repeated handrail.admin.v1.Session sessions = 2;
+   */
+  sessions: Session[];
+
+  /**
+   * There are more than one answer holds.
+   *
+   * @generated from field: bool truncated = 3;
+   */
+  truncated: boolean;
+};
+
+/**
+ * Describes the message handrail.admin.v1.ListFreezesResponse.
+ * Use `create(ListFreezesResponseSchema)` to create a new message.
+ */
+export const ListFreezesResponseSchema: GenMessage<ListFreezesResponse> = /*@__PURE__*/
+  messageDesc(file_handrail_admin_v1_admin, 52);
+
+/**
+ * Names the session to freeze.
+ *
+ * @generated from message handrail.admin.v1.FreezeSessionRequest
+ */
+export type FreezeSessionRequest = Message<"handrail.admin.v1.FreezeSessionRequest"> & {
+  /**
+   * @generated from field: string session_id = 1;
+   */
+  sessionId: string;
+
+  /**
+   * For the record.
+   *
+   * @generated from field: string reason = 2;
+   */
+  reason: string;
+};
+
+/**
+ * Describes the message handrail.admin.v1.FreezeSessionRequest.
+ * Use `create(FreezeSessionRequestSchema)` to create a new message.
+ */
+export const FreezeSessionRequestSchema: GenMessage<FreezeSessionRequest> = /*@__PURE__*/
+  messageDesc(file_handrail_admin_v1_admin, 53);
+
+/**
+ * The session as it is now.
+ *
+ * @generated from message handrail.admin.v1.FreezeSessionResponse
+ */
+export type FreezeSessionResponse = Message<"handrail.admin.v1.FreezeSessionResponse"> & {
+  /**
+   * @generated from field: handrail.admin.v1.Session session = 1;
+   */
+  session?: Session | undefined;
+};
+
+/**
+ * Describes the message handrail.admin.v1.FreezeSessionResponse.
+ * Use `create(FreezeSessionResponseSchema)` to create a new message.
+ */
+export const FreezeSessionResponseSchema: GenMessage<FreezeSessionResponse> = /*@__PURE__*/
+  messageDesc(file_handrail_admin_v1_admin, 54);
+
+/**
+ * Names the session to look at.
+ *
+ * @generated from message handrail.admin.v1.ReviewSessionRequest
+ */
+export type ReviewSessionRequest = Message<"handrail.admin.v1.ReviewSessionRequest"> & {
+  /**
+   * @generated from field: string session_id = 1;
+   */
+  sessionId: string;
+};
+
+/**
+ * Describes the message handrail.admin.v1.ReviewSessionRequest.
+ * Use `create(ReviewSessionRequestSchema)` to create a new message.
+ */
+export const ReviewSessionRequestSchema: GenMessage<ReviewSessionRequest> = /*@__PURE__*/
+  messageDesc(file_handrail_admin_v1_admin, 55);
+
+/**
+ * A session's agent in its workspace. Lists have the latest last.
+ *
+ * @generated from message handrail.admin.v1.ReviewSessionResponse
+ */
+export type ReviewSessionResponse = Message<"handrail.admin.v1.ReviewSessionResponse"> & {
+  /**
+   * @generated from field: handrail.admin.v1.Session session = 1;
+   */
+  session?: Session | undefined;
+
+  /**
+   * The widest freeze that holds it; absent without one.
+   *
+   * @generated from field: handrail.admin.v1.Freeze freeze = 2;
+   */
+  freeze?: Freeze | undefined;
+
+  /**
+   * What the agent has seen; both empty for one that has seen nothing.
+   *
+   * @generated from field: string trust_level = 3;
+   */
+  trustLevel: string;
+
+  /**
+   * @generated from field: string data_class = 4;
+   */
+  dataClass: string;
+
+  /**
+   * Sessions of the agent in the workspace that may still act, if nothing is frozen.
+   *
+   * @generated from field: repeated string live_session_ids = 5;
+   */
+  liveSessionIds: string[];
+
+  /**
+   * Each a line of the audit stream, as JSON. What comes from the agent stands in them as it was recorded: redacted, not escaped.
+   *
+   * @generated from field: repeated bytes violations_json = 6;
+   */
+  violationsJson: Uint8Array[];
+
+  /**
+   * Each `{"sequence", "timestamp", "event", "tool", "accesses", "problem"?}`.
+   *
+   * @generated from field: repeated bytes calls_json = 7;
+   */
+  callsJson: Uint8Array[];
+
+  /**
+   * Entries of the ledger that were looked through, the latest ones; a longer ledger may hold more.
+   *
+   * @generated from field: uint64 entries_read = 8;
+   */
+  entriesRead: bigint;
+
+  /**
+   * The answer holds not all that was found.
+   *
+   * @generated from field: bool truncated = 9;
+   */
+  truncated: boolean;
+};
+
+/**
+ * Describes the message handrail.admin.v1.ReviewSessionResponse.
+ * Use `create(ReviewSessionResponseSchema)` to create a new message.
+ */
+export const ReviewSessionResponseSchema: GenMessage<ReviewSessionResponse> = /*@__PURE__*/
+  messageDesc(file_handrail_admin_v1_admin, 56);
+
+/**
+ * Names the session to let go on.
+ *
+ * @generated from message handrail.admin.v1.ResumeSessionRequest
+ */
+export type ResumeSessionRequest = Message<"handrail.admin.v1.ResumeSessionRequest"> & {
+  /**
+   * @generated from field: string session_id = 1;
+   */
+  sessionId: string;
+
+  /**
+   * For the record.
+   *
+   * @generated from field: string reason = 2;
+   */
+  reason: string;
+};
+
+/**
+ * Describes the message handrail.admin.v1.ResumeSessionRequest.
+ * Use `create(ResumeSessionRequestSchema)` to create a new message.
+ */
+export const ResumeSessionRequestSchema: GenMessage<ResumeSessionRequest> = /*@__PURE__*/
+  messageDesc(file_handrail_admin_v1_admin, 57);
+
+/**
+ * What came of it.
+ *
+ * @generated from message handrail.admin.v1.ResumeSessionResponse
+ */
+export type ResumeSessionResponse = Message<"handrail.admin.v1.ResumeSessionResponse"> & {
+  /**
+   * @generated from field: handrail.admin.v1.Session session = 1;
+   */
+  session?: Session | undefined;
+
+  /**
+   * What was lifted of its agent; absent when only the session was frozen.
+   *
+   * @generated from field: handrail.admin.v1.Freeze lifted = 2;
+   */
+  lifted?: Freeze | undefined;
+
+  /**
+   * A wider freeze that still holds it.
+   *
+   * @generated from field: handrail.admin.v1.Freeze remaining = 3;
+   */
+  remaining?: Freeze | undefined;
+};
+
+/**
+ * Describes the message handrail.admin.v1.ResumeSessionResponse.
+ * Use `create(ResumeSessionResponseSchema)` to create a new message.
+ */
+export const ResumeSessionResponseSchema: GenMessage<ResumeSessionResponse> = /*@__PURE__*/
+  messageDesc(file_handrail_admin_v1_admin, 58);
+
+/**
  * What an operator can ask of a running kernel.
  * buf:lint:ignore SERVICE_SUFFIX
  *
@@ -1630,6 +2061,66 @@ export const KernelAdmin: GenService<{
     methodKind: "unary";
     input: typeof DisarmRequestSchema;
     output: typeof DisarmResponseSchema;
+  },
+  /**
+   * Freezes everybody, an agent, or an agent in one workspace, and ends what they run, in every kernel of the state directory.
+   *
+   * @generated from rpc handrail.admin.v1.KernelAdmin.Kill
+   */
+  kill: {
+    methodKind: "unary";
+    input: typeof KillRequestSchema;
+    output: typeof KillResponseSchema;
+  },
+  /**
+   * Lifts the freeze of exactly one target; narrower ones stay.
+   *
+   * @generated from rpc handrail.admin.v1.KernelAdmin.Resume
+   */
+  resume: {
+    methodKind: "unary";
+    input: typeof ResumeRequestSchema;
+    output: typeof ResumeResponseSchema;
+  },
+  /**
+   * What is frozen.
+   *
+   * @generated from rpc handrail.admin.v1.KernelAdmin.ListFreezes
+   */
+  listFreezes: {
+    methodKind: "unary";
+    input: typeof ListFreezesRequestSchema;
+    output: typeof ListFreezesResponseSchema;
+  },
+  /**
+   * Freezes one session alone, and ends what it runs.
+   *
+   * @generated from rpc handrail.admin.v1.KernelAdmin.FreezeSession
+   */
+  freezeSession: {
+    methodKind: "unary";
+    input: typeof FreezeSessionRequestSchema;
+    output: typeof FreezeSessionResponseSchema;
+  },
+  /**
+   * Why an agent is frozen, its violations and last calls. One runs at a time.
+   *
+   * @generated from rpc handrail.admin.v1.KernelAdmin.ReviewSession
+   */
+  reviewSession: {
+    methodKind: "unary";
+    input: typeof ReviewSessionRequestSchema;
+    output: typeof ReviewSessionResponseSchema;
+  },
+  /**
+   * Lifts what was frozen of a session: itself, and its agent in its workspace, whose violations are counted anew.
+   *
+   * @generated from rpc handrail.admin.v1.KernelAdmin.ResumeSession
+   */
+  resumeSession: {
+    methodKind: "unary";
+    input: typeof ResumeSessionRequestSchema;
+    output: typeof ResumeSessionResponseSchema;
   },
   /**
    * What this kernel is and whether it can record.
