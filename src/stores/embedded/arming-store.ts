@@ -4,10 +4,9 @@
  */
 import type { Database, Statement } from "better-sqlite3";
 import { STORE_LIST_MAX } from "../../base/limits.ts";
-import { endTurn } from "../../base/turn.ts";
 import type { Arming, ArmingStore } from "../../session/arming-store.ts";
-import { guarded, immediately } from "./database.ts";
-import { RowCache, type StateFreshness } from "./state-cache.ts";
+import { CachedStore } from "./cached-store.ts";
+import type { StateFreshness } from "./state-cache.ts";
 
 /** `session_id` is empty for an arming of all sessions. */
 interface ArmingRow {
@@ -18,59 +17,34 @@ interface ArmingRow {
 }
 
 /** The armings of an open `state.db`. */
-export class EmbeddedArmingStore implements ArmingStore {
-  readonly #database: Database;
-  readonly #path: string;
-  readonly #cache: RowCache<number>;
+export class EmbeddedArmingStore extends CachedStore<number> implements ArmingStore {
   readonly #until: Statement<[string], number | null>;
 
   constructor(database: Database, path: string, freshness: StateFreshness) {
-    this.#database = database;
-    this.#path = path;
-    this.#cache = new RowCache(freshness);
+    super(database, path, freshness);
     this.#until = database.prepare<[string], number | null>("SELECT max(until_ms) FROM armings WHERE session_id IN ('', ?)").pluck();
   }
 
   async findArmedUntil(sessionId: string): Promise<number> {
-    return this.#guarded(() => {
-      const known = this.#cache.get(sessionId);
-      if (known !== undefined) return known;
-      const untilMs = this.#until.get(sessionId) ?? 0;
-      this.#cache.set(sessionId, untilMs);
-      return untilMs;
-    });
+    return this.cached(sessionId, () => this.#until.get(sessionId) ?? 0);
   }
 
   async putArming({ sessionId = "", armedAtMs, untilMs, armedBy }: Arming): Promise<void> {
-    this.#change(() => {
-      this.#database.prepare("DELETE FROM armings WHERE until_ms <= ?").run(armedAtMs);
-      this.#database.prepare("INSERT OR REPLACE INTO armings VALUES (?, ?, ?, ?)").run(sessionId, armedAtMs, untilMs, armedBy);
+    this.change(() => {
+      this.database.prepare("DELETE FROM armings WHERE until_ms <= ?").run(armedAtMs);
+      this.database.prepare("INSERT OR REPLACE INTO armings VALUES (?, ?, ?, ?)").run(sessionId, armedAtMs, untilMs, armedBy);
     });
   }
 
   async removeArmings(sessionId: string | undefined): Promise<readonly Arming[]> {
     const wanted = { sessionId: sessionId ?? null };
     const sql = "DELETE FROM armings WHERE @sessionId IS NULL OR session_id = @sessionId RETURNING *";
-    return this.#change(() => this.#database.prepare<[typeof wanted], ArmingRow>(sql).all(wanted)).map(armingOf);
+    return this.change(() => this.database.prepare<[typeof wanted], ArmingRow>(sql).all(wanted)).map(armingOf);
   }
 
   async listArmings(): Promise<readonly Arming[]> {
     const sql = `SELECT * FROM armings ORDER BY session_id LIMIT ${STORE_LIST_MAX}`;
-    return this.#guarded(() => this.#database.prepare<[], ArmingRow>(sql).all()).map(armingOf);
-  }
-
-  #change<T>(work: () => T): T {
-    return this.#guarded(() => {
-      const changed = immediately(this.#database, work);
-      // One arming may cover every session that is remembered, and the connection's own commits are not noticed.
-      this.#cache.clear();
-      endTurn();
-      return changed;
-    });
-  }
-
-  #guarded<T>(work: () => T): T {
-    return guarded(this.#path, "STORE_UNAVAILABLE", work);
+    return this.guarded(() => this.database.prepare<[], ArmingRow>(sql).all()).map(armingOf);
   }
 }
 

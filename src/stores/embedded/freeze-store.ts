@@ -7,11 +7,10 @@
 import type { Database, Statement } from "better-sqlite3";
 import { KernelError } from "../../base/errors.ts";
 import { STORE_LIST_MAX } from "../../base/limits.ts";
-import { endTurn } from "../../base/turn.ts";
 import type { Freeze, FreezeStore, FreezeTarget } from "../../flow/freeze-store.ts";
 import type { MarkOwner } from "../../flow/mark-store.ts";
-import { guarded, immediately } from "./database.ts";
-import { RowCache, type StateFreshness } from "./state-cache.ts";
+import { CachedStore } from "./cached-store.ts";
+import type { StateFreshness } from "./state-cache.ts";
 
 interface TargetRow {
   readonly scope: string;
@@ -32,16 +31,11 @@ const WIDEST_FIRST = "ORDER BY scope, at_ms DESC, user_id, agent_id, service_roo
 const THIS = "scope = @scope AND user_id = @user_id AND agent_id = @agent_id AND service_root = @service_root";
 
 /** The freezes of an open `state.db`. */
-export class EmbeddedFreezeStore implements FreezeStore {
-  readonly #database: Database;
-  readonly #path: string;
-  readonly #cache: RowCache<{ readonly freeze: Freeze | undefined }>;
+export class EmbeddedFreezeStore extends CachedStore<Freeze | undefined> implements FreezeStore {
   readonly #find: Statement<[Omit<TargetRow, "scope">], FreezeRow>;
 
   constructor(database: Database, path: string, freshness: StateFreshness) {
-    this.#database = database;
-    this.#path = path;
-    this.#cache = new RowCache(freshness);
+    super(database, path, freshness);
     this.#find = database.prepare(
       `SELECT * FROM freezes WHERE scope = 'all' OR (user_id = @user_id AND agent_id = @agent_id
          AND (scope = 'principal' OR (scope = 'workspace' AND service_root = @service_root))) ${WIDEST_FIRST} LIMIT 1`,
@@ -49,14 +43,9 @@ export class EmbeddedFreezeStore implements FreezeStore {
   }
 
   async findFreeze({ userId, agentId, serviceRoot }: MarkOwner): Promise<Freeze | undefined> {
-    return this.#guarded(() => {
-      const key = `${userId}\0${agentId}\0${serviceRoot}`;
-      const known = this.#cache.get(key);
-      if (known) return known.freeze;
+    return this.cached(`${userId}\0${agentId}\0${serviceRoot}`, () => {
       const row = this.#find.get({ user_id: userId, agent_id: agentId, service_root: serviceRoot });
-      const freeze = row && freezeOf(row);
-      this.#cache.set(key, { freeze });
-      return freeze;
+      return row && freezeOf(row);
     });
   }
 
@@ -64,32 +53,18 @@ export class EmbeddedFreezeStore implements FreezeStore {
     const row: FreezeRow = { ...targetRow(target), cause, reason, frozen_by: by, at_ms: Math.floor(atMs) };
     const sql = `INSERT INTO freezes VALUES (@scope, @user_id, @agent_id, @service_root, @cause, @reason, @frozen_by, @at_ms)
       ON CONFLICT DO NOTHING`;
-    return this.#change(() => this.#database.prepare<[FreezeRow]>(sql).run(row).changes === 1);
+    return this.change(() => this.database.prepare<[FreezeRow]>(sql).run(row).changes === 1);
   }
 
   async removeFreeze(target: FreezeTarget): Promise<Freeze | undefined> {
     const sql = `DELETE FROM freezes WHERE ${THIS} RETURNING *`;
-    const [row] = this.#change(() => this.#database.prepare<[TargetRow], FreezeRow>(sql).all(targetRow(target)));
+    const [row] = this.change(() => this.database.prepare<[TargetRow], FreezeRow>(sql).all(targetRow(target)));
     return row && freezeOf(row);
   }
 
   async listFreezes(): Promise<readonly Freeze[]> {
     const sql = `SELECT * FROM freezes ${WIDEST_FIRST} LIMIT ${STORE_LIST_MAX}`;
-    return this.#guarded(() => this.#database.prepare<[], FreezeRow>(sql).all()).map(freezeOf);
-  }
-
-  #change<T>(work: () => T): T {
-    return this.#guarded(() => {
-      const changed = immediately(this.#database, work);
-      // One freeze may hold everybody that is remembered, and the connection's own commits are not noticed.
-      this.#cache.clear();
-      endTurn();
-      return changed;
-    });
-  }
-
-  #guarded<T>(work: () => T): T {
-    return guarded(this.#path, "STORE_UNAVAILABLE", work);
+    return this.guarded(() => this.database.prepare<[], FreezeRow>(sql).all()).map(freezeOf);
   }
 }
 

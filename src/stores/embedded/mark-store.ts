@@ -8,11 +8,10 @@
 import type { Database, Statement } from "better-sqlite3";
 import { KernelError } from "../../base/errors.ts";
 import { STORE_LIST_MAX } from "../../base/limits.ts";
-import { endTurn } from "../../base/turn.ts";
 import type { MarkOwner, MarkSelection, MarkStore, OwnedMark, RaisedMark } from "../../flow/mark-store.ts";
 import { combineMarks, covers, equalMarks, type Mark, markOf } from "../../model/label.ts";
-import { guarded, immediately } from "./database.ts";
-import { RowCache, type StateFreshness } from "./state-cache.ts";
+import { CachedStore } from "./cached-store.ts";
+import type { StateFreshness } from "./state-cache.ts";
 
 interface MarkRow {
   readonly user_id: string;
@@ -24,34 +23,22 @@ interface MarkRow {
 }
 
 /** The marks of an open `state.db`. */
-export class EmbeddedMarkStore implements MarkStore {
-  readonly #database: Database;
-  readonly #path: string;
-  readonly #cache: RowCache<{ readonly mark: Mark | undefined }>;
+export class EmbeddedMarkStore extends CachedStore<Mark | undefined> implements MarkStore {
   readonly #find: Statement<[string, string, string], MarkRow>;
   readonly #put: Statement<[string, string, string, string, string, number]>;
 
   constructor(database: Database, path: string, freshness: StateFreshness) {
-    this.#database = database;
-    this.#path = path;
-    this.#cache = new RowCache(freshness);
+    super(database, path, freshness);
     this.#find = database.prepare("SELECT * FROM marks WHERE user_id = ? AND agent_id = ? AND service_root = ?");
     this.#put = database.prepare("INSERT OR REPLACE INTO marks VALUES (?, ?, ?, ?, ?, ?)");
   }
 
   async findMark(owner: MarkOwner): Promise<Mark | undefined> {
-    return this.#guarded(() => {
-      const key = keyOf(owner);
-      const cached = this.#cache.get(key);
-      if (cached) return cached.mark;
-      const mark = this.#read(owner);
-      this.#cache.set(key, { mark });
-      return mark;
-    });
+    return this.cached(keyOf(owner), () => this.#read(owner));
   }
 
   async raiseMark(owner: MarkOwner, initial: Mark, seen: Mark, atMs: number): Promise<RaisedMark> {
-    return this.#change(owner, () => {
+    return this.change(() => {
       const before = this.#read(owner) ?? initial;
       if (covers(before, seen)) return { before, after: before };
       const after = combineMarks(before, seen);
@@ -61,7 +48,7 @@ export class EmbeddedMarkStore implements MarkStore {
   }
 
   async replaceMark(owner: MarkOwner, expected: Mark, mark: Mark, atMs: number): Promise<Mark | undefined> {
-    return this.#change(owner, () => {
+    return this.change(() => {
       const before = this.#read(owner);
       if (before !== undefined && equalMarks(before, expected)) this.#write(owner, mark, atMs);
       return before;
@@ -74,7 +61,7 @@ export class EmbeddedMarkStore implements MarkStore {
         AND (@serviceRoot IS NULL OR service_root = @serviceRoot)
       ORDER BY changed_at_ms DESC, user_id, agent_id, service_root LIMIT ${STORE_LIST_MAX}`;
     const wanted = { userId: null, agentId: null, serviceRoot: null, ...selection };
-    const rows = this.#guarded(() => this.#database.prepare<[typeof wanted], MarkRow>(sql).all(wanted));
+    const rows = this.guarded(() => this.database.prepare<[typeof wanted], MarkRow>(sql).all(wanted));
     return rows.map((row) => ({
       userId: row.user_id,
       agentId: row.agent_id,
@@ -91,19 +78,6 @@ export class EmbeddedMarkStore implements MarkStore {
 
   #write({ userId, agentId, serviceRoot }: MarkOwner, { trustLevel, dataClass }: Mark, atMs: number): void {
     this.#put.run(userId, agentId, serviceRoot, trustLevel, dataClass, atMs);
-  }
-
-  #change<T>(owner: MarkOwner, work: () => T): T {
-    return this.#guarded(() => {
-      this.#cache.delete(keyOf(owner));
-      const changed = immediately(this.#database, work);
-      endTurn();
-      return changed;
-    });
-  }
-
-  #guarded<T>(work: () => T): T {
-    return guarded(this.#path, "STORE_UNAVAILABLE", work);
   }
 }
 
