@@ -2,13 +2,9 @@
  * Every code that a caller can meet, pinned as a literal: they are part of the interface, and callers compare them. A code
  * that is added, renamed or removed has to be written down here.
  */
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import ts from "typescript";
 import { expect, test } from "vitest";
-
-const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+import { parse, reasonsInCode } from "../support/reasons.ts";
 
 const REASONS = [
   "budget_exceeded",
@@ -155,19 +151,8 @@ const EVENTS = [
   "workspace_violation",
 ].sort();
 
-/** Literals that look like a reason: words of one of the families that reasons belong to, joined by `_`. */
-const REASON = /^(validation|session|redaction|tools?|lease|permission|skill|workspace|flow|budget)_[a-z]+(_[a-z]+)*$/;
-/** Literals of those families that are no reasons: names of events and of a field. Two events are named like reasons. */
-const OTHERS = new Set([...EVENTS, "session_token"].filter((name) => !["session_revoked", "tool_approval_required"].includes(name)));
-
 test("the reasons of refusals", () => {
-  const found = new Set(
-    productFiles()
-      .flatMap((path) => literalsOf(path))
-      .filter((text) => REASON.test(text) && !OTHERS.has(text)),
-  );
-  for (const rationale of rationales()) found.add(rationale);
-  expect([...found].sort()).toEqual(REASONS);
+  expect(reasonsInCode(EVENTS)).toEqual(REASONS);
 });
 
 test("the error codes of tools (CTR-0029)", () => {
@@ -183,38 +168,9 @@ test("the event types of the ledger", async () => {
   expect([...EVENT_TYPES].sort()).toEqual(EVENTS);
 });
 
-function productFiles(): string[] {
-  return readdirSync(join(ROOT, "src"), { recursive: true, encoding: "utf8" })
-    .filter((path) => path.endsWith(".ts") && !path.endsWith(".test.ts") && !path.startsWith("gen/"))
-    .map((path) => join("src", path));
-}
-
-function parse(path: string): ts.SourceFile {
-  return ts.createSourceFile(path, readFileSync(join(ROOT, path), "utf8"), ts.ScriptTarget.ESNext, true);
-}
-
-/** String literals that are values: not the names of modules, and not types. */
-function literalsOf(path: string): string[] {
-  const found: string[] = [];
-  const visit = (node: ts.Node): void => {
-    if (ts.isImportDeclaration(node) || ts.isExportDeclaration(node) || ts.isTypeNode(node)) return;
-    if (ts.isStringLiteral(node)) found.push(node.text);
-    ts.forEachChild(node, visit);
-  };
-  visit(parse(path));
-  return found;
-}
-
 /** The members of a union of literals, sorted. */
 function unionIn(path: string, name: string): string[] {
   const declaration = parse(path).statements.find((statement) => ts.isTypeAliasDeclaration(statement) && statement.name.text === name);
   if (!declaration || !ts.isTypeAliasDeclaration(declaration) || !ts.isUnionTypeNode(declaration.type)) return [];
   return declaration.type.types.map((type) => type.getText().slice(1, -1)).sort();
-}
-
-/** What the shipped policies give as their reason. */
-function rationales(): string[] {
-  return readdirSync(join(ROOT, "presets")).flatMap((name) =>
-    [...readFileSync(join(ROOT, "presets", name), "utf8").matchAll(/@rationale\("([^"]*)"\)/g)].map(([, rationale]) => rationale ?? ""),
-  );
 }

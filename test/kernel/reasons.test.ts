@@ -2,7 +2,7 @@
  * Every reason of a refusal, by its name: each row makes a call that a whole kernel refuses with it. What cannot be reached by a
  * call yet, or not from here, is listed with why.
  */
-import { linkSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { linkSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { INITIAL_MARK } from "../../src/flow/flow.ts";
@@ -11,9 +11,11 @@ import { NO_GATES, type OperatorGates } from "../../src/model/gates.ts";
 import type { DataClass, TrustLevel } from "../../src/model/label.ts";
 import { NO_LIMITS } from "../../src/model/spending-limits.ts";
 import type { Tool } from "../../src/model/tool.ts";
+import { shell } from "../../src/tools/shell/shell.ts";
 import { approve, ask, askedRef, refuse } from "../approval/asking.ts";
 import { gatesOf, type WrittenGates } from "../support/gates.ts";
 import { type MemoryKernel, type MemoryKernelOptions, memoryKernel, START_MS, testTool } from "../support/memory-kernel.ts";
+import { reasonsInCode } from "../support/reasons.ts";
 
 const PERMIT = `@id("test.permit")\n@message("m")\npermit (principal, action == Handrail::Action::"probe", resource);\n`;
 const FORBID = `@id("test.forbid")\n@message("m")\n@rationale("probe_is_closed")\nforbid (principal, action == Handrail::Action::"probe", resource);\n`;
@@ -179,6 +181,19 @@ const REASONS: readonly (readonly [reason: string, layer: string, produce: Produ
       return kernel.call("write_file", { path: "b.txt", content: shown });
     },
   ],
+  [
+    "flow_secret_content",
+    "flow",
+    async () => {
+      const kernel = await memoryKernel();
+      return kernel.call("put_content", { content: `sent with ${kernel.token}` });
+    },
+  ],
+  [
+    "shell_exec_denied",
+    "policy",
+    async () => (await memoryKernel({ tools: [shell as Tool], preset: "reader" })).call("shell", { command: "ls" }),
+  ],
   ["tool_approval_required", "approval", async () => ask(await memoryKernel())],
   ["tool_approval_denied", "approval", asked(refuse)],
   [
@@ -232,10 +247,10 @@ const REASONS: readonly (readonly [reason: string, layer: string, produce: Produ
   ["tool_not_implemented", "call", gated({ specs: [{ id: "teleport" }] }, {}, {}, "teleport")],
 ];
 
-/** What no row reaches, and why. */
-const ELSEWHERE: Readonly<Record<string, string>> = {
-  tool_input_read_failed: "no input lies outside of its call yet: prompts that inference will read by their hash are the first",
-  workspace_device_boundary: "needs another file system inside of a workspace, which test/faults/files-writing.test.ts mounts",
+/** What no row reaches, why, and which test does. */
+const ELSEWHERE: Readonly<Record<string, { readonly why: string; readonly test?: string }>> = {
+  tool_input_read_failed: { why: "no input lies outside of its call yet: prompts that inference will read by their hash are the first" },
+  workspace_device_boundary: { why: "needs another file system inside of a workspace", test: "../faults/files-writing.test.ts" },
 };
 
 /** What the specification of reasons names, beside the reasons that policies give themselves. */
@@ -293,9 +308,15 @@ test.each(REASONS)("%s is what %s refuses with", async (reason, layer, produce) 
   expect(found).toEqual([reason, layer]);
 });
 
-test("every reason is reached by a row, or it is said why not", () => {
+test("every reason that is specified, and every one that the code can give, is reached by a row or by the test that is named", async () => {
+  const { EVENT_TYPES } = await import("../../src/model/event.ts");
+  const wanted = new Set([...SPECIFIED, ...reasonsInCode(EVENT_TYPES)]);
   const reached = new Set(REASONS.map(([reason]) => reason));
-  expect(SPECIFIED.filter((reason) => !reached.has(reason)).sort()).toEqual(Object.keys(ELSEWHERE).sort());
+  expect([...wanted].filter((reason) => !reached.has(reason)).sort()).toEqual(Object.keys(ELSEWHERE).sort());
+  for (const [reason, { test: path }] of Object.entries(ELSEWHERE)) {
+    if (path !== undefined) expect(readFileSync(new URL(path, import.meta.url), "utf8")).toContain(`"${reason}"`);
+    else expect(reasonsInCode(EVENT_TYPES)).not.toContain(reason);
+  }
 });
 
 test("an effect whose output cannot be read has an unknown outcome, and is not done twice", async () => {

@@ -1,0 +1,51 @@
+/** The reasons of refusals that the product's own code and its shipped policies can give, found in their sources. */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import ts from "typescript";
+
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+
+/** Literals that look like a reason: words of one of the families that reasons belong to, joined by `_`. */
+const REASON = /^(validation|session|redaction|tools?|lease|permission|skill|workspace|flow|budget)_[a-z]+(_[a-z]+)*$/;
+/** Events of the ledger that are named like reasons, which they are as well. */
+const EVENTS_TOO: ReadonlySet<string> = new Set(["session_revoked", "tool_approval_required"]);
+
+/** The reasons, sorted. `events`: names of events, which look like reasons and are none. */
+export function reasonsInCode(events: readonly string[]): readonly string[] {
+  const others = new Set(["session_token", ...events.filter((name) => !EVENTS_TOO.has(name))]);
+  const found = productFiles()
+    .flatMap((path) => literalsOf(path))
+    .filter((text) => REASON.test(text) && !others.has(text));
+  return [...new Set([...found, ...rationales()])].sort();
+}
+
+/** A source file of the project. */
+export function parse(path: string): ts.SourceFile {
+  return ts.createSourceFile(path, readFileSync(join(ROOT, path), "utf8"), ts.ScriptTarget.ESNext, true);
+}
+
+function productFiles(): string[] {
+  return readdirSync(join(ROOT, "src"), { recursive: true, encoding: "utf8" })
+    .filter((path) => path.endsWith(".ts") && !path.endsWith(".test.ts") && !path.startsWith("gen/"))
+    .map((path) => join("src", path));
+}
+
+/** String literals that are values: not the names of modules, and not types. */
+function literalsOf(path: string): string[] {
+  const found: string[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isImportDeclaration(node) || ts.isExportDeclaration(node) || ts.isTypeNode(node)) return;
+    if (ts.isStringLiteral(node)) found.push(node.text);
+    ts.forEachChild(node, visit);
+  };
+  visit(parse(path));
+  return found;
+}
+
+/** What the shipped policies give as their reason. */
+function rationales(): string[] {
+  return readdirSync(join(ROOT, "presets")).flatMap((name) =>
+    [...readFileSync(join(ROOT, "presets", name), "utf8").matchAll(/@rationale\("([^"]*)"\)/g)].map(([, rationale]) => rationale ?? ""),
+  );
+}
