@@ -2,7 +2,7 @@
  * Requests that somebody rewrote in `approvals.db` after people were asked: whatever the channel, they are approved by nobody, and that
  * is recorded. Each channel is tried with the request as it was, too.
  */
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { describe, expect, test, vi } from "vitest";
@@ -64,7 +64,9 @@ const CHANNELS: readonly (readonly [string, (kernel: MemoryKernel, ref: string) 
     async (kernel, ref) => {
       const stored = await kernel.asked.find(ref, kernel.time.nowMs);
       const decision = { schema: "handrail.tool_approval.v1", approval_ref: ref, approved: true, code: stored?.code ?? "" };
-      writeFileSync(join(kernel.root, "../state/approvals", `${ref.slice(7)}.approved.json`), canonicalJson(decision), { mode: 0o600 });
+      const directory = join(kernel.root, "../state/approvals");
+      mkdirSync(directory, { recursive: true, mode: 0o700 }); // whoever asks makes it a moment after the request stands
+      writeFileSync(join(directory, `${ref.slice(7)}.approved.json`), canonicalJson(decision), { mode: 0o600 });
     },
   ],
 ];
