@@ -1,5 +1,6 @@
 // The system call filter, run by an interpreter of classic BPF as the machine's kernel would run it, for both processors.
 import { describe, expect, test } from "vitest";
+import { judgedByProgram } from "../../../test/support/seccomp-machine.ts";
 import { seccompProgram } from "./seccomp.ts";
 import { AUDIT_ARCHITECTURE, callNumber, JUDGED_CALLS, PROCESSORS, type Processor, REFUSED_CALLS } from "./syscall-numbers.ts";
 
@@ -9,47 +10,9 @@ const EPERM = "errno 1";
 const ENOSYS = "errno 38";
 const EAFNOSUPPORT = "errno 97";
 
-/** Runs the program over one call; loops and jumps out of the program are errors. */
-function judged(program: Uint8Array, call: number, args: readonly number[], architecture: number, highHalf = 0): string {
-  const data = Buffer.alloc(64);
-  data.writeUInt32LE(call >>> 0, 0);
-  data.writeUInt32LE(architecture, 4);
-  for (const [index, value] of args.entries()) {
-    data.writeUInt32LE(value >>> 0, 16 + 8 * index);
-    data.writeUInt32LE(highHalf, 20 + 8 * index);
-  }
-  const code = Buffer.from(program);
-  let loaded = 0;
-  for (let at = 0; at < code.length / 8; at += 1) {
-    const value = code.readUInt32LE(at * 8 + 4);
-    const jump = (isTrue: boolean) => {
-      at += code[at * 8 + (isTrue ? 2 : 3)] as number;
-    };
-    switch (code.readUInt16LE(at * 8)) {
-      case 0x20:
-        loaded = data.readUInt32LE(value);
-        break;
-      case 0x15:
-        jump(loaded === value);
-        break;
-      case 0x35:
-        jump(loaded >= value);
-        break;
-      case 0x45:
-        jump((loaded & value) !== 0);
-        break;
-      case 0x06:
-        return value === 0x7fff0000 ? ALLOW : value === 0x80000000 ? KILL : `errno ${value - 0x00050000}`;
-      default:
-        throw new Error(`instruction ${at} is unknown`);
-    }
-  }
-  throw new Error("the program ends without an answer");
-}
-
 describe.each(PROCESSORS)("on %s", (processor) => {
   const { bytes, instructions, digest } = seccompProgram(processor);
-  const on = (call: number, ...args: readonly number[]): string => judged(bytes, call, args, AUDIT_ARCHITECTURE[processor]);
+  const on = (call: number, ...args: readonly number[]): string => judgedByProgram(bytes, call, args, AUDIT_ARCHITECTURE[processor]);
   const byName = (name: keyof typeof JUDGED_CALLS, ...args: readonly number[]): string | undefined => {
     const number = callNumber(JUDGED_CALLS[name], processor);
     return number === undefined ? undefined : on(number, ...args);
@@ -79,7 +42,7 @@ describe.each(PROCESSORS)("on %s", (processor) => {
     const I386 = 0x40000003;
     const ARM = 0x40000028;
     for (const architecture of [I386, ARM, 0, AUDIT_ARCHITECTURE[other(processor)]]) {
-      for (const call of [0, 1, 101, 0x40000000]) expect(judged(bytes, call, [], architecture)).toBe(KILL);
+      for (const call of [0, 1, 101, 0x40000000]) expect(judgedByProgram(bytes, call, [], architecture)).toBe(KILL);
     }
   });
 
@@ -122,7 +85,7 @@ describe.each(PROCESSORS)("on %s", (processor) => {
 
   test("the high half of an argument changes nothing", () => {
     const ioctl = callNumber(JUDGED_CALLS.ioctl, processor) as number;
-    expect(judged(bytes, ioctl, [0, 0x5412], AUDIT_ARCHITECTURE[processor], 0xffffffff)).toBe(EPERM);
+    expect(judgedByProgram(bytes, ioctl, [0, 0x5412], AUDIT_ARCHITECTURE[processor], 0xffffffff)).toBe(EPERM);
   });
 
   test("protections of the address space stay on", () => {
