@@ -29,6 +29,18 @@ export const SYSTEM_COMMANDS = [
  */
 export const TEST_PROGRAMS = [
   {
+    command: "runc",
+    aptPackage: "runc",
+    why: "commands in containers are tested with it",
+    probe: () => ["sh", ["-c", 'PATH="$PATH:/usr/sbin:/usr/local/sbin" command -v runc']],
+  },
+  {
+    command: "newuidmap",
+    aptPackage: "uidmap",
+    why: "containers of ordinary users are tested with it",
+    probe: () => ["sh", ["-c", "command -v newuidmap"]],
+  },
+  {
     command: "python3 with grpc",
     aptPackage: "python3-grpcio",
     why: "the Python client in examples/ is run by a test (HANDRAIL_TEST_PYTHON names another interpreter)",

@@ -9,14 +9,16 @@ import type { ExecEnforcement } from "../model/exec.ts";
 import { ToolFailure } from "../model/failure.ts";
 import type { Backend } from "./backend.ts";
 import { bwrapBackend } from "./bwrap/bwrap-backend.ts";
+import { containerBackend } from "./container/container-backend.ts";
 import { type ControlGroups, openControlGroups, type RunGroup } from "./control-groups/control-groups.ts";
 import { isProgram, missingProgram } from "./host/programs.ts";
 import { requireProgram, type SystemView, systemView } from "./host/system-view.ts";
 import { workspaceTree } from "./host/workspace-tree.ts";
-import { Identities, type Identity } from "./identity/identity.ts";
+import { Identities, type Identity, ownIdentity } from "./identity/identity.ts";
 import type { EgressNetwork } from "./net/admission.ts";
 import type { EgressTotals } from "./net/attempt.ts";
 import { Egress, type EgressGrant } from "./net/egress.ts";
+import { noBackend } from "./none/none-backend.ts";
 import { NEW_NAMESPACES, planSandbox, type SandboxLimits } from "./plan/plan.ts";
 import { PROCESSORS, type Processor } from "./plan/syscall-numbers.ts";
 import { type ScopeJudge, unexpected, workspaceMounts } from "./plan/workspace-mounts.ts";
@@ -31,6 +33,9 @@ export type { EgressGrant } from "./net/egress.ts";
 export { INSIDE_WORKSPACE, type SandboxLimits } from "./plan/plan.ts";
 export type { Reach, ScopeJudge } from "./plan/workspace-mounts.ts";
 
+/** How runs can be contained, or that they are not. */
+export type BackendName = ExecEnforcement["backend"];
+
 /** What a kernel's sandbox is made with. */
 export interface SandboxOptions {
   /** Names this kernel's control groups. */
@@ -39,7 +44,11 @@ export interface SandboxOptions {
   readonly userId: number;
   /** Directories with programs outside of `/usr`. */
   readonly toolchains: readonly string[];
-  /** Where bubblewrap may be, absolute; where packages put it when absent. */
+  /** What contains runs; bubblewrap when absent. */
+  readonly backend?: BackendName;
+  /** Whoever started the kernel allows commands that nothing contains; without that backend `none` refuses them. */
+  readonly allowsUnsandboxed?: boolean;
+  /** Where the backend's program may be, absolute; where packages put it when absent. */
   readonly programs?: readonly string[];
   /** `false` on a machine that has none, or for a test of what happens there. */
   readonly controlGroups?: false;
@@ -73,7 +82,9 @@ export interface SandboxEnd extends RunEnd {
 
 /** What this machine can enforce, for `handrail doctor`. */
 export interface SandboxDiagnosis {
-  readonly bwrap: string | undefined;
+  readonly backend: BackendName;
+  /** What makes the sandbox, where it is installed. */
+  readonly program: string | undefined;
   /** Version of control groups in use, or why none are. */
   readonly controlGroups: 1 | 2 | { readonly problem: string };
   readonly runsAs: number;
@@ -91,7 +102,7 @@ export class Sandbox {
 
   constructor(options: SandboxOptions) {
     this.#options = options;
-    this.#backend = bwrapBackend(options.programs);
+    this.#backend = backendOf(options);
     this.#identities = new Identities(options.userId);
     this.#egress = new Egress(options.network);
   }
@@ -103,15 +114,19 @@ export class Sandbox {
   async run(wanted: SandboxRun, output: RunOutput, signal: AbortSignal): Promise<SandboxEnd> {
     this.#backend.require();
     const processor = requireProcessor();
-    if (wanted.egress !== undefined) requireSocat();
+    if (wanted.egress !== undefined && this.#isContained) requireSocat();
     if (this.#running >= SANDBOX_RUNS_MAX) throw tooManyRuns();
     this.#running += 1;
     try {
-      const identity = await this.#identities.of(wanted.root);
+      const identity = this.#isContained ? await this.#identities.of(wanted.root) : ownIdentity(wanted.root);
       return await this.#runAs(identity, processor, wanted, output, signal);
     } finally {
       this.#running -= 1;
     }
+  }
+
+  get #isContained(): boolean {
+    return this.#backend.name !== "none";
   }
 
   /** What this machine can enforce. */
@@ -119,9 +134,10 @@ export class Sandbox {
     const groups = this.#controlGroups();
     const own = process.geteuid?.() ?? 0;
     return {
-      bwrap: this.#backend.find(),
+      backend: this.#backend.name,
+      program: this.#backend.find(),
       controlGroups: "problem" in groups ? groups : groups.version,
-      runsAs: own === 0 ? this.#options.userId : own,
+      runsAs: own === 0 && this.#isContained ? this.#options.userId : own,
     };
   }
 
@@ -140,7 +156,7 @@ export class Sandbox {
     this.#system ??= systemView(this.#options.toolchains);
     const system = this.#system;
     requireProgram(system, wanted.command[0]);
-    const way = egress === undefined ? undefined : await this.#egress.open(egress, identity.userId);
+    const way = egress === undefined || !this.#isContained ? undefined : await this.#egress.open(egress, identity.userId);
     let group: RunGroup | undefined;
     try {
       group = this.#groupFor(limits);
@@ -168,11 +184,11 @@ export class Sandbox {
         ...(reached && { egress: reached }),
         enforced: {
           backend: this.#backend.name,
-          namespaces: NEW_NAMESPACES,
-          seccomp: plan.seccomp.digest,
+          namespaces: this.#isContained ? NEW_NAMESPACES : [],
+          ...(launch.seccomp !== undefined && { seccomp: launch.seccomp }),
           memory: group ? "cgroup" : "watch",
           processes: group ? "cgroup" : "rlimit",
-          network: way === undefined ? "none" : "proxy",
+          network: this.#isContained ? (way === undefined ? "none" : "proxy") : "host",
           userId: identity.userId,
         },
       };
@@ -191,6 +207,18 @@ export class Sandbox {
     this.#groups ??=
       this.#options.controlGroups === false ? { problem: "none are to be used" } : openControlGroups(this.#options.instanceId);
     return this.#groups;
+  }
+}
+
+/** The one that the operator chose; never another in its place. */
+function backendOf({ backend = "bwrap", instanceId, programs, allowsUnsandboxed = false }: SandboxOptions): Backend {
+  switch (backend) {
+    case "bwrap":
+      return bwrapBackend(programs);
+    case "container":
+      return containerBackend(instanceId, programs);
+    case "none":
+      return noBackend(allowsUnsandboxed);
   }
 }
 

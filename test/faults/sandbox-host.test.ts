@@ -50,7 +50,7 @@ test("without bubblewrap nothing runs, and it says what to install", async () =>
   const output = { stdout: () => undefined, stderr: () => undefined };
   const failure = { code: "SANDBOX_UNAVAILABLE", suggestion: expect.stringContaining("apt-get install bubblewrap") };
   await expect(sandbox.run(run, output, new AbortController().signal)).rejects.toMatchObject(failure);
-  expect([sandbox.diagnose().bwrap, existsSync(join(place.root, "ran"))]).toEqual([undefined, false]);
+  expect([sandbox.diagnose().program, existsSync(join(place.root, "ran"))]).toEqual([undefined, false]);
   sandbox.close();
 });
 

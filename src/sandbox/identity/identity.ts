@@ -17,10 +17,17 @@ export interface Identity {
   readonly userId: number;
   /** What is put before the program. */
   readonly prefix: readonly string[];
+  /** What is put before a program of the kernel's own user that is to see the same. */
+  readonly enter: readonly string[];
   /** Given to the process that starts it. */
   readonly runAs: { readonly userId: number; readonly groupId: number } | undefined;
   /** Where the workspace is taken from. */
   readonly source: string;
+}
+
+/** The kernel's own user, who sees the workspace as it is. */
+export function ownIdentity(root: string): Identity {
+  return { userId: process.geteuid?.() ?? 0, prefix: [], enter: [], runAs: undefined, source: root };
 }
 
 /** The identities of one kernel, by workspace. */
@@ -38,15 +45,15 @@ export class Identities {
    */
   async of(root: string): Promise<Identity> {
     const own = process.geteuid?.() ?? 0;
-    if (own !== 0) return { userId: own, prefix: [], runAs: undefined, source: root };
+    if (own !== 0) return ownIdentity(root);
     const userId = this.#userId;
     const found = statSync(root, { throwIfNoEntry: false });
     if (found === undefined) throw gone(root);
     const { uid, gid, dev, ino } = found;
     // The view cannot tell files of the user from those that only look so, but whose all are needs none.
-    if (uid === userId) return { userId, prefix: [], runAs: { userId, groupId: userId }, source: root };
+    if (uid === userId) return { userId, prefix: [], enter: [], runAs: { userId, groupId: userId }, source: root };
     const view = await this.#view(root, { ownerId: uid, groupId: gid, userId }, `${dev}:${ino}`);
-    return { userId, prefix: view.prefix, runAs: { userId, groupId: userId }, source: view.paths[0] ?? root };
+    return { userId, prefix: view.prefix, enter: view.enter, runAs: { userId, groupId: userId }, source: view.paths[0] ?? root };
   }
 
   /** Ends all views. */

@@ -17,6 +17,8 @@ const HOLDER = fileURLToPath(new URL("./view-holder.ts", import.meta.url));
 export interface MappedView {
   /** What is put before a program so that it sees the view, as the sandbox's user. */
   readonly prefix: readonly string[];
+  /** What is put before a program of root's that is to see it. */
+  readonly enter: readonly string[];
   /** Where each source stands in the view, in the order in which they were given. */
   readonly paths: readonly string[];
   /** Whether it is still held. */
@@ -55,8 +57,10 @@ export async function openMappedView(sources: readonly string[], mapping: Mappin
   const { userId } = mapping;
   const user = String(userId);
   child.unref();
+  const enter = ["nsenter", `--mount=/proc/${child.pid}/ns/mnt`];
   return {
-    prefix: ["nsenter", `--mount=/proc/${child.pid}/ns/mnt`, "--setuid", user, "--setgid", user, "--"],
+    prefix: [...enter, "--setuid", user, "--setgid", user, "--"],
+    enter: [...enter, "--"],
     paths,
     isHeld: () => child.exitCode === null && child.signalCode === null,
     close: () => void child.kill("SIGKILL"),

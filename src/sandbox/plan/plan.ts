@@ -65,6 +65,7 @@ export interface SandboxRequest {
 /** What every backend enforces. */
 export interface SandboxPlan extends SandboxRequest {
   readonly mounts: readonly SandboxMount[];
+  readonly processor: Processor;
   readonly seccomp: SeccompProgram;
 }
 
@@ -83,7 +84,7 @@ export function planSandbox(request: SandboxRequest, processor: Processor): Sand
     !Object.keys(request.environment).some((name) => name.startsWith("LD_")),
     "nothing in an environment is for the loader of programs",
   );
-  return { ...request, mounts, environment: environmentOf(request), seccomp: seccompProgram(processor) };
+  return { ...request, mounts, processor, environment: environmentOf(request), seccomp: seccompProgram(processor) };
 }
 
 /** Where programs look for a proxy; some know only their own name. */

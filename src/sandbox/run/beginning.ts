@@ -17,11 +17,17 @@ export const EXIT_LINE = "exit ";
 
 /**
  * Program and arguments that come to run the command.
- * @param end `exec` puts the command in the program's place; with `child` the program waits for it, collects what has lost its parent, and says how
- * the command ended
+ * @param end `exec` puts the command in the program's place; with `child` the program goes to the directory of the run, waits for the command, collects
+ * what has lost its parent, and says how the command ended
  */
 export function beginning(
-  { limits, askedBytesMax, command, proxySocket }: Pick<SandboxPlan, "limits" | "askedBytesMax" | "command" | "proxySocket">,
+  {
+    limits,
+    askedBytesMax,
+    command,
+    workDir,
+    proxySocket,
+  }: Pick<SandboxPlan, "limits" | "askedBytesMax" | "command" | "workDir" | "proxySocket">,
   descriptors: Descriptors,
   end: "exec" | "child",
 ): readonly [string, ...string[]] {
@@ -30,7 +36,7 @@ export function beginning(
     String,
   );
   const way = proxySocket === undefined ? "" : openWay(descriptors);
-  return ["/bin/sh", "-c", begin(descriptors, way, end), "sandbox", ...bounds, ...command];
+  return ["/bin/sh", "-c", begin(descriptors, way, end), "sandbox", ...bounds, workDir, ...command];
 }
 
 /**
@@ -41,9 +47,10 @@ function begin({ gate, ready }: Descriptors, way: string, end: "exec" | "child")
   const command = `exec "$@" ${gate}<&- ${ready}>&-`;
   // the shell says of a child that a signal ended it; nobody asked
   const waited = `exec ${OWN_ERRORS}>&2 2>/dev/null; (${command} 2>&${OWN_ERRORS} ${OWN_ERRORS}>&-); echo "${EXIT_LINE}$?" >&${ready}`;
+  const goThere = end === "exec" ? "" : 'cd "$5" && export PWD && unset OLDPWD || exit\n';
   return `echo >&${ready}; read -r begin <&${gate} || exit
 ulimit -p "$1" 2>/dev/null || ulimit -u "$1" && ulimit -d "$2" && ulimit -f "$3" && ulimit -n "$4" && ulimit -c 0 || exit
-${way}echo >&${ready}; shift 4; ${end === "exec" ? command : waited}`;
+${goThere}${way}echo >&${ready}; shift 5; ${end === "exec" ? command : waited}`;
 }
 
 /** Of the shells of all machines only one digit is a descriptor. */

@@ -55,6 +55,12 @@ export interface Launch {
   readonly runAs: Owner | undefined;
   /** Whose output the pipes are, where that is not the kernel's own user. */
   readonly owner: Owner | undefined;
+  /** In a session of its own: nothing that a terminal sends reaches it. */
+  readonly isApart?: boolean;
+  /** On the machine; the outermost when absent. */
+  readonly workDir?: string;
+  /** BLAKE3-256 of the filter of system calls, hexadecimal. */
+  readonly seccomp: string | undefined;
   /** From descriptor 3 on. */
   readonly descriptors: readonly Carried[];
   /** The number of the run's first process, once it is said. */
@@ -63,8 +69,14 @@ export interface Launch {
   readonly exitCode: (said: Said, ended: { readonly code: number | null; readonly signal: NodeJS.Signals | null }) => number | undefined;
   /** What is wrong with what stands before the command begins. */
   readonly problem: (firstProcess: number) => string | undefined;
+  /** All processes of a run that has no namespace of its own for them. */
+  readonly processes?: (firstProcess: number) => readonly number[];
   /** Asks the command to end. */
   readonly terminate: (processes: RunProcesses) => void;
   /** Kills everything; closing what is `held` kills as well. */
   readonly kill: (processes: RunProcesses) => void;
+  /** Ends what is left when the started program has ended; tells whether it could. */
+  readonly ended?: (outerId: number) => Promise<boolean>;
+  /** Removes what was made for the run, once it has ended. */
+  readonly dispose?: () => void;
 }

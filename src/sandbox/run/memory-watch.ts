@@ -13,16 +13,19 @@ export interface MemoryWatch {
   readonly end: () => void;
 }
 
+/** What is looked at: a namespace by its first process, or what some processes use. */
+export type Watched = { readonly innerId: number } | { readonly processes: () => readonly number[] };
+
 /**
- * Looks at the namespace whose first process is `innerId` until it is ended.
+ * Looks until it is ended.
  * @param bytesMax of all its processes and its private directories together
  * @param exceeded called once, when there is more
  */
-export function watchMemory(innerId: number, bytesMax: number, exceeded: () => void): MemoryWatch {
+export function watchMemory(watched: Watched, bytesMax: number, exceeded: () => void): MemoryWatch {
   let next: NodeJS.Timeout;
   const look = (): void => {
     const startedMs = performance.now();
-    if (memoryExceeds(innerId, bytesMax)) {
+    if (memoryExceeds(watched, bytesMax)) {
       exceeded();
       return;
     }
@@ -33,9 +36,9 @@ export function watchMemory(innerId: number, bytesMax: number, exceeded: () => v
   return { end: () => clearTimeout(next) };
 }
 
-/** Whether the namespace uses more than `bytesMax`. */
-export function memoryExceeds(innerId: number, bytesMax: number): boolean {
-  const { processes, directories } = placesOf(innerId);
+/** Whether there is more than `bytesMax`. */
+export function memoryExceeds(watched: Watched, bytesMax: number): boolean {
+  const { processes, directories } = "processes" in watched ? outside(watched.processes()) : placesOf(watched.innerId);
   const kept = directories.reduce((sum, path) => sum + usedBelow(path), 0);
   if (kept + sumOf(processes, ownBytes) <= bytesMax) return false;
   // What a process shares with the one it came from was counted for both; to tell them apart takes longer.
@@ -48,6 +51,10 @@ interface Places {
   readonly directories: readonly string[];
 }
 
+function outside(processes: readonly number[]): Places {
+  return { processes: processes.map((id) => `/proc/${id}`), directories: [] };
+}
+
 function placesOf(innerId: number): Places {
   const root = `/proc/${innerId}/root`;
   try {
@@ -56,7 +63,7 @@ function placesOf(innerId: number): Places {
     return { processes: processes.map((id) => `${root}/proc/${id}`), directories: [`${root}/tmp`, `${root}/dev/shm`] };
   } catch {
     // It is gone, or the machine does not let this process look inside: then they are found one by the other.
-    return { processes: descendants(innerId).map((id) => `/proc/${id}`), directories: [] };
+    return outside(descendants(innerId));
   }
 }
 

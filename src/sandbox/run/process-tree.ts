@@ -15,9 +15,14 @@ export function terminate({ innerId }: RunProcesses): void {
 }
 
 /** Kills everything. */
-export function kill({ outerId, innerId }: RunProcesses): void {
+export function kill(processes: RunProcesses): void {
+  killFirst(processes);
+  signal(processes.outerId, "SIGKILL");
+}
+
+/** Kills everything but the program that started it, which ends by itself. */
+export function killFirst({ innerId }: Pick<RunProcesses, "innerId">): void {
   if (innerId !== undefined) signal(innerId, "SIGKILL");
-  signal(outerId, "SIGKILL");
 }
 
 /** The processes that a process has started and that still are. */
@@ -59,7 +64,8 @@ export async function isAlone(id: number, beginning: string): Promise<boolean> {
 
 const LOOKS_AT_ONCE = 50;
 
-function signal(id: number, name: "SIGTERM" | "SIGKILL"): void {
+/** Sends a signal to a process that may have ended. */
+export function signal(id: number, name: "SIGTERM" | "SIGKILL"): void {
   try {
     process.kill(id, name);
   } catch (error) {

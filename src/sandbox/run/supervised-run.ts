@@ -14,7 +14,7 @@ import type { SandboxLimits } from "../plan/plan.ts";
 import type { Carried, Confine, EndedBy, Launch, RunEnd, RunOutput } from "./launch.ts";
 import { type MemoryWatch, watchMemory } from "./memory-watch.ts";
 import { keepDescriptors, openOutputPipe, openPipe } from "./pipes.ts";
-import { beginningOf, childrenOf, isAlone } from "./process-tree.ts";
+import { beginningOf, childrenOf, isAlone, killFirst } from "./process-tree.ts";
 
 /** What bounds a run from outside. */
 export interface Supervision {
@@ -81,7 +81,7 @@ class SupervisedRun {
   }
 
   start(): void {
-    const { command, owner, runAs, descriptors } = this.#launch;
+    const { command, owner, runAs, descriptors, workDir = "/", isApart = false } = this.#launch;
     const handedOn: number[] = [];
     const keep = (descriptor: number): number => {
       handedOn.push(descriptor);
@@ -103,14 +103,15 @@ class SupervisedRun {
       keepDescriptors();
       const [program, ...rest] = command;
       const child = spawn(program, rest, {
-        cwd: "/",
+        cwd: workDir,
+        detached: isApart,
         env: { PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" },
         stdio: ["ignore", stdout.write, stderr.write, ...inherited],
         ...(runAs && { uid: runAs.userId, gid: runAs.groupId }),
       });
       this.#child = child;
       child.once("error", (error) => this.#failed(error));
-      child.once("exit", () => this.#closed());
+      child.once("exit", () => this.#onExit());
       this.#listen(stdout.reader, this.#bounds.output.stdout);
       this.#listen(stderr.reader, (piece) => this.#onStderr(piece));
       const stream = (carried: Carried) => (child.stdio as unknown as readonly Readable[])[3 + descriptors.indexOf(carried)];
@@ -141,6 +142,7 @@ class SupervisedRun {
     for (const timer of this.#timers) clearTimeout(timer);
     this.#watch?.end();
     this.#letGo();
+    this.#launch.dispose?.();
   }
 
   #processes() {
@@ -210,7 +212,9 @@ class SupervisedRun {
     this.#gateIsOpen = true;
     this.#timers.push(setTimeout(() => this.end("timeout"), this.#bounds.limits.timeoutMs));
     const { watchedBytesMax } = this.#bounds;
-    if (watchedBytesMax !== undefined) this.#watch = watchMemory(first, watchedBytesMax, () => this.end("memory"));
+    const { processes } = this.#launch;
+    const whose = processes === undefined ? { innerId: first } : { processes: () => processes(first) };
+    if (watchedBytesMax !== undefined) this.#watch = watchMemory(whose, watchedBytesMax, () => this.end("memory"));
     if (this.#endedBy === undefined) writeSync(this.#gate, "\n");
     else this.#kill();
     this.#closeGate();
@@ -226,6 +230,25 @@ class SupervisedRun {
     this.#closeGate();
     if (this.#held !== undefined) closeSync(this.#held);
     this.#held = undefined;
+  }
+
+  /** Whatever ended the started program: what it held ends with it. */
+  #onExit(): void {
+    if (this.#innerId !== undefined && this.#innerBeginning !== undefined && beginningOf(this.#innerId) === this.#innerBeginning) {
+      killFirst({ innerId: this.#innerId });
+    }
+    this.#letGo();
+    const { pid } = this.#child ?? {};
+    if (pid === undefined || this.#launch.ended === undefined) this.#closed();
+    else this.#endRest(this.#launch.ended(pid));
+  }
+
+  /** What is left may hold on to the output: that it closes is not waited for in vain. */
+  #endRest(ending: Promise<boolean>): void {
+    ending.then(
+      (isEnded) => (isEnded ? this.#closed() : this.#settled.reject(LEFT)),
+      (error: unknown) => this.#settled.reject(error),
+    );
   }
 
   #failed(error: unknown): void {

@@ -3,10 +3,10 @@
 import { readdirSync } from "node:fs";
 import { SANDBOX_USER_ID } from "../../../src/sandbox/identity/identity.ts";
 import { Sandbox } from "../../../src/sandbox/sandbox.ts";
-import { EVERYTHING, LIMITS } from "../../support/sandbox-place.ts";
+import { EVERYTHING, LIMITS, testedBackend } from "../../support/sandbox-place.ts";
 
 const [root = "", command = "", times = "0"] = process.argv.slice(2);
-const sandbox = new Sandbox({ instanceId: `child-${process.pid}`, userId: SANDBOX_USER_ID, toolchains: [] });
+const sandbox = new Sandbox({ instanceId: `child-${process.pid}`, userId: SANDBOX_USER_ID, toolchains: [], backend: testedBackend() });
 
 async function once(): Promise<string> {
   let stdout = "";

@@ -1,0 +1,140 @@
+/**
+ * The backend `container`: runs are made by `runc`, from a configuration that is written for each run. No image is used, and none is fetched.
+ *
+ * Where the kernel is root, the runtime is too, and nothing that it starts: inside, root is a user that nobody is. Elsewhere the runtime works
+ * in a user namespace with the ranges of users that the operator gave the kernel's user. A program beside the container holds it: when the
+ * kernel ends, however it does, the container is ended and removed.
+ */
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { blake3Hex } from "../../base/hash.ts";
+import type { Backend } from "../backend.ts";
+import { findProgram, missingProgram } from "../host/programs.ts";
+import type { Identity } from "../identity/identity.ts";
+import type { SandboxPlan } from "../plan/plan.ts";
+import { EXIT_LINE } from "../run/beginning.ts";
+import type { Carried, Launch } from "../run/launch.ts";
+import { mountProblem } from "../run/mount-check.ts";
+import { killFirst, terminate } from "../run/process-tree.ts";
+import { INSIDE_DESCRIPTORS, type InsideUsers, ociConfig } from "./oci-config.ts";
+import { ociSeccomp } from "./oci-seccomp.ts";
+import { OutermostDirectories } from "./outermost-directory.ts";
+
+const RUNTIMES = ["/usr/bin/runc", "/usr/sbin/runc", "/usr/local/bin/runc", "/usr/local/sbin/runc"];
+const MAPPERS = ["/usr/bin/newuidmap", "/usr/local/bin/newuidmap"];
+
+/** Who the container's root is where the kernel is root: of the numbers that no account has. */
+const CONTAINER_ROOT_IDS = [61_235, 61_236] as const;
+
+const DESCRIPTORS: Record<"gate" | "ready" | "held" | "status", number> = { ...INSIDE_DESCRIPTORS, held: 5, status: 6 };
+
+/**
+ * Makes the container, says the number of its first process, and removes it when the kernel lets go of it or is gone. `1` is the runtime, `2` the
+ * directory of its state, `3` that of the run, `4` the container's name.
+ */
+const HOLDER = `runtime() { "$runc" --root "$state" --rootless true "$@"; }
+runc=$1 state=$2 directory=$3 name=$4
+if ! runtime run --detach --preserve-fds 2 --pid-file "$directory/pid" --bundle "$directory" "$name" </dev/null ${DESCRIPTORS.held}<&- ${DESCRIPTORS.status}>&-; then
+  runtime delete --force "$name" >/dev/null 2>&1; exit 1
+fi
+exec ${DESCRIPTORS.gate}<&- ${DESCRIPTORS.ready}>&- >/dev/null 2>&1
+id=$(cat "$directory/pid")
+echo "first $id" >&${DESCRIPTORS.status}; exec ${DESCRIPTORS.status}>&-
+read -r end <&${DESCRIPTORS.held}
+runtime delete --force "$name"; rm -rf "$directory"`;
+
+/**
+ * @param instanceId names what is made
+ * @param programs where the runtime may be, absolute
+ */
+export function containerBackend(instanceId: string, programs: readonly string[] = RUNTIMES): Backend {
+  const place = new ContainerPlace(instanceId);
+  const require = (): string => {
+    const program = findProgram(programs);
+    if (program === undefined) throw missingProgram("commands cannot be contained here, because runc is not installed", "runc");
+    if (process.geteuid?.() !== 0 && findProgram(MAPPERS) === undefined) {
+      throw missingProgram("containers of an ordinary user need newuidmap, which is not installed", "uidmap");
+    }
+    return program;
+  };
+  return {
+    name: "container",
+    find: () => findProgram(programs),
+    require,
+    launch: async (plan, identity) => place.launch(plan, identity, require()),
+    close: () => place.close(),
+  };
+}
+
+/** The files of a kernel's containers. */
+class ContainerPlace {
+  readonly #instanceId: string;
+  #base: string | undefined;
+  #outermost: OutermostDirectories | undefined;
+  #count = 0;
+
+  constructor(instanceId: string) {
+    this.#instanceId = instanceId;
+  }
+
+  launch(plan: SandboxPlan, identity: Identity, program: string): Launch {
+    const base = this.#directory();
+    this.#outermost ??= new OutermostDirectories(base);
+    this.#count += 1;
+    const name = `handrail-${this.#instanceId}-run-${this.#count}`;
+    const directory = join(base, `run-${this.#count}`);
+    const seccomp = ociSeccomp(plan.processor);
+    const { users, enter } = seenFrom(identity);
+    mkdirSync(directory);
+    const config = JSON.stringify(ociConfig(plan, seccomp, users, this.#outermost.of(plan), name));
+    writeFileSync(join(directory, "config.json"), config, { mode: 0o600 });
+    const [first = "", ...rest] = [...enter, "/bin/sh", "-c", HOLDER, "container", program, join(base, "state"), directory, name];
+    return {
+      command: [first, ...rest],
+      runAs: undefined,
+      owner: identity.runAs,
+      isApart: true,
+      descriptors: Object.keys(DESCRIPTORS) as Carried[],
+      seccomp: blake3Hex(Buffer.from(JSON.stringify(seccomp))),
+      firstProcess: ({ status }) => numberIn(/^first (\d+)$/m.exec(status)),
+      exitCode: ({ ready }) => numberIn(EXIT.exec(ready)),
+      problem: (first) => mountProblem(plan, readFileSync(`/proc/${first}/mountinfo`, "utf8")),
+      terminate,
+      kill: killFirst,
+      dispose: () => rmSync(directory, { recursive: true, force: true }),
+    };
+  }
+
+  close(): void {
+    if (this.#base !== undefined) rmSync(this.#base, { recursive: true, force: true });
+    this.#base = undefined;
+    this.#outermost = undefined;
+  }
+
+  /** Whoever is root inside passes through it; nobody sees what is in it. */
+  #directory(): string {
+    if (this.#base === undefined) {
+      this.#base = mkdtempSync(join(tmpdir(), "handrail-container-"));
+      chmodSync(this.#base, 0o711);
+    }
+    return this.#base;
+  }
+}
+
+const EXIT = new RegExp(`^${EXIT_LINE}(\\d+)$`, "m");
+
+/** How the runtime is started, and how it sees the users that are somebody inside. */
+function seenFrom({ enter, runAs }: Identity): { readonly users: InsideUsers; readonly enter: readonly string[] } {
+  if (runAs !== undefined) {
+    const rootId = CONTAINER_ROOT_IDS.find((id) => id !== runAs.userId) ?? CONTAINER_ROOT_IDS[0];
+    return { users: { rootId, ...runAs }, enter };
+  }
+  // There the kernel's user is root, and the user's own range begins behind it.
+  const users = { rootId: 1, userId: 0, groupId: 0 };
+  return { users, enter: ["unshare", "--user", "--map-root-user", "--map-auto", "--mount", "--"] };
+}
+
+function numberIn(found: RegExpExecArray | null): number | undefined {
+  return found === null ? undefined : Number(found[1]);
+}
