@@ -319,11 +319,11 @@ function markFact({ caller }: Trail): JsonObject {
 /** An access as evidence and prompts have it; what the caller wrote stands in it. */
 export function accessFact(access: Trail["accesses"][number]): JsonObject {
   const { resource, effect } = access;
-  if (resource.kind === "file") return fileFact(access);
-  return { ...resource, effect };
+  const fact: JsonObject = resource.kind === "file" ? fileFact(access) : { ...resource, effect };
+  return access.carriesSecret === true ? { ...fact, secret: true } : fact;
 }
 
-/** The zone is what lets a later policy be asked about the same access. The root is named where it is the project. */
+/** The zone, and whether a secret goes with it, is what lets a later policy be asked about the same access. The root is named where it is the project. */
 function fileFact({ resource, effect, target }: Trail["accesses"][number]): JsonObject {
   if (target === undefined) return { kind: "file", effect, path: resource.kind === "file" ? resource.path : "" };
   const { place, zone } = target;

@@ -10,6 +10,8 @@ import { policyRequest, type ToolFacts } from "./decide.ts";
 export interface ImaginedAccess {
   readonly resource: PolicyResource;
   readonly effect: EffectClass;
+  /** Whether a secret would be written or sent by it. */
+  readonly carriesSecret?: boolean;
 }
 
 /**
@@ -25,8 +27,9 @@ export function imagineRequests(
 ): readonly [PolicyRequest, ...PolicyRequest[]] {
   const mark = { trustLevel: context.trust ?? INITIAL_MARK.trustLevel, dataClass: context.dataClass ?? INITIAL_MARK.dataClass };
   const demands = [...standingDemands(tool), ...known];
-  const ask = ({ resource, effect }: ImaginedAccess): PolicyRequest => {
-    const request = policyRequest({ session, mark, armed: context.armed ?? false }, tool, effect, resource, context.time * 1000, demands);
+  const ask = ({ resource, effect, carriesSecret }: ImaginedAccess): PolicyRequest => {
+    const caller = { session, mark, armed: context.armed ?? false };
+    const request = policyRequest(caller, tool, effect, resource, context.time * 1000, demands, carriesSecret);
     return { ...request, context: { ...request.context, ...context } };
   };
   const [first, ...more] = accesses.map(ask);

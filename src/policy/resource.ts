@@ -57,13 +57,19 @@ const recordedResource = z.discriminatedUnion("kind", [
 ]);
 
 /** An access as it was recorded. */
-export type RecordedAccess = { readonly resource: z.infer<typeof recordedResource>; readonly effect: (typeof EFFECT_CLASSES)[number] };
+export interface RecordedAccess {
+  readonly resource: z.infer<typeof recordedResource>;
+  readonly effect: (typeof EFFECT_CLASSES)[number];
+  /** Whether it would have written or sent a secret. */
+  readonly carriesSecret: boolean;
+}
 
 /** The access that a recorded fact names; `undefined` when it does not say enough. */
 export function parseRecordedAccess(fact: unknown): RecordedAccess | undefined {
   if (typeof fact !== "object" || fact === null || !("effect" in fact)) return undefined;
-  const { effect, ...rest } = fact;
+  const { effect, secret, ...rest }: { effect: unknown; secret?: unknown } = fact;
   const parsed = recordedResource.safeParse(rest);
   const known = EFFECT_CLASSES.find((one) => one === effect);
-  return parsed.success && known !== undefined ? { resource: parsed.data, effect: known } : undefined;
+  if (!parsed.success || known === undefined || (secret !== undefined && secret !== true)) return undefined;
+  return { resource: parsed.data, effect: known, carriesSecret: secret === true };
 }

@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { fillTemplate, seededRandom } from "../../src/redact/samples.ts";
 import { handrail, linesOf, oneJsonLine, until } from "../support/command-line.ts";
 import { readEvidence } from "../support/evidence.ts";
 import { lockOf } from "../support/file-lock.ts";
@@ -11,6 +12,7 @@ import { type CallAnswer, connectRpc, type RpcClient } from "../support/rpc-clie
 const forbid = (path: string) =>
   `@id("own.no-${path.replace(/\W/g, "")}")\n@message("leave it alone")\nforbid (principal, action, resource is Handrail::File)\nwhen { resource.path like "${path}*" };\n`;
 const ruleOf = ({ structuredContent }: CallAnswer) => structuredContent.error?.["rule_id"] ?? structuredContent.status;
+const { text: SECRET } = fillTemplate("ghp_{checked}", seededRandom(3));
 const readRule = async (client: RpcClient, path: string) => ruleOf(await client.call("read_file", { path }));
 
 async function callOf(place: Place, tool: string, args: object, ...more: string[]) {
@@ -260,11 +262,13 @@ test("policy diff replays the recorded calls and lists what a candidate would ch
   await client.call("read_file", { path: ".env" });
   await client.call("write_file", { path: "docs/b.md", content: "b" });
   await client.call("write_file", { path: "CLAUDE.md", content: "c" });
+  const withSecret = await client.call("write_file", { path: "docs/key.md", content: `key ${SECRET}` });
+  expect(ruleOf(withSecret)).toBe("FC:secret-write");
   client.process.stdin.end();
   await client.ended;
   expect(await callOf(place, "write_file", { path: "q", content: "" }, "--preset", "reader")).toEqual([2, "DEFAULT_DENY"]);
   const same = await json<Replay>(place, ["policy", "diff", place.config]);
-  expect([same.code, same.value.replayed, same.value.changes]).toEqual([0, 5, []]);
+  expect([same.code, same.value.replayed, same.value.changes]).toEqual([0, 6, []]);
   expect(same.value.notReplayed).toEqual({ "policy was not asked: another stage refused it first": 1 });
   const candidate = `${forbid("docs/")}@id("own.q") permit (principal, action, resource == Handrail::File::"service:q");
     @id("own.claude") @waives("dev.write-protected") permit (principal, action, resource == Handrail::File::"service:CLAUDE.md");
@@ -275,6 +279,7 @@ test("policy diff replays the recorded calls and lists what a candidate would ch
   expect(value.changes.map(({ kind, tool, accesses }) => [kind, tool, accesses[0]]).sort()).toEqual([
     ["allow to deny", "read_file", "read docs/a.md"],
     ["allow to deny", "write_file", "write docs/b.md"],
+    ["allow to deny", "write_file", "write docs/key.md"],
     ["deny to allow", "write_file", "write q"],
     ["obligations", "write_file", "write CLAUDE.md"],
     ["rules", "read_file", "read a.txt"],
