@@ -19,7 +19,7 @@ import type { EgressNetwork } from "./net/admission.ts";
 import type { EgressTotals } from "./net/attempt.ts";
 import { Egress, type EgressGrant } from "./net/egress.ts";
 import { noBackend } from "./none/none-backend.ts";
-import { NEW_NAMESPACES, planSandbox, type SandboxLimits } from "./plan/plan.ts";
+import { NEW_NAMESPACES, planSandbox, type SandboxLimits, type SandboxMount } from "./plan/plan.ts";
 import { PROCESSORS, type Processor } from "./plan/syscall-numbers.ts";
 import { type ScopeJudge, unexpected, workspaceMounts } from "./plan/workspace-mounts.ts";
 import { SOCAT } from "./run/beginning.ts";
@@ -118,7 +118,9 @@ export class Sandbox {
     if (this.#running >= SANDBOX_RUNS_MAX) throw tooManyRuns();
     this.#running += 1;
     try {
-      const identity = this.#isContained ? await this.#identities.of(wanted.root) : ownIdentity(wanted.root);
+      this.#system ??= systemView(this.#options.toolchains);
+      const { toolchains } = this.#system;
+      const identity = this.#isContained ? await this.#identities.of(wanted.root, toolchains) : ownIdentity(wanted.root);
       return await this.#runAs(identity, processor, wanted, output, signal);
     } finally {
       this.#running -= 1;
@@ -165,7 +167,7 @@ export class Sandbox {
           ...rest,
           limits,
           askedBytesMax: group ? SANDBOX_ASKED_BYTES_MAX : limits.memoryBytesMax + SANDBOX_RESERVED_BYTES,
-          system: system.mounts,
+          system: seenBy(identity, system.mounts),
           workspace: mounts,
           environment: { PATH: system.path.join(":"), ...environment },
           ...(way && { proxySocket: way.socketPath }),
@@ -220,6 +222,12 @@ function backendOf({ backend = "bwrap", instanceId, programs, allowsUnsandboxed 
     case "none":
       return noBackend(allowsUnsandboxed);
   }
+}
+
+/** The mounts with sources where that user can reach them. */
+function seenBy({ elsewhere }: Identity, mounts: readonly SandboxMount[]): readonly SandboxMount[] {
+  if (elsewhere === undefined || elsewhere.size === 0) return mounts;
+  return mounts.map((mount) => ("source" in mount ? { ...mount, source: elsewhere.get(mount.source) ?? mount.source } : mount));
 }
 
 function requireSocat(): void {

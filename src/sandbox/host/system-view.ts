@@ -2,7 +2,7 @@
  * What of the machine every run sees, read only: its programs and libraries, and the few files of `/etc` that they need. No home, no
  * configuration of anybody, no state of Handrail.
  */
-import { lstatSync, readlinkSync, realpathSync, statSync } from "node:fs";
+import { lstatSync, readdirSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { KernelError } from "../../base/errors.ts";
 import { FailureWithoutEffect } from "../../model/failure.ts";
@@ -36,6 +36,8 @@ const SETTINGS = [
 export interface SystemView {
   readonly mounts: readonly SandboxMount[];
   readonly path: readonly string[];
+  /** Sources of mounts that may lie where the user of commands cannot go. */
+  readonly toolchains: readonly string[];
 }
 
 /**
@@ -47,10 +49,17 @@ export function systemView(toolchains: readonly string[]): SystemView {
   const mounts: SandboxMount[] = [{ kind: "read_only", source: "/usr", target: "/usr" }];
   for (const path of PROGRAM_DIRECTORIES) mounts.push(...programDirectory(path));
   for (const name of SETTINGS) if (exists(join("/etc", name))) mounts.push(readOnly(join("/etc", name)));
-  const own = ownToolchain();
-  const all = [...new Set([...toolchains.map(required), ...(own === undefined ? [] : [own])])];
-  for (const path of all) mounts.push(readOnly(path));
-  return { mounts, path: [...all.flatMap(programsOf), "/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"] };
+  const named = [...new Set(toolchains.map(required))].map(readOnly);
+  const own = ownToolchain(realpathSync(process.execPath));
+  mounts.push(...named, ...own.mounts);
+  return {
+    mounts,
+    path: [
+      ...new Set([...named.flatMap(({ target }) => programsOf(target)), ...own.path]),
+      ...["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"],
+    ],
+    toolchains: [...named, ...own.mounts].flatMap((mount) => ("source" in mount ? mount.source : [])),
+  };
 }
 
 /**
@@ -83,10 +92,20 @@ function programDirectory(path: string): readonly SandboxMount[] {
   return [readOnly(path)];
 }
 
-/** Where the Node that runs Handrail was installed, where that is not in `/usr`: tests of Node projects need one. */
-function ownToolchain(): string | undefined {
-  const directory = dirname(dirname(realpathSync(process.execPath)));
-  return directory.startsWith("/usr/") || directory === "/usr" || directory === "/" ? undefined : directory;
+/**
+ * The Node that runs Handrail, where that is not in `/usr`: tests of Node projects need one. Of the directory above it only what belongs to it, for
+ * that may be somebody's home: the program, its packages, and the links in between.
+ */
+export function ownToolchain(node: string): { readonly mounts: readonly SandboxMount[]; readonly path: readonly string[] } {
+  if (node.startsWith("/usr/")) return { mounts: [], path: [] };
+  const programs = dirname(node);
+  const packages = join(dirname(programs), "lib/node_modules");
+  const links = readdirSync(programs, { withFileTypes: true }).flatMap((entry): readonly SandboxMount[] => {
+    const points = entry.isSymbolicLink() ? readlinkSync(join(programs, entry.name)) : "";
+    return points.startsWith("../lib/node_modules/") ? [{ kind: "link", points, target: join(programs, entry.name) }] : [];
+  });
+  const hasPackages = statSync(packages, { throwIfNoEntry: false })?.isDirectory() === true;
+  return { mounts: [readOnly(node), ...(hasPackages ? [readOnly(packages), ...links] : [])], path: [programs] };
 }
 
 function programsOf(toolchain: string): readonly string[] {
@@ -99,8 +118,8 @@ function required(path: string): string {
   throw new KernelError("CONFIG_INVALID", `the toolchain \`${path}\` is not a directory; correct \`sandbox.toolchains\``);
 }
 
-function readOnly(path: string): SandboxMount {
-  return { kind: "read_only", source: path, target: path };
+function readOnly(path: string) {
+  return { kind: "read_only", source: path, target: path } as const;
 }
 
 function exists(path: string): boolean {

@@ -23,6 +23,8 @@ export interface Identity {
   readonly runAs: { readonly userId: number; readonly groupId: number } | undefined;
   /** Where the workspace is taken from. */
   readonly source: string;
+  /** Where else directories and files stand that this user could not reach under their own paths. */
+  readonly elsewhere?: ReadonlyMap<string, string>;
 }
 
 /** The kernel's own user, who sees the workspace as it is. */
@@ -41,19 +43,25 @@ export class Identities {
 
   /**
    * The identity for the workspace at `root`.
+   * @param toolchains directories and files that its commands see besides, perhaps below somebody's home
    * @throws ToolFailure SANDBOX_UNAVAILABLE when root's workspace cannot be shown to another user, or is gone
    */
-  async of(root: string): Promise<Identity> {
+  async of(root: string, toolchains: readonly string[]): Promise<Identity> {
     const own = process.geteuid?.() ?? 0;
     if (own !== 0) return ownIdentity(root);
     const userId = this.#userId;
     const found = statSync(root, { throwIfNoEntry: false });
     if (found === undefined) throw gone(root);
     const { uid, gid, dev, ino } = found;
+    const closed = toolchains.filter((path) => !isReachable(path, userId));
     // The view cannot tell files of the user from those that only look so, but whose all are needs none.
-    if (uid === userId) return { userId, prefix: [], enter: [], runAs: { userId, groupId: userId }, source: root };
-    const view = await this.#view(root, { ownerId: uid, groupId: gid, userId }, `${dev}:${ino}`);
-    return { userId, prefix: view.prefix, enter: view.enter, runAs: { userId, groupId: userId }, source: view.paths[0] ?? root };
+    const isOwn = uid === userId;
+    if (isOwn && closed.length === 0) return { userId, prefix: [], enter: [], runAs: { userId, groupId: userId }, source: root };
+    const view = await this.#view(isOwn ? [] : [root], closed, { ownerId: uid, groupId: gid, userId }, `${dev}:${ino}`);
+    const paths = isOwn ? [root, ...view.paths] : view.paths;
+    const elsewhere = new Map(closed.map((path, index) => [path, paths[index + 1] ?? path]));
+    const { prefix, enter } = view;
+    return { userId, prefix, enter, runAs: { userId, groupId: userId }, source: paths[0] ?? root, elsewhere };
   }
 
   /** Ends all views. */
@@ -62,14 +70,14 @@ export class Identities {
   }
 
   /** @param inode tells a workspace from one that was made anew in its place */
-  async #view(root: string, mapping: Mapping, inode: string): Promise<MappedView> {
-    const key = [root, inode, mapping.ownerId, mapping.groupId].join("\0");
+  async #view(mapped: readonly string[], shown: readonly string[], mapping: Mapping, inode: string): Promise<MappedView> {
+    const key = [...mapped, inode, mapping.ownerId, mapping.groupId, ...shown].join("\0");
     const known = await this.#views.get(key);
     if (known?.isHeld() === true) return known;
     this.#forget(key);
     const oldest = this.#views.size >= SANDBOX_VIEWS_MAX ? this.#views.keys().next().value : undefined;
     if (oldest !== undefined) this.#forget(oldest);
-    const opening = openMappedView([root], mapping);
+    const opening = openMappedView(mapped, shown, mapping);
     this.#views.set(key, opening);
     try {
       return await opening;
@@ -87,6 +95,19 @@ export class Identities {
       () => undefined, // it was never there; whoever asked for it was told
     );
   }
+}
+
+/** Whether a user who is in no group can come to where `path` lies by its own path. */
+function isReachable(path: string, userId: number): boolean {
+  const above = path
+    .split("/")
+    .slice(1, -1)
+    .map((_, index, all) => `/${all.slice(0, index + 1).join("/")}`);
+  const may = (at: string, owner: number, group: number, other: number): boolean => {
+    const { mode, uid, gid } = statSync(at);
+    return (mode & (uid === userId ? owner : gid === userId ? group : other)) !== 0;
+  };
+  return above.every((directory) => may(directory, 0o100, 0o010, 0o001));
 }
 
 function gone(root: string): ToolFailure {

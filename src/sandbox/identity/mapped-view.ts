@@ -19,7 +19,7 @@ export interface MappedView {
   readonly prefix: readonly string[];
   /** What is put before a program of root's that is to see it. */
   readonly enter: readonly string[];
-  /** Where each source stands in the view, in the order in which they were given. */
+  /** Where each source stands in the view, in the order in which they were given: the mapped ones, then those that are only shown. */
   readonly paths: readonly string[];
   /** Whether it is still held. */
   readonly isHeld: () => boolean;
@@ -35,9 +35,10 @@ export interface Mapping {
 
 /**
  * Opens a view of `sources`, absolute directories.
+ * @param shown directories and files that are seen in it as they are, because the user could not come to them by their own paths
  * @throws ToolFailure SANDBOX_UNAVAILABLE when the machine cannot (Linux before 5.12, a file system without mapped mounts, no right to mount)
  */
-export async function openMappedView(sources: readonly string[], mapping: Mapping): Promise<MappedView> {
+export async function openMappedView(sources: readonly string[], shown: readonly string[], mapping: Mapping): Promise<MappedView> {
   const child = spawn(
     "unshare",
     [
@@ -48,7 +49,7 @@ export async function openMappedView(sources: readonly string[], mapping: Mappin
       process.execPath,
       "--disable-warning=ExperimentalWarning",
       HOLDER,
-      JSON.stringify({ sources, ...mapping }),
+      JSON.stringify({ sources, shown, ...mapping }),
     ],
     { cwd: "/", env: { PATH: "/usr/sbin:/usr/bin:/sbin:/bin" }, stdio: ["pipe", "pipe", "pipe"] },
   );

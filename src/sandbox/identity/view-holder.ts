@@ -4,12 +4,16 @@
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, mkdirSync, openSync, readlinkSync, writeFileSync } from "node:fs";
+import { closeSync, fstatSync, mkdirSync, openSync, readlinkSync, writeFileSync } from "node:fs";
 import { getSystemErrorName } from "node:util";
 import koffi from "koffi";
 import type { Mapping } from "./mapped-view.ts";
 
-const { sources, ownerId, groupId, userId } = JSON.parse(process.argv[2] ?? "") as Mapping & { readonly sources: readonly string[] };
+interface Wanted extends Mapping {
+  readonly sources: readonly string[];
+  readonly shown: readonly string[];
+}
+const { sources, shown, ownerId, groupId, userId } = JSON.parse(process.argv[2] ?? "") as Wanted;
 
 /** A directory that every machine has and no program needs; only this namespace sees what is put upon it. */
 const PLACE = "/mnt";
@@ -58,15 +62,16 @@ function demand(result: number, what: string): number {
 }
 
 const namespace = await namespaceOf();
-const trees = sources.map((source) =>
-  demand(openTree(OPEN_TREE, AT_FDCWD, source, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC), "the directory cannot be mounted again"),
-);
+const clone = (source: string): number =>
+  demand(openTree(OPEN_TREE, AT_FDCWD, source, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC), "the directory cannot be mounted again");
+const trees = sources.map(clone);
 const attributes = BigUint64Array.of(MOUNT_ATTR_IDMAP | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, 0n, 0n, BigInt(namespace.descriptor));
 for (const tree of trees) demand(mountSetattr(MOUNT_SETATTR, tree, "", AT_EMPTY_PATH, attributes, 32), "users cannot be mapped here");
 demand(mount("none", PLACE, "tmpfs", 0, "size=64k,mode=0755"), "there is no place for the view");
-const paths = trees.map((tree, index) => {
+const paths = [...trees, ...shown.map(clone)].map((tree, index) => {
   const path = `${PLACE}/${index}`;
-  mkdirSync(path);
+  if (fstatSync(tree).isDirectory()) mkdirSync(path);
+  else writeFileSync(path, "");
   demand(moveMount(MOVE_MOUNT, tree, "", AT_FDCWD, path, MOVE_MOUNT_F_EMPTY_PATH), "the view cannot be put in place");
   closeSync(tree);
   return path;

@@ -1,5 +1,5 @@
 /** Projects of cargo and go. */
-import { CARGO_ENVIRONMENT } from "./environment.ts";
+import { CARGO_ENVIRONMENT, GO_ENVIRONMENT } from "./environment.ts";
 import { type ProjectKind, TAKES_NO_NAMES } from "./project.ts";
 import type { Target } from "./target.ts";
 
@@ -43,6 +43,7 @@ export const goProject: ProjectKind = (files, purpose) => {
     kind: "command",
     runner,
     from: purpose === "lint" && settings ? ["go.mod", settings] : ["go.mod"],
+    environment: GO_ENVIRONMENT,
     commandFor: (target) => (target?.names === undefined ? [...command, packagesOf(target)] : TAKES_NO_NAMES),
   };
 };

@@ -161,3 +161,19 @@ describe("targets", () => {
     });
   });
 });
+
+test("managers that would fetch another version of themselves are told to use the installed one", () => {
+  const environment = (texts: Texts) => {
+    const one = findCommand(toolchain(texts), "test", undefined);
+    return one.kind === "found" ? one.environment : undefined;
+  };
+  const named = (manager: string) => ({ "package.json": scripts({ test: "x" }, { packageManager: `${manager}@1.2.3` }) });
+  expect(environment(named("npm"))).toEqual({});
+  expect(environment(named("yarn"))).toEqual({ COREPACK_ENABLE_NETWORK: "0" });
+  expect(environment(named("pnpm"))).toEqual({
+    COREPACK_ENABLE_NETWORK: "0",
+    npm_config_manage_package_manager_versions: "false",
+    pnpm_config_pm_on_fail: "ignore",
+  });
+  expect(environment({ "go.mod": "module x\n\ngo 99.0\n" })).toEqual({ GOTOOLCHAIN: "local", GOPROXY: "off" });
+});

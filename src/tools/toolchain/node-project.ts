@@ -1,6 +1,7 @@
 /** Projects with a `package.json`: their scripts `test` and `lint`, run by the manager that the project uses. */
 import { isJsonObject } from "../../base/json.ts";
 import type { Toolchain, ToolchainCommand } from "../../model/toolchain.ts";
+import { INSTALLED_PNPM, INSTALLED_YARN } from "./environment.ts";
 import { type ProjectKind, type Purpose, withPaths } from "./project.ts";
 
 type Manager = "npm" | "pnpm" | "yarn";
@@ -25,6 +26,7 @@ export const nodeProject: ProjectKind = (files, purpose) => {
     kind: "command",
     runner: manager,
     from: ["package.json"],
+    environment: ENVIRONMENTS[manager],
     commandFor: (target) => (target === undefined ? command : whole(target)),
   };
 };
@@ -35,6 +37,8 @@ const COMMANDS: Readonly<Record<Manager, Readonly<Record<Purpose, ToolchainComma
   pnpm: { test: ["pnpm", "run", "test"], lint: ["pnpm", "run", "lint"] },
   yarn: { test: ["yarn", "run", "test"], lint: ["yarn", "run", "lint"] },
 };
+
+const ENVIRONMENTS: Readonly<Record<Manager, Readonly<Record<string, string>>>> = { npm: {}, pnpm: INSTALLED_PNPM, yarn: INSTALLED_YARN };
 
 function managerOf(declared: unknown, files: Toolchain["files"]): Manager {
   const name = typeof declared === "string" ? declared.split("@", 1)[0] : undefined;
