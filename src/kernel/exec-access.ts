@@ -13,6 +13,7 @@ import { Refusal } from "../model/failure.ts";
 import type { ProgressListener } from "../model/progress.ts";
 import type { PolicyEngine } from "../policy/policy.ts";
 import { putAside } from "../sandbox/files/put-aside.ts";
+import { putBack } from "../sandbox/files/put-back.ts";
 import { CapturedOutput } from "../sandbox/run/captured-output.ts";
 import { type EgressAttempt, INSIDE_WORKSPACE, type Sandbox, type SandboxEnd, type SandboxLimits } from "../sandbox/sandbox.ts";
 import { commandEgress } from "./exec-egress.ts";
@@ -75,10 +76,11 @@ async function run(exec: ExecParts, request: ExecRequest): Promise<ExecOutcome> 
     const now = putAside(roots, path, trail.requestId.replace(/[^A-Za-z0-9]/g, "").slice(0, 16));
     return now === undefined ? [] : [{ path, now }];
   });
+  const back = end.lost.filter(({ path, points }) => putBack(roots, path, points)).map(({ path }) => path);
   const network = end.egress && (await egress?.outcome(end.egress));
   const outcome = outcomeOf(end, shown(stdout, keptBytes, redaction), shown(stderr, keptBytes, redaction), aside);
   noteCommand(trail, outcome);
-  return { ...outcome, ...(network && { network }) };
+  return { ...outcome, ...(back.length > 0 && { putBack: back }), ...(network && { network }) };
 }
 
 /** A program with its arguments is named by the line that it makes; a text for the shell by being the call's own. */

@@ -80,6 +80,8 @@ export interface ExecOutcome {
   readonly network?: ExecNetwork;
   /** What it made under names whose making asks or is refused, and where that is now: nothing is lost, and nothing takes effect. */
   readonly putAside: readonly { readonly path: string; readonly now: string }[];
+  /** Links that it removed or replaced and that were not its to touch; they are there again. Absent when there are none. */
+  readonly putBack?: readonly string[];
 }
 
 /** Runs commands in the workspace of the call. */

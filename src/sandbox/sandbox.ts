@@ -21,7 +21,7 @@ import { Egress, type EgressGrant } from "./net/egress.ts";
 import { noBackend } from "./none/none-backend.ts";
 import { NEW_NAMESPACES, planSandbox, type SandboxLimits, type SandboxMount } from "./plan/plan.ts";
 import { PROCESSORS, type Processor } from "./plan/syscall-numbers.ts";
-import { type ScopeJudge, unexpected, workspaceMounts } from "./plan/workspace-mounts.ts";
+import { type LostLink, lostLinks, type ScopeJudge, unexpected, workspaceMounts } from "./plan/workspace-mounts.ts";
 import { SOCAT } from "./run/beginning.ts";
 import type { RunEnd, RunOutput } from "./run/launch.ts";
 import { superviseRun } from "./run/supervised-run.ts";
@@ -78,6 +78,8 @@ export interface SandboxEnd extends RunEnd {
   readonly egress?: EgressTotals;
   /** What the command made under names that were not its to make, relative to the workspace. */
   readonly unexpected: readonly string[];
+  /** Links that it removed or replaced and that were not its to touch. */
+  readonly lost: readonly LostLink[];
 }
 
 /** What this machine can enforce, for `handrail doctor`. */
@@ -182,6 +184,7 @@ export class Sandbox {
       return {
         ...end,
         unexpected: unexpected(tree, judge, standing),
+        lost: lostLinks(tree, standing),
         ...(group && { usage: group.usage() }),
         ...(reached && { egress: reached }),
         enforced: {

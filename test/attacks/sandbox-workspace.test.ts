@@ -167,6 +167,21 @@ test("files that people's tools obey can be neither written nor replaced", async
   expect(obeyed.filter((path) => existsSync(join(place.root, path)) && text(path) === "safe")).toEqual([]);
 });
 
+test("a protected link's directory can be neither removed nor moved, and a link that is gone is named", async () => {
+  files({ "docs/agents.md": "safe", "sub/a.txt": "" });
+  for (const path of ["AGENTS.md", "sub/CLAUDE.md"]) symlinkSync(path === "AGENTS.md" ? "docs/agents.md" : "a.txt", join(place.root, path));
+  const judge = zoneJudge();
+  const command = "rm AGENTS.md; mv sub gone 2>/dev/null; rm -r sub 2>/dev/null; true";
+  const { end } = await place.run(command, { judge });
+  expect(end.lost).toEqual([
+    { path: "AGENTS.md", points: "docs/agents.md" },
+    { path: "sub/CLAUDE.md", points: "a.txt" },
+  ]);
+  expect(lstatSync(join(place.root, "sub")).isDirectory()).toBe(true);
+  await place.runWithout(withoutMounts("sub"), command, { judge });
+  expect(existsSync(join(place.root, "sub"))).toBe(false);
+});
+
 test("such files made anew are named, so that they can be put aside", async () => {
   files({ "a.txt": "" });
   symlinkSync("a.txt", join(place.root, "CLAUDE.md"));

@@ -1,5 +1,5 @@
 // Commands of tools through the whole pipeline: only what was analysed runs, in the scope of the call, redacted and recorded.
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { z } from "zod";
@@ -92,6 +92,35 @@ test("what a command makes under a protected name is put aside and named, with i
   // and agents do not see it any more
   const listed = await kernel.call("list_files", { path: "." });
   expect(JSON.stringify(listed.outcome)).not.toContain("aside");
+});
+
+test("links under protected names that a command removes or replaces are there again, as they were", async () => {
+  const { kernel, put, run } = await running();
+  put("docs/agents.md", "safe\n");
+  put("sub/keep.txt", "");
+  const links = { "AGENTS.md": "docs/agents.md", "CLAUDE.md": "docs/agents.md", "sub/CLAUDE.md": "../docs/agents.md", ".env": "no/suché" };
+  for (const [path, points] of Object.entries(links)) symlinkSync(points, join(kernel.root, path));
+  const attack = "rm AGENTS.md .env; echo evil > evil.md; ln -sfn evil.md CLAUDE.md; rm -r sub 2>/dev/null; mv sub gone 2>/dev/null; true";
+  const { putAside, putBack } = await run(attack);
+  expect(putBack).toEqual([".env", "AGENTS.md", "CLAUDE.md", "sub/CLAUDE.md"]);
+  expect(putAside.map(({ path }) => path)).toEqual(["CLAUDE.md"]);
+  const state = Object.keys(links).map((path) => [path, readlinkSync(join(kernel.root, path))]);
+  expect(Object.fromEntries(state)).toEqual(links);
+  // the control: nothing but their names keeps them
+  symlinkSync("docs/agents.md", join(kernel.root, "own.md"));
+  expect((await run("rm own.md")).putBack).toBeUndefined();
+  expect(existsSync(join(kernel.root, "own.md"))).toBe(false);
+});
+
+test("a link that a person removes with its directory meanwhile is left alone", async () => {
+  const { kernel, put, run } = await running();
+  put("sub/a.txt", "");
+  symlinkSync("a.txt", join(kernel.root, "sub/CLAUDE.md"));
+  const waiting = run("touch up; while [ -e sub/a.txt ]; do sleep 0.02; done; true");
+  while (!existsSync(join(kernel.root, "up"))) await new Promise((resolve) => setTimeout(resolve, 10));
+  rmSync(join(kernel.root, "sub"), { recursive: true });
+  expect((await waiting).putBack).toBeUndefined();
+  expect(existsSync(join(kernel.root, "sub"))).toBe(false);
 });
 
 test("output is redacted, also where it is cut, and long output keeps its ends and counts the rest", async () => {

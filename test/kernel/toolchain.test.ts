@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { ExecOutcome, ExecRequest } from "../../src/model/exec.ts";
 import type { Tool, ToolContext } from "../../src/model/tool.ts";
+import type { Toolchain } from "../../src/model/toolchain.ts";
+import { shell } from "../../src/tools/shell/shell.ts";
 import { toolchainTools } from "../../src/tools/toolchain/toolchain-tools.ts";
 import { type MemoryKernel, type MemoryKernelOptions, memoryKernel } from "../support/memory-kernel.ts";
 
@@ -90,6 +92,29 @@ test("a developer tests and lints; the result counts, and evidence names the com
   ]);
   const recorded = JSON.stringify(kernel.ledger.events);
   expect(recorded).toContain('"line":"npm test -- test"');
+});
+
+test("what a command made under protected names, what was put back and what it tried to reach are in every tool's result", async () => {
+  const network = {
+    ...{ allowed: 1, refused: 2, failed: 0, bytesOut: 10, bytesIn: 20 },
+    problems: [{ host: "evil.example", port: 443, reason: "denied" }],
+  };
+  const outcome: ExecOutcome = { ...FINE, putAside: [{ path: ".vscode", now: ".aside" }], putBack: ["CLAUDE.md"], network };
+  const said = {
+    put_aside: [{ path: ".vscode", now: ".aside" }],
+    put_back: ["CLAUDE.md"],
+    network: { allowed: 1, refused: 2, failed: 0, bytes_out: 10, bytes_in: 20, problems: network.problems },
+  };
+  const toolchain = (): Toolchain => ({ files: { "package.json": { text: PACKAGE }, "package-lock.json": {} }, chosen: {} });
+  const context = { toolchain, exec: { run: async () => outcome } } as unknown as ToolContext;
+  for (const tool of toolchainTools as readonly Tool[]) {
+    const result = await tool.execute(tool.name === "install_dependencies" ? { manager: "npm" } : {}, context);
+    expect([tool.name, result]).toMatchObject([tool.name, { data: said }]);
+    expect(Object.keys(tool.outputSchema?.["properties"] ?? {})).toEqual(expect.arrayContaining(Object.keys(said)));
+  }
+  expect(await shell.execute({ command: "true" }, context)).toMatchObject({ data: said });
+  const quiet = await (toolchainTools as readonly Tool[])[0]?.execute({}, { ...context, exec: { run: async () => FINE } });
+  expect(Object.keys((quiet as { data: object }).data).filter((name) => name in said)).toEqual([]);
 });
 
 test("whoever may not run tests does not, and nothing is installed without a person", async () => {

@@ -43,6 +43,8 @@ interface Calls {
   readonly renameat2: (number: number, fromDirectory: number, from: string, toDirectory: number, to: string, flags: number) => number;
   readonly linkat: (fromDirectory: number, from: string, toDirectory: number, to: string, flags: number) => number;
   readonly mkdirat: (directory: number, name: string, mode: number) => number;
+  readonly symlinkat: (points: Uint8Array, directory: number, name: string) => number;
+  readonly fchownat: (directory: number, name: string, userId: number, groupId: number, flags: number) => number;
   readonly unlinkat: (directory: number, name: string, flags: number) => number;
   readonly readlinkat: (directory: number, name: string, into: Buffer, size: number) => number;
   readonly read: (descriptor: number, into: Uint8Array, size: number) => number;
@@ -68,6 +70,8 @@ function load(): Calls {
     ),
     linkat: libc.func("int linkat(int fromDirectory, const char *from, int toDirectory, const char *to, int flags)"),
     mkdirat: libc.func("int mkdirat(int directory, const char *name, unsigned int mode)"),
+    symlinkat: libc.func("int symlinkat(const void *points, int directory, const char *name)"),
+    fchownat: libc.func("int fchownat(int directory, const char *name, unsigned int userId, unsigned int groupId, int flags)"),
     unlinkat: libc.func("int unlinkat(int directory, const char *name, int flags)"),
     readlinkat: libc.func("long readlinkat(int directory, const char *name, void *into, size_t size)"),
     read: libc.func("long read(int descriptor, void *into, size_t size)"),
@@ -110,6 +114,21 @@ export function linkThenRemove(directory: number, from: string, to: string): num
 export function makeDirectory(directory: number, name: string): number {
   assert(!name.includes("\0"), "a name with a null byte reached the system");
   return result(calls().mkdirat(directory, name, 0o777));
+}
+
+const AT_SYMLINK_NOFOLLOW = 0x100;
+
+/** Makes the link `name` in `directory`, for the directory's owner where this process may; fails with `-EEXIST` when something stands there. */
+export function makeLink(
+  directory: number,
+  name: string,
+  points: Uint8Array,
+  owner: { readonly uid: number; readonly gid: number },
+): number {
+  assert(!name.includes("\0") && !points.includes(0), "a name with a null byte reached the system");
+  const made = result(calls().symlinkat(Buffer.concat([points, Uint8Array.of(0)]), directory, name));
+  if (made >= 0 && process.geteuid?.() === 0) calls().fchownat(directory, name, owner.uid, owner.gid, AT_SYMLINK_NOFOLLOW);
+  return made;
 }
 
 const AT_REMOVEDIR = 0x200;

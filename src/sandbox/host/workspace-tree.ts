@@ -30,7 +30,7 @@ export function workspaceTree(root: string): Tree {
     },
     readLink(path) {
       try {
-        return readlinkSync(join(root, path));
+        return readlinkSync(join(root, path), "latin1"); // every byte of it, whatever it stands for
       } catch (error) {
         if (codeOf(error) === "ENOENT" || codeOf(error) === "EINVAL") return "";
         throw error;

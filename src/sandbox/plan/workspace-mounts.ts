@@ -4,8 +4,8 @@
  *
  * INVARIANTS: what may not be read is not seen, what may not be written is read only; a directory can be written only where anything new in it
  * could be; a directory above such a mount is one itself, because the machine lets nobody rename those: what holds for a path cannot be shed by moving it. Links lead
- * nowhere else. What a command makes anew under a name that is not its to make cannot be stopped by mounts: `unexpected` finds it
- * afterwards.
+ * nowhere else. What mounts cannot stop is found afterwards: what a command makes anew under a name that is not its to make (`unexpected`), and links
+ * that it removes (`lostLinks`), whose directories stay where they are.
  */
 import { SANDBOX_ENTRIES_MAX, SANDBOX_MOUNTS_MAX } from "../../base/limits.ts";
 import { ToolFailure } from "../../model/failure.ts";
@@ -34,7 +34,7 @@ export interface TreeEntry {
 export interface Tree {
   /** What a directory holds, in any order; nothing when it is gone, `undefined` when it may not be looked at. */
   readonly list: (directory: string) => readonly TreeEntry[] | undefined;
-  /** Where a link leads, as it says; nothing when it is gone. */
+  /** Where a link leads, as it says, byte by byte as Latin-1; nothing when it is gone or no link. */
   readonly readLink: (path: string) => string;
 }
 
@@ -91,12 +91,16 @@ export function workspaceMounts(source: string, tree: Tree, judge: ScopeJudge): 
     // Its owner could open it again, with everything in it that nobody has judged.
     if (listed === undefined) return [hidden(directory, "directory")];
     const inner: SandboxMount[] = [];
+    let isHeld = false;
     for (const { name, kind } of listed) {
       entries();
       // Sockets and the like lead to programs of the machine, also where nothing else is looked at.
-      if (!isWhole || kind === "other") inner.push(...entry(inDirectory(directory, name), kind, below));
+      const path = inDirectory(directory, name);
+      if (!isWhole || kind === "other") inner.push(...entry(path, kind, below));
+      // A directory that is a mount cannot be moved away with the links in it that must stay.
+      isHeld ||= kind === "link" && below === "write" && standing.has(path);
     }
-    return below === inherited && inner.length === 0 ? inner : [shown(directory, below), ...inner];
+    return below === inherited && inner.length === 0 && !isHeld ? inner : [shown(directory, below), ...inner];
   };
   return { mounts: visit(".", undefined), standing };
 }
@@ -125,6 +129,18 @@ export function unexpected(tree: Tree, judge: ScopeJudge, standing: Standing): r
   };
   visit(".");
   return found.sort();
+}
+
+/** A link that is gone, and where it led. */
+export interface LostLink {
+  readonly path: string;
+  /** Byte by byte as Latin-1. */
+  readonly points: string;
+}
+
+/** Links that stood under names that were not the command's to touch, and do not stand there any more. */
+export function lostLinks(tree: Tree, standing: Standing): readonly LostLink[] {
+  return [...standing].flatMap(([path, points]) => (points === NO_LINK || tree.readLink(path) === points ? [] : [{ path, points }]));
 }
 
 function inDirectory(directory: string, name: string): string {

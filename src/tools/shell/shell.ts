@@ -9,6 +9,7 @@ import { assert } from "../../base/errors.ts";
 import type { Access } from "../../model/access.ts";
 import { commandOf } from "../../model/command.ts";
 import { EXEC_ENDS, type ExecOutcome, type ExecOutput } from "../../model/exec.ts";
+import { EXEC_DATA_PROPERTIES, execData } from "../../model/exec-data.ts";
 import type { Tool, ToolOutput } from "../../model/tool.ts";
 import { WORKSPACE_ALIAS } from "../../model/workspace.ts";
 import { type NamedHost, namedHosts } from "./named-hosts.ts";
@@ -39,11 +40,7 @@ export const shell: Tool<ShellArguments> = {
       duration_ms: { type: "integer" },
       processor_ms: { type: "integer" },
       memory_bytes_max: { type: "integer" },
-      put_aside: {
-        type: "array",
-        description: "What the command made under protected names, and where it is now; write such files with the file tools, which ask.",
-        items: { type: "object", properties: { path: { type: "string" }, now: { type: "string" } } },
-      },
+      ...EXEC_DATA_PROPERTIES,
     },
     required: ["stdout", "stderr", "duration_ms"],
   },
@@ -126,7 +123,7 @@ function resultOf(outcome: ExecOutcome): ToolOutput {
       ...sized("stdout_size", stdout),
       ...sized("stderr_size", stderr),
       duration_ms: Math.round(outcome.durationMs),
-      ...(outcome.putAside.length > 0 && { put_aside: outcome.putAside.map((one) => ({ ...one })) }),
+      ...execData(outcome),
       ...(usage && { processor_ms: Math.round(usage.processorMs), memory_bytes_max: usage.memoryBytesMax }),
     },
     ...(stdout.omittedBytes + stderr.omittedBytes > 0 && { truncated: true }),

@@ -1,6 +1,7 @@
 /** What came of a run as the data of a tool's result. */
 import type { JsonObject } from "../../base/json.ts";
 import { EXEC_ENDS, type ExecOutcome } from "../../model/exec.ts";
+import { EXEC_DATA_PROPERTIES, execData } from "../../model/exec-data.ts";
 import type { ToolOutput } from "../../model/tool.ts";
 import { strategyOf, truncated } from "./truncation.ts";
 
@@ -19,11 +20,7 @@ export const RUN_PROPERTIES = {
       ["stdout_lines", "stdout_bytes", "stderr_lines", "stderr_bytes"].map((name) => [name, { type: "integer" }]),
     ),
   },
-  put_aside: {
-    type: "array",
-    description: "What the command made under names that are not its to make, and where that is now.",
-    items: { type: "object", properties: { path: { type: "string" }, now: { type: "string" } } },
-  },
+  ...EXEC_DATA_PROPERTIES,
   duration_ms: { type: "integer" },
   processor_ms: { type: "integer" },
   memory_bytes_max: { type: "integer" },
@@ -36,7 +33,7 @@ export function isPassed({ exitCode, endedBy }: ExecOutcome): boolean {
 
 /** The data of a run of `command`; `more` stands before the output. */
 export function runResult(command: string, outcome: ExecOutcome, strategy: string | undefined, more: JsonObject): ToolOutput {
-  const { exitCode, signal, endedBy, usage, putAside } = outcome;
+  const { exitCode, signal, endedBy, usage } = outcome;
   const wanted = strategyOf(strategy, isPassed(outcome));
   const stdout = truncated(outcome.stdout, wanted);
   const stderr = truncated(outcome.stderr, wanted);
@@ -58,7 +55,7 @@ export function runResult(command: string, outcome: ExecOutcome, strategy: strin
       stdout: stdout.text,
       stderr: stderr.text,
       ...(Object.keys(omitted).length > 0 && { omitted }),
-      ...(putAside.length > 0 && { put_aside: putAside.map(({ path, now }) => ({ path, now })) }),
+      ...execData(outcome),
       duration_ms: Math.round(outcome.durationMs),
       ...(usage && { processor_ms: Math.round(usage.processorMs), memory_bytes_max: usage.memoryBytesMax }),
     },
