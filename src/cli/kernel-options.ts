@@ -24,6 +24,7 @@ export async function openFromFlags(flags: KernelFlags, wishes: KernelWishes = {
   const { openKernel } = await import("../server/compose.ts");
   return openKernel({
     ...wishes,
+    ownsProcess: true,
     environment: process.env,
     ...(flags.state !== undefined && { stateDirectory: resolve(flags.state) }),
     ...(flags.config !== undefined && { configDirectory: resolve(flags.config) }),

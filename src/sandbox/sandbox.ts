@@ -24,6 +24,7 @@ import { PROCESSORS, type Processor } from "./plan/syscall-numbers.ts";
 import { type LostLink, lostLinks, type ScopeJudge, unexpected, workspaceMounts } from "./plan/workspace-mounts.ts";
 import { SOCAT } from "./run/beginning.ts";
 import type { RunEnd, RunOutput } from "./run/launch.ts";
+import { adoptOrphans } from "./run/orphans.ts";
 import { superviseRun } from "./run/supervised-run.ts";
 
 export { SANDBOX_USER_ID } from "./identity/identity.ts";
@@ -50,6 +51,8 @@ export interface SandboxOptions {
   readonly allowsUnsandboxed?: boolean;
   /** Where the backend's program may be, absolute; where packages put it when absent. */
   readonly programs?: readonly string[];
+  /** Whether this process is Handrail's alone, so that it may collect what its children leave behind. */
+  readonly ownsProcess?: boolean;
   /** `false` on a machine that has none, or for a test of what happens there. */
   readonly controlGroups?: false;
   /** The machine's own when absent. Code alone can give another, no configuration can: it is how tests have an internet of their own. */
@@ -105,6 +108,7 @@ export class Sandbox {
   constructor(options: SandboxOptions) {
     this.#options = options;
     this.#backend = backendOf(options);
+    if (options.ownsProcess === true) adoptOrphans();
     this.#identities = new Identities(options.userId);
     this.#egress = new Egress(options.network);
   }

@@ -48,6 +48,8 @@ export interface KernelOptions {
    * stack and cause and whatever secrets their words hold: a program that writes them anywhere redacts them first.
    */
   readonly onInternalError?: (error: unknown) => void;
+  /** Whether this process does nothing else, so that it may collect what commands leave behind; a program that embeds a kernel has children of its own. */
+  readonly ownsProcess?: boolean;
   /** Told what the operator should know; standard error by default. */
   readonly onWarning?: (message: string) => void;
 }
@@ -71,7 +73,7 @@ export async function openParts(options: KernelOptions) {
   const who = { instanceId: instance.id, isAlive: instances.isAlive };
   const spending = openSpending({ ...shared, ...who, sessions, limits: () => settings.limits });
   const asking = openApprovals({ ...shared, bell, manager: options.approvals, settings: () => live.operator.settings.approvals });
-  const commands = openSandbox(live, instance.id);
+  const commands = openSandbox(live, instance.id, options.ownsProcess);
   const parts: KernelParts = {
     clock: systemClock,
     random: systemRandom,

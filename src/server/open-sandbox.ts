@@ -9,14 +9,21 @@ export interface OpenSandbox {
   readonly close: () => Promise<void>;
 }
 
-/** Opens nothing yet. A reload counts for the next command; what runs goes on in the sandbox that it began in. */
-export function openSandbox(live: { readonly operator: Pick<OperatorDirectory, "settings"> }, instanceId: string): OpenSandbox {
+/**
+ * Opens nothing yet. A reload counts for the next command; what runs goes on in the sandbox that it began in.
+ * @param ownsProcess whether this process is Handrail's alone
+ */
+export function openSandbox(
+  live: { readonly operator: Pick<OperatorDirectory, "settings"> },
+  instanceId: string,
+  ownsProcess = false,
+): OpenSandbox {
   const all: ReturnType<typeof open>[] = [];
   let made: { readonly by: string; readonly open: ReturnType<typeof open> } | undefined;
   const open = async () => {
     const { Sandbox, SANDBOX_USER_ID } = await import("../sandbox/sandbox.ts");
     const { toolchains, user_id } = live.operator.settings.sandbox;
-    return new Sandbox({ instanceId, toolchains, userId: user_id ?? SANDBOX_USER_ID });
+    return new Sandbox({ instanceId, ownsProcess, toolchains, userId: user_id ?? SANDBOX_USER_ID });
   };
   return {
     sandbox: {

@@ -1,6 +1,8 @@
 // Beginnings and ends of sandboxed commands: cancelled at every moment, many at once, a kernel that dies, and nothing left of any of them.
+import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { readLayout } from "../../src/sandbox/control-groups/layout.ts";
 import { groupPrefix, processNamespace } from "../../src/sandbox/control-groups/left-groups.ts";
@@ -138,8 +140,23 @@ test("control groups of a kernel that was killed are removed by the next one", a
   expect(await until(isSwept)).toBe(true);
 });
 
+test("a first process of the machine that collects nothing is not left with what runs were", () => {
+  const script = fileURLToPath(new URL("./children/sandbox-run.ts", import.meta.url));
+  const PRCTL = process.arch === "x64" ? 157 : 167;
+  const PR_SET_CHILD_SUBREAPER = 36;
+  // takes in orphans as such a process does, waits for its one child, and counts whom nobody collected
+  const first = `syscall(${PRCTL}, ${PR_SET_CHILD_SUBREAPER}, 1, 0, 0, 0); system @ARGV; select undef, undef, undef, 0.3;
+    my $left = 0; for (</proc/[0-9]*/stat>) { open my $f, "<", $_ or next; my $line = <$f> // ""; $left++ if $line =~ /^\\d+ \\(.*\\) Z (\\d+)/ && $1 == $$ } print "left $left\\n"`;
+  const left = (...own: readonly string[]) => {
+    const { stdout } = spawnSync("perl", ["-e", first, process.execPath, script, place.root, "true", "16", ...own], { encoding: "utf8" });
+    return Number(/^left (\d+)$/m.exec(stdout)?.[1]);
+  };
+  expect(left("own")).toBeLessThan(8); // those of the last moment before it ended itself
+  expect(left()).toBeGreaterThanOrEqual(16);
+});
+
 test("two hundred runs leave no descriptor, no process and nothing that is waited for", async () => {
-  const child = startChild("sandbox-run", [place.root, "echo hi; echo oops >&2", "200"]);
+  const child = startChild("sandbox-run", [place.root, "echo hi; echo oops >&2", "200", "own"]);
   const before = await child.printed("before ");
   expect((await child.printed("after ")).slice("after ".length)).toBe(before.slice("before ".length));
   expect(await child.ended).toBe("0");

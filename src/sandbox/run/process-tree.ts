@@ -34,17 +34,31 @@ export function childrenOf(id: number): readonly number[] {
   }
 }
 
-/** When a process began, by which it is told from a later one of the same number; `undefined` when it has ended. */
-export function beginningOf(id: number): string | undefined {
+/** What the machine says of a process. */
+export interface ProcessState {
+  readonly hasEnded: boolean;
+  readonly parentId: number;
+  /** When it began, by which it is told from a later one of the same number. */
+  readonly beginning: string;
+}
+
+/** The state of a process; `undefined` when it is gone. One that has ended stays until it is collected. */
+export function processState(id: number): ProcessState | undefined {
   try {
-    // behind the name, which may hold anything, come the state and 18 other fields before the time
-    const [state = "", ...rest] = readFileSync(`/proc/${id}/stat`, "latin1")
+    // behind the name, which may hold anything, come the state, the parent and 17 other fields before the time
+    const [state = "", parent, ...rest] = readFileSync(`/proc/${id}/stat`, "latin1")
       .replace(/^.*\) /s, "")
       .split(" ");
-    return state === "Z" || state === "X" ? undefined : rest[18];
+    return { hasEnded: state === "Z" || state === "X", parentId: Number(parent), beginning: rest[17] ?? "" };
   } catch {
-    return undefined; // it is gone
+    return undefined;
   }
+}
+
+/** When a process began; `undefined` when it has ended. */
+export function beginningOf(id: number): string | undefined {
+  const found = processState(id);
+  return found?.hasEnded === false ? found.beginning : undefined;
 }
 
 /**

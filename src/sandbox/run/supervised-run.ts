@@ -13,6 +13,7 @@ import { ToolFailure } from "../../model/failure.ts";
 import type { SandboxLimits } from "../plan/plan.ts";
 import type { Carried, Confine, EndedBy, Launch, RunEnd, RunOutput } from "./launch.ts";
 import { type MemoryWatch, watchMemory } from "./memory-watch.ts";
+import { collect } from "./orphans.ts";
 import { keepDescriptors, openOutputPipe, openPipe } from "./pipes.ts";
 import { beginningOf, childrenOf, isAlone, killFirst } from "./process-tree.ts";
 
@@ -274,6 +275,7 @@ class SupervisedRun {
   }
 
   #settle(): void {
+    if (this.#innerId !== undefined && this.#innerBeginning !== undefined) collect(this.#innerId, this.#innerBeginning);
     const durationMs = performance.now() - this.#startedMs;
     const { exitCode: code = null, signalCode: signal = null } = this.#child ?? {};
     // Of a command that was killed the backend may or may not come to say something.

@@ -1,12 +1,18 @@
-// Program: runs one command in a sandbox and prints what came of it. `sandbox-run ROOT COMMAND [TIMES]`; with TIMES so often, several at once, and
+// Program: runs one command in a sandbox and prints what came of it. `sandbox-run ROOT COMMAND [TIMES] [own]`; with TIMES so often, several at once, and
 // then what of this process is left over.
 import { readdirSync } from "node:fs";
 import { SANDBOX_USER_ID } from "../../../src/sandbox/identity/identity.ts";
 import { Sandbox } from "../../../src/sandbox/sandbox.ts";
 import { EVERYTHING, LIMITS, testedBackend } from "../../support/sandbox-place.ts";
 
-const [root = "", command = "", times = "0"] = process.argv.slice(2);
-const sandbox = new Sandbox({ instanceId: `child-${process.pid}`, userId: SANDBOX_USER_ID, toolchains: [], backend: testedBackend() });
+const [root = "", command = "", times = "0", own] = process.argv.slice(2);
+const sandbox = new Sandbox({
+  instanceId: `child-${process.pid}`,
+  userId: SANDBOX_USER_ID,
+  toolchains: [],
+  backend: testedBackend(),
+  ownsProcess: own === "own",
+});
 
 async function once(): Promise<string> {
   let stdout = "";
