@@ -148,7 +148,9 @@ test("a first process of the machine that collects nothing is not left with what
   const first = `syscall(${PRCTL}, ${PR_SET_CHILD_SUBREAPER}, 1, 0, 0, 0); system @ARGV; select undef, undef, undef, 0.3;
     my $left = 0; for (</proc/[0-9]*/stat>) { open my $f, "<", $_ or next; my $line = <$f> // ""; $left++ if $line =~ /^\\d+ \\(.*\\) Z (\\d+)/ && $1 == $$ } print "left $left\\n"`;
   const left = (...own: readonly string[]) => {
-    const { stdout } = spawnSync("perl", ["-e", first, process.execPath, script, place.root, "true", "16", ...own], { encoding: "utf8" });
+    const { stdout } = spawnSync("/usr/bin/perl", ["-e", first, process.execPath, script, place.root, "true", "16", ...own], {
+      encoding: "utf8",
+    });
     return Number(/^left (\d+)$/m.exec(stdout)?.[1]);
   };
   expect(left("own")).toBeLessThan(8); // those of the last moment before it ended itself
