@@ -13,6 +13,8 @@ const END_MS_MAX = 10_000;
 
 /** A server that is started as its users start it. */
 export interface ServerCommand {
+  /** The program that is started; Node by default. */
+  readonly program?: string;
   readonly args: readonly string[];
   readonly environment: NodeJS.ProcessEnv;
   /** The tool that reads a file, and the path it takes for a file of the workspace. */
@@ -33,7 +35,10 @@ export class McpClient {
 
   constructor(command: ServerCommand) {
     this.#command = command;
-    this.#child = spawn(process.execPath, [...command.args], { env: command.environment, stdio: ["pipe", "pipe", "pipe"] });
+    this.#child = spawn(command.program ?? process.execPath, [...command.args], {
+      env: command.environment,
+      stdio: ["pipe", "pipe", "pipe"],
+    });
     this.#child.stdout?.on("data", (chunk: Buffer) => this.#take(chunk));
     this.#child.stderr?.on("data", (chunk: Buffer) => {
       this.#stderr = (this.#stderr + chunk.toString()).slice(-4000);

@@ -5,19 +5,20 @@ import type { ServerCommand } from "./mcp-client.ts";
 import type { Playground } from "./playground.ts";
 import { referenceServerArguments } from "./reference-server.ts";
 
+const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
+const LAUNCHER = join(ROOT, "handrail");
+
 /** Arguments of Node for Handrail's command line. */
-export const HANDRAIL: readonly string[] = [
-  "--disable-warning=ExperimentalWarning",
-  join(dirname(dirname(fileURLToPath(import.meta.url))), "src/cli/main.ts"),
-];
+export const HANDRAIL: readonly string[] = ["--disable-warning=ExperimentalWarning", join(ROOT, "src/cli/main.ts")];
 
 /** Name of the peer of the MCP figures. */
 export const REFERENCE = "reference server (server-filesystem 2026.8.31)";
 
-/** `handrail mcp` on a workspace, with the compile cache that its launcher switches on. */
+/** `handrail mcp` on a workspace, by its launcher. */
 export function handrailMcp(playground: Playground, workspace: string, state: string): ServerCommand {
   return {
-    args: [...HANDRAIL, "mcp", "--workspace", workspace, "--state", playground.directory(state)],
+    program: LAUNCHER,
+    args: ["mcp", "--workspace", workspace, "--state", playground.directory(state)],
     environment: playground.environment,
     readTool: "read_file",
     pathOf: (file) => file,

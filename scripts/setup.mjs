@@ -1,4 +1,4 @@
-// Brings a fresh checkout to where Handrail runs: system programs, a supported Node, the npm packages, in this order.
+// Brings a fresh checkout to where Handrail runs: system programs, a supported Node, the npm packages, the compiled program, in this order.
 // It needs nothing but Node 18 and npm, is silent when there is nothing to do, and may be run any number of times,
 // interrupted, or by several processes at once.
 //
@@ -11,6 +11,7 @@ import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { chooseNode, privateNode, privateNodePath } from "./setup/choose-node.mjs";
 import { installPackages, nativeFault, packagesMatch } from "./setup/packages.mjs";
+import { compileProgram, isProgramDue } from "./setup/program.mjs";
 import { readStamp, refreshStamp, removeStamp, writeStamp } from "./setup/ready-stamp.mjs";
 import { runCommand } from "./setup/run-command.mjs";
 import { SetupError, say } from "./setup/say.mjs";
@@ -31,7 +32,7 @@ export const projectRoot = dirname(dirname(fileURLToPath(import.meta.url)));
 export async function ensureReady() {
   await ensureSystemCommands(process.env);
   const node = readStamp(projectRoot);
-  if (node !== undefined) {
+  if (node !== undefined && !isProgramDue(projectRoot)) {
     refreshStamp(projectRoot);
     return node;
   }
@@ -83,8 +84,13 @@ function underLock(options, lock) {
 }
 
 /** The work: only ever run by the holder of the lock. */
+async function setUp() {
+  const node = readStamp(projectRoot) ?? (await install());
+  if (isProgramDue(projectRoot)) await compileProgram(projectRoot, node);
+}
+
+/** @returns {Promise<string>} path of the Node that everything was installed for */
 async function install() {
-  if (readStamp(projectRoot) !== undefined) return;
   const started = Date.now();
   removeStamp(projectRoot);
   let node = await chooseNode(projectRoot, process.env);
@@ -98,6 +104,7 @@ async function install() {
   const { output } = await runCommand(node, ["--version"]);
   writeStamp(projectRoot, node, output.trim());
   say(`ready after ${Math.ceil((Date.now() - started) / 1000)} s`);
+  return node;
 }
 
 /**
@@ -111,7 +118,7 @@ async function packagesFor(node) {
 
 if (process.argv[1] !== undefined && fileURLToPath(import.meta.url) === realpathSync(process.argv[1])) {
   try {
-    await (process.argv.includes("--locked") ? install() : ensureReady());
+    await (process.argv.includes("--locked") ? setUp() : ensureReady());
   } catch (error) {
     say(error instanceof SetupError ? error.message : `set-up failed: ${error instanceof Error ? error.stack : String(error)}`);
     process.exitCode = 1;

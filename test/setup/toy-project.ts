@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
 /** Programs that the launcher, the set-up and the fakes need from the real machine. */
-const REAL_PROGRAMS = ["sh", "env", "flock", "mkdir", "rmdir", "sleep", "readlink", "unshare", "cat", "chmod"];
+const REAL_PROGRAMS = ["sh", "env", "find", "cmp", "flock", "mkdir", "rmdir", "sleep", "readlink", "unshare", "cat", "chmod"];
 
 /** An npm whose `ci` makes an empty node_modules, notes that it ran, and notices when two run at once. */
 const FAKE_NPM = `#!/bin/sh
