@@ -53,14 +53,15 @@ export function explain(engine: PolicyEngine, request: PolicyRequest): Explanati
 }
 
 /**
- * The text of the narrowest permit for `request`; its id is derived from what it grants.
+ * The text of the narrowest permit for `request`, that of a command with how it is fed and started; its id is derived from what it grants.
  * @param waives rules whose obligations it lifts for this request
  * @param whose for whom it holds: for everybody in the role, or for this principal in this workspace alone
  */
 export function narrowestPermit(request: PolicyRequest, waives: readonly string[] = [], whose: "role" | "principal" = "role"): string {
   const { principal, action, resource, effect } = scopeOf(request);
   const scope = [`  principal in ${principal},`, `  action == ${action},`, `  resource == ${resource}`].join("\n");
-  const condition = `when { ${whose === "role" ? "" : `${principalOf(request)} && `}context.effect == ${effect} }`;
+  const conditions = [...(whose === "role" ? [] : [principalOf(request)]), ...commandConditions(request), `context.effect == ${effect}`];
+  const condition = `when { ${conditions.join(" && ")} }`;
   const lifted = waives.length === 0 ? "" : `@waives(${cedarString(waives.join(", "))})\n`;
   const id = `allow.${blake3Hex(`${lifted}${scope}\n${condition}`).slice(0, 12)}`;
   return `@id("${id}")\n${lifted}permit(\n${scope}\n) ${condition};\n`;
@@ -69,6 +70,20 @@ export function narrowestPermit(request: PolicyRequest, waives: readonly string[
 function principalOf({ principal: { user, agent, workspace } }: PolicyRequest): string {
   const named = Object.entries({ user, agent, workspace });
   return named.map(([name, value]) => `principal.${name} == ${cedarString(value)}`).join(" && ");
+}
+
+/**
+ * A command is named by its line, which does not say what feeds it, what starts it, or what of it is not understood: `sh` is
+ * one thing behind a known program and another behind a download.
+ */
+function commandConditions({ resource }: PolicyRequest): readonly string[] {
+  if (resource.kind !== "command") return [];
+  const { inputFrom, via, dangers } = resource;
+  return Object.entries({ inputFrom, via, dangers }).map(([name, texts]) => {
+    const set = [...new Set(texts)].sort().map(cedarString);
+    // Strict validation takes no empty set.
+    return set.length === 0 ? `resource.${name}.isEmpty()` : `resource.${name} == [${set.join(", ")}]`;
+  });
 }
 
 /** The clause that takes `request`, and nothing else, out of a forbid. */

@@ -76,6 +76,25 @@ describe("the narrowest permit", () => {
     expect(others.map((other) => engine.evaluate(other).decision)).toEqual(["deny", "deny", "deny", "deny"]);
   });
 
+  test("of a command allows it fed, started and understood as it was, and no other way", async () => {
+    const sh = (beside: Parameters<typeof commandOf>[1]) =>
+      request({ action: "shell", effect: "exec", resource: commandOf(["sh"], beside) });
+    const WAYS = [
+      {},
+      { inputFrom: ["curl"] },
+      { inputFrom: ["cat"] },
+      { inputFrom: ["cat", "curl"] },
+      { via: ["sudo"] },
+      { dangers: ["dynamic_code"] },
+      { inputFrom: ["curl"], dangers: ["dynamic_code"] },
+    ] as const;
+    for (const [index, way] of WAYS.entries()) {
+      const engine = await engineOf([operator(explain(await engineOf([]), sh(way)).narrowestPermit ?? "")]);
+      const allowed = WAYS.map((other) => engine.evaluate(sh(other)).decision === "allow");
+      expect(allowed).toEqual(WAYS.map((_, at) => at === index));
+    }
+  });
+
   test("is valid and enough for any name an agent can write", async () => {
     const name = fc.oneof(
       fc.string({ unit: "binary", minLength: 1, maxLength: 20 }),
@@ -84,6 +103,7 @@ describe("the narrowest permit", () => {
     const resource: fc.Arbitrary<PolicyResource> = fc.oneof(
       name.map((path) => file("own", path)),
       name.map((line) => ({ ...commandOf(["sh"]), line })),
+      name.map((from) => commandOf(["sh"], { inputFrom: [from, "a"], via: [from] })),
       name.map((ref) => ({ kind: "git_ref" as const, ref })),
       name.map((version) => ({ kind: "package" as const, manager: "npm", name: "left-pad", version })),
     );
