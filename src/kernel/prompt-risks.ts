@@ -102,6 +102,12 @@ export function risksOf(
   return risks;
 }
 
+/** The risk of a call that runs what files of the workspace say. */
+export function projectRisks(tool: Pick<Tool, "capability">, accesses: readonly ResolvedAccess[], looked: boolean): readonly string[] {
+  const isSaid = looked && tool.capability.effect === "exec" && accesses.some(({ resource }) => resource.kind === "file");
+  return isSaid ? ["what is run stands in files of the workspace, which the agent may have written"] : [];
+}
+
 /** The risks of what would change, and of what of it cannot be shown. */
 export function previewRisks({ changes, unseen }: Pick<ApprovalDetails, "changes" | "unseen">): readonly string[] {
   const deleted = changes.filter(({ kind }) => kind === "delete").length;

@@ -2,22 +2,25 @@
  * What a person is told about a call that needs their approval: facts that the kernel established, redacted and bounded.
  *
  * Trusts the trail: accesses as scope resolved them, the mark as it stands. INVARIANT: `summary`, `risks` and `rules` hold
- * words of the kernel and of the operator's policy alone; what the agent wrote stands in `details.arguments`, `.accesses` and `.changes`.
+ * words of the kernel and of the operator's policy alone; what the agent wrote stands in `details.arguments`, `.accesses`, `.projectWords` and `.changes`.
  */
 import { assert } from "../base/errors.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
-import { PROMPT_ACCESSES_BYTES_MAX, PROMPT_ACCESSES_MAX } from "../base/limits.ts";
+import { PROMPT_ACCESSES_BYTES_MAX, PROMPT_ACCESSES_MAX, PROMPT_TEXT_CHARACTERS_MAX } from "../base/limits.ts";
 import type { ApprovalDetails, ApprovalRequest, AskingRule } from "../model/approval.ts";
 import type { FileAccess } from "../model/files.ts";
+import type { ProjectWords } from "../model/tool.ts";
 import { hasMarkers } from "../redact/marker.ts";
 import { accessFact } from "./evidence.ts";
 import { previewOf } from "./preview.ts";
 import { shownArguments } from "./prompt-arguments.ts";
-import { isDanger, previewRisks, risksOf, summaryOf } from "./prompt-risks.ts";
+import { isDanger, previewRisks, projectRisks, risksOf, summaryOf } from "./prompt-risks.ts";
+import type { CallRedaction } from "./redaction.ts";
 import type { Trail } from "./trail.ts";
 
 const ARGUMENTS_CUT = "not all of the arguments can be shown";
 const ACCESSES_CUT = "not all that it touches can be shown";
+const WORDS_CUT = "not all that the project's files say about it can be shown";
 const HIDDEN = "some of it is hidden, because it looks like a secret: nobody can see here what stands there";
 
 /** A request with its facts. */
@@ -34,6 +37,7 @@ export async function describeCall(trail: Trail, rules: readonly AskingRule[], f
   const { session, mark } = caller;
   const preview = await previewOf(trail, redaction, files);
   const { shown, isCut } = shownArguments(redaction, call.arguments);
+  const words = projectWordsOf(trail, redaction);
   const kind = isDanger(rules) ? "danger" : "execute";
   const details = {
     kind,
@@ -46,12 +50,14 @@ export async function describeCall(trail: Trail, rules: readonly AskingRule[], f
     workDir: session.serviceRoot,
     seen: { trustLevel: mark.trustLevel, dataClass: mark.dataClass },
     accesses: shownAccesses(trail),
+    ...(words.shown.length > 0 && { projectWords: words.shown }),
     ...preview,
     arguments: shown,
   } satisfies ApprovalDetails;
   const shownDetails = redaction.facts(details) as typeof details;
   const cut = [
     ...(isCut ? [ARGUMENTS_CUT] : []),
+    ...(words.isCut ? [WORDS_CUT] : []),
     ...(details.accesses.some((access) => access["kind"] === "more") ? [ACCESSES_CUT] : []),
     ...(hasMarkers(JSON.stringify(shownDetails)) ? [HIDDEN] : []),
   ];
@@ -60,9 +66,27 @@ export async function describeCall(trail: Trail, rules: readonly AskingRule[], f
     tool: tool.name,
     action: kind === "danger" ? "dangerous_operation" : "execute",
     summary: summaryOf(tool, accesses),
-    risks: [...risksOf(tool, accesses, details.rules, mark), ...previewRisks(preview), ...cut],
+    risks: [
+      ...risksOf(tool, accesses, details.rules, mark),
+      ...projectRisks(tool, accesses, trail.seenToolchain !== undefined),
+      ...previewRisks(preview),
+      ...cut,
+    ],
     details: shownDetails,
   };
+}
+
+/** What the project's files say about what runs, as analysis saw them; redacted as wholes, then cut. */
+function projectWordsOf(
+  { tool, args, toolchain }: Trail,
+  redaction: CallRedaction,
+): { readonly shown: readonly ProjectWords[]; readonly isCut: boolean } {
+  const all = toolchain === undefined ? [] : (tool?.projectWords?.(args, toolchain) ?? []);
+  const clean = all
+    .slice(0, PROMPT_ACCESSES_MAX)
+    .map(({ path, text }) => ({ path: path.toWellFormed(), text: redaction.words(text).toWellFormed() }));
+  const shown = clean.map(({ path, text }) => ({ path, text: text.slice(0, PROMPT_TEXT_CHARACTERS_MAX).toWellFormed() }));
+  return { shown, isCut: all.length > clean.length || clean.some(({ text }) => text.length > PROMPT_TEXT_CHARACTERS_MAX) };
 }
 
 /** The accesses, and how many more there are; none is shown in part. */

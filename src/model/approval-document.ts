@@ -35,6 +35,7 @@ const details = z.object({
       bytesAfter: z.number().exactOptional(),
     }),
   ),
+  projectWords: z.array(z.object({ path: z.string(), text: z.string() })).exactOptional(),
   unseen: z.string().exactOptional(),
   arguments: object,
 });

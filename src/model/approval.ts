@@ -42,7 +42,7 @@ export type ChangeDetail = {
 };
 
 /**
- * Facts of a request, redacted. What comes from the agent is only in `arguments`, `accesses` and `changes`; whoever shows them escapes
+ * Facts of a request, redacted. What comes from the agent is only in `arguments`, `accesses`, `projectWords` and `changes`; whoever shows them escapes
  * them and says whose words they are.
  */
 export type ApprovalDetails = {
@@ -59,6 +59,8 @@ export type ApprovalDetails = {
   /** As evidence has them: `{kind, effect, path, zone}`, `{kind: "host", host, port}`, `{kind: "command", binary, line}` … */
   readonly accesses: readonly JsonObject[];
   readonly changes: readonly ChangeDetail[];
+  /** What files of the project say about what is run: whoever can write them, wrote it. */
+  readonly projectWords?: readonly { readonly path: string; readonly text: string }[];
   /** Why more changes than these are to be expected, or none: they could not be looked at, or are too many. */
   readonly unseen?: string;
   readonly arguments: JsonObject;

@@ -25,6 +25,7 @@ export function promptLines(request: ApprovalRequest & { readonly details: Appro
     heading("for"),
     ...callerLines(details),
     ...accessLines(details.accesses),
+    ...projectLines(details),
     ...changesLines(details),
     ...argumentLines(details.arguments),
   ];
@@ -66,6 +67,14 @@ function accessLine(access: JsonObject): readonly PromptLine[] {
       return [fact(`${effect} ${wordOf(kind)}`), ...named(JSON.stringify(names))];
     }
   }
+}
+
+function projectLines({ projectWords = [] }: ApprovalDetails): readonly PromptLine[] {
+  if (projectWords.length === 0) return [];
+  return [
+    heading("what files of the project say about it, as they are now"),
+    ...projectWords.flatMap(({ path, text }) => [fact("in the file"), ...named(path), fact("stands"), ...foreign(text)]),
+  ];
 }
 
 function changesLines({ changes, unseen }: ApprovalDetails): readonly PromptLine[] {

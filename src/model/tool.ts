@@ -115,6 +115,12 @@ export interface HiddenRange extends Window {
   readonly marker: string;
 }
 
+/** What a file of the project says about what is run: a script, the recipe of a goal. */
+export type ProjectWords = {
+  readonly path: string;
+  readonly text: string;
+};
+
 /** A tool of the registry. `parameters` refuses unknown properties. */
 export interface Tool<Arguments = unknown> {
   readonly name: string;
@@ -135,5 +141,7 @@ export interface Tool<Arguments = unknown> {
    * fail. Changes nothing; a tool without it is described by its arguments alone.
    */
   preview?(args: Arguments, context: PreviewContext): Promise<readonly FilePreview[]>;
+  /** Pure: what the project's own files say about what the call will run, for people who are asked about it. */
+  projectWords?(args: Arguments, toolchain: ToolchainView): readonly ProjectWords[];
   execute(args: Arguments, context: ToolContext): ToolOutput | Promise<ToolOutput>;
 }

@@ -80,6 +80,11 @@ function checkTool({ purpose, ...described }: Check): Tool<CheckArguments> {
       audit: { logArgs: true, logOutput: false },
     },
     analyse: (args, toolchain) => accessesOf(described.name, purpose, args, toolchain?.() ?? UNKNOWN_TOOLCHAIN),
+    projectWords(args, toolchain) {
+      const found = findCommand(toolchain(), purpose, args.target);
+      const [path] = found.from;
+      return found.kind === "found" && found.words !== undefined && path !== undefined ? [{ path, text: found.words }] : [];
+    },
     async execute(args, { toolchain, exec }) {
       const known = toolchain();
       const found = findCommand(known, purpose, args.target);

@@ -21,6 +21,8 @@ export type FoundCommand =
       readonly source: string;
       readonly runner: string;
       readonly from: readonly ProjectFileName[];
+      /** What these files say that the command does. */
+      readonly words?: string;
     }
   | { readonly kind: "none"; readonly message: string; readonly suggestion: string; readonly from: readonly ProjectFileName[] };
 
@@ -36,12 +38,13 @@ export function findCommand({ files, chosen }: Toolchain, purpose: Purpose, text
     const message = `\`${found.file}\` ${found.problem}, so nobody knows which command ${WORDS[purpose]}`;
     return { kind: "none", message, suggestion: CHOOSE[purpose], from: [found.file] };
   }
-  const { runner, from, environment = {} } = found;
+  const { runner, from, words, environment = {} } = found;
   const command = found.commandFor(text === undefined ? undefined : targetOf(text));
   if (typeof command === "string") {
     return { kind: "none", message: `\`${runner}\` cannot look at that target`, suggestion: command, from };
   }
-  return { kind: "found", command, environment, source: from.join(", ") || "handrail.yaml", runner, from };
+  const source = from.join(", ") || "handrail.yaml";
+  return { kind: "found", command, environment, source, runner, from, ...(words !== undefined && { words }) };
 }
 
 function firstOf(files: Toolchain["files"], purpose: Purpose): ReturnType<ProjectKind> {

@@ -11,15 +11,27 @@ export const makeProject: ProjectKind = (files, purpose) => {
   const file = name === undefined ? undefined : files[name];
   if (name === undefined || file === undefined) return undefined;
   if (file.text === undefined) return { kind: "unusable", file: name, problem: file.problem ?? "cannot be read" };
-  if (!file.text.split("\n").some((line) => isRule(line, purpose))) return undefined;
+  const words = recipesOf(file.text, purpose);
+  if (words === "") return undefined;
   return {
     kind: "command",
     runner: "make",
     from: [name],
+    words,
     commandFor: (target) =>
       target === undefined ? ["make", purpose] : `\`make ${purpose}\` always looks at everything; leave the target out`,
   };
 };
+
+/** The rules that make `goal`, with their recipes, as they stand. */
+function recipesOf(text: string, goal: string): string {
+  let isInside = false;
+  const lines = text.split("\n").filter((line) => {
+    isInside = isRule(line, goal) || (isInside && (line.startsWith("\t") || line.trim() === ""));
+    return isInside;
+  });
+  return lines.join("\n").trimEnd();
+}
 
 /** Whether a line says how `goal` is made: `goal: …`, perhaps with other goals, and no assignment. */
 function isRule(line: string, goal: string): boolean {

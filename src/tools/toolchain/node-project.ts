@@ -1,5 +1,5 @@
 /** Projects with a `package.json`: their scripts `test` and `lint`, run by the manager that the project uses. */
-import { isJsonObject } from "../../base/json.ts";
+import { isJsonObject, type JsonObject } from "../../base/json.ts";
 import type { Toolchain, ToolchainCommand } from "../../model/toolchain.ts";
 import { INSTALLED_PNPM, INSTALLED_YARN } from "./environment.ts";
 import { type ProjectKind, type Purpose, withPaths } from "./project.ts";
@@ -27,9 +27,16 @@ export const nodeProject: ProjectKind = (files, purpose) => {
     runner: manager,
     from: ["package.json"],
     environment: ENVIRONMENTS[manager],
+    words: scriptsAround(scripts, purpose),
     commandFor: (target) => (target === undefined ? command : whole(target)),
   };
 };
+
+/** The script with what managers run before and after it. */
+function scriptsAround(scripts: JsonObject, purpose: Purpose): string {
+  const names = [`pre${purpose}`, purpose, `post${purpose}`].filter((name) => Object.hasOwn(scripts, name));
+  return names.map((name) => `${name}: ${String(scripts[name])}`).join("\n");
+}
 
 // npm keeps what stands before `--` for itself; the others hand on everything behind the script's name.
 const COMMANDS: Readonly<Record<Manager, Readonly<Record<Purpose, ToolchainCommand>>>> = {

@@ -12,6 +12,8 @@ export interface ProjectCommand {
   readonly runner: string;
   /** The files that say so. */
   readonly from: readonly ProjectFileName[];
+  /** What these files say that it does, where that can be told from them. */
+  readonly words?: string;
   /** The whole command for a target, or for everything; text where it takes no such target: what to do instead. */
   readonly commandFor: (target: Target | undefined) => ToolchainCommand | string;
   /** Besides what every run gets. */
