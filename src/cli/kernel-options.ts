@@ -16,23 +16,40 @@ export function withKernelOptions(command: Command): Command {
     .option("--config <directory>", "operator directory (default: $HANDRAIL_CONFIG_HOME or $XDG_CONFIG_HOME/handrail)");
 }
 
+/** The shared options of commands whose kernel runs what agents ask for. */
+export interface ServingFlags extends KernelFlags {
+  readonly allowUnsandboxedCommands?: boolean;
+}
+
+/** Adds what `withKernelOptions` adds, and `--allow-unsandboxed-commands`. */
+export function withServingOptions(command: Command): Command {
+  return withKernelOptions(command).option(...UNSANDBOXED);
+}
+
+/** The flag that `sandbox.backend: none` needs. */
+export const UNSANDBOXED = [
+  "--allow-unsandboxed-commands",
+  "let commands run without a sandbox where handrail.yaml says `sandbox.backend: none`, too",
+] as const;
+
 /** What a command wants of its kernel. */
 export type KernelWishes = Pick<KernelOptions, "awaitSequences">;
 
 /** Opens the kernel that the options name. */
-export async function openFromFlags(flags: KernelFlags, wishes: KernelWishes = {}): Promise<OpenKernel> {
+export async function openFromFlags(flags: ServingFlags, wishes: KernelWishes = {}): Promise<OpenKernel> {
   const { openKernel } = await import("../server/compose.ts");
   return openKernel({
     ...wishes,
     ownsProcess: true,
     environment: process.env,
+    ...(flags.allowUnsandboxedCommands === true && { allowUnsandboxedCommands: true }),
     ...(flags.state !== undefined && { stateDirectory: resolve(flags.state) }),
     ...(flags.config !== undefined && { configDirectory: resolve(flags.config) }),
   });
 }
 
 /** Opens the kernel, works with it, and closes it whatever happens. */
-export async function withKernel<T>(flags: KernelFlags, work: (kernel: OpenKernel) => Promise<T>, wishes: KernelWishes = {}): Promise<T> {
+export async function withKernel<T>(flags: ServingFlags, work: (kernel: OpenKernel) => Promise<T>, wishes: KernelWishes = {}): Promise<T> {
   const kernel = await openFromFlags(flags, wishes);
   try {
     return await work(kernel);

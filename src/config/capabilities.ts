@@ -44,6 +44,8 @@ export const capabilityParts = {
   block_private_ips: z.boolean().optional(),
   block_metadata_endpoints: z.boolean().optional(),
   log_args: z.boolean().optional(),
+  /** What commands of the tool must be contained by; `none` only counts where the kernel runs them without a sandbox. */
+  sandbox: z.enum(["none", "process", "container"]).optional(),
 };
 const override = z.strictObject(capabilityParts);
 

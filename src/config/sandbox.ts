@@ -6,6 +6,8 @@ const MIB = 1024 * 1024;
 
 /** The section `sandbox` of `handrail.yaml`. */
 export const sandboxSettings = z.strictObject({
+  /** What contains commands; never another in its place. `none` needs the kernel's own flag as well. */
+  backend: z.enum(["bwrap", "container", "none"]).default("bwrap"),
   /** Directories with programs outside of `/usr`, seen read only under their own paths. */
   toolchains: z.array(z.string().startsWith("/").max(MAX_PATH_LEN)).max(SANDBOX_TOOLCHAINS_MAX).default([]),
   /** The user that commands run as where the kernel runs as root; never root. */

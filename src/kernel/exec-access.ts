@@ -9,7 +9,7 @@ import { assert } from "../base/errors.ts";
 import { EXEC_KEPT_BYTES, EXEC_TIMEOUT_MS, MAX_TIMEOUT_MS, REDACTION_MARGIN_CHARACTERS } from "../base/limits.ts";
 import { commandOf } from "../model/command.ts";
 import type { ExecAccess, ExecCommand, ExecOutcome, ExecOutput, ExecRequest } from "../model/exec.ts";
-import { Refusal } from "../model/failure.ts";
+import { Refusal, ToolFailure } from "../model/failure.ts";
 import type { ProgressListener } from "../model/progress.ts";
 import type { PolicyEngine } from "../policy/policy.ts";
 import { putAside } from "../sandbox/files/put-aside.ts";
@@ -49,6 +49,7 @@ async function run(exec: ExecParts, request: ExecRequest): Promise<ExecOutcome> 
   requireAnalysed(trail, request.command);
   const egress = request.hosts === undefined ? undefined : commandEgress(trail, request.hosts, exec.recordAttempt);
   const sandbox = await exec.sandbox();
+  if (!sandbox.isContained) requireNoSandbox(trail);
   await exec.recheck();
   const keptBytes = request.keptBytesMax ?? EXEC_KEPT_BYTES;
   const stdout = new CapturedOutput(keptBytes + REDACTION_MARGIN_CHARACTERS);
@@ -81,6 +82,17 @@ async function run(exec: ExecParts, request: ExecRequest): Promise<ExecOutcome> 
   const outcome = outcomeOf(end, shown(stdout, keptBytes, redaction), shown(stderr, keptBytes, redaction), aside);
   noteCommand(trail, outcome);
   return { ...outcome, ...(back.length > 0 && { putBack: back }), ...(network && { network }) };
+}
+
+/** A tool that says nothing demands a sandbox, too. */
+function requireNoSandbox({ tool }: Trail): void {
+  const demanded = tool?.capability.execution?.sandbox ?? "process";
+  if (demanded === "none") return;
+  throw new ToolFailure(
+    "SANDBOX_UNAVAILABLE",
+    `\`${tool?.name}\` runs commands in a sandbox alone (\`sandbox: ${demanded}\`), and this kernel has none; the command did not run`,
+    "ask the operator for another `sandbox.backend` in handrail.yaml, or to say `sandbox: none` for this tool under `capabilities`",
+  );
 }
 
 /** A program with its arguments is named by the line that it makes; a text for the shell by being the call's own. */

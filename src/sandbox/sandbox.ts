@@ -120,20 +120,21 @@ export class Sandbox {
   async run(wanted: SandboxRun, output: RunOutput, signal: AbortSignal): Promise<SandboxEnd> {
     this.#backend.require();
     const processor = requireProcessor();
-    if (wanted.egress !== undefined && this.#isContained) requireSocat();
+    if (wanted.egress !== undefined && this.isContained) requireSocat();
     if (this.#running >= SANDBOX_RUNS_MAX) throw tooManyRuns();
     this.#running += 1;
     try {
       this.#system ??= systemView(this.#options.toolchains);
       const { toolchains } = this.#system;
-      const identity = this.#isContained ? await this.#identities.of(wanted.root, toolchains) : ownIdentity(wanted.root);
+      const identity = this.isContained ? await this.#identities.of(wanted.root, toolchains) : ownIdentity(wanted.root);
       return await this.#runAs(identity, processor, wanted, output, signal);
     } finally {
       this.#running -= 1;
     }
   }
 
-  get #isContained(): boolean {
+  /** Whether anything contains runs. */
+  get isContained(): boolean {
     return this.#backend.name !== "none";
   }
 
@@ -145,7 +146,7 @@ export class Sandbox {
       backend: this.#backend.name,
       program: this.#backend.find(),
       controlGroups: "problem" in groups ? groups : groups.version,
-      runsAs: own === 0 && this.#isContained ? this.#options.userId : own,
+      runsAs: own === 0 && this.isContained ? this.#options.userId : own,
     };
   }
 
@@ -164,7 +165,7 @@ export class Sandbox {
     this.#system ??= systemView(this.#options.toolchains);
     const system = this.#system;
     requireProgram(system, wanted.command[0]);
-    const way = egress === undefined || !this.#isContained ? undefined : await this.#egress.open(egress, identity.userId);
+    const way = egress === undefined || !this.isContained ? undefined : await this.#egress.open(egress, identity.userId);
     let group: RunGroup | undefined;
     try {
       group = this.#groupFor(limits);
@@ -193,11 +194,11 @@ export class Sandbox {
         ...(reached && { egress: reached }),
         enforced: {
           backend: this.#backend.name,
-          namespaces: this.#isContained ? NEW_NAMESPACES : [],
+          namespaces: this.isContained ? NEW_NAMESPACES : [],
           ...(launch.seccomp !== undefined && { seccomp: launch.seccomp }),
           memory: group ? "cgroup" : "watch",
           processes: group ? "cgroup" : "rlimit",
-          network: this.#isContained ? (way === undefined ? "none" : "proxy") : "host",
+          network: this.isContained ? (way === undefined ? "none" : "proxy") : "host",
           userId: identity.userId,
         },
       };

@@ -127,6 +127,7 @@ function overriddenCapability(capability: ToolCapability, override: CapabilityOv
     ...(role !== undefined && { requiredRole: role }),
     ...(changedNetwork !== undefined && { network: changedNetwork }),
     ...(logArgs !== undefined && { audit: { ...audit, logArgs } }),
+    ...(override.sandbox !== undefined && { execution: { ...capability.execution, sandbox: override.sandbox } }),
   };
 }
 
@@ -148,7 +149,7 @@ type Parts = Readonly<Record<keyof CapabilityOverride, JsonValue>>;
 
 /** What is in force of each part, as handrail.yaml writes it. */
 function partsOf(capability: ToolCapability): Parts {
-  const { approval, network, audit, requiredRole } = capability;
+  const { approval, network, audit, requiredRole, execution } = capability;
   return {
     approval: approval.level,
     requires_arming: needsArming(capability),
@@ -163,6 +164,7 @@ function partsOf(capability: ToolCapability): Parts {
     block_private_ips: network !== undefined && network.blockPrivateIPs !== false,
     block_metadata_endpoints: network !== undefined && network.blockMetadataEndpoints !== false,
     log_args: audit?.logArgs === true,
+    sandbox: execution?.sandbox ?? "process",
   };
 }
 
@@ -176,6 +178,7 @@ function changesBy(capability: ToolCapability, override: CapabilityOverride): re
 }
 
 const LEVELS: readonly JsonValue[] = ["auto", "ask", "always_deny"];
+const SANDBOXES: readonly JsonValue[] = ["none", "process", "container"];
 const MODES: readonly JsonValue[] = [null, "any", "allowlist", "none"];
 
 /** Whether less is asked or refused after a change of `key` than before. */
@@ -184,6 +187,8 @@ function loosens(key: keyof CapabilityOverride, partsBefore: Parts, partsAfter: 
   switch (key) {
     case "approval":
       return LEVELS.indexOf(after) < LEVELS.indexOf(before);
+    case "sandbox":
+      return SANDBOXES.indexOf(after) < SANDBOXES.indexOf(before);
     case "network_mode":
       return MODES.indexOf(after) < MODES.indexOf(before);
     case "required_role":

@@ -7,31 +7,22 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "../base/clock.ts";
 import { systemRandom } from "../base/ids.ts";
-import { DOCTOR_RUN_MS } from "../base/limits.ts";
 import { Refusal } from "../model/failure.ts";
 import { DEFAULT_PRESET } from "../model/preset.ts";
 import type { Workspace } from "../model/workspace.ts";
 import { BUILT_IN_ZONE_RULES, compileZones } from "../model/zone.ts";
 import { createFileAccess, openWorkspaceRoots } from "../sandbox/files/files.ts";
-import { INSIDE_WORKSPACE } from "../sandbox/plan/plan.ts";
-import type { ScopeJudge } from "../sandbox/plan/workspace-mounts.ts";
 import type { ArmingAdministration } from "./arming-administration.ts";
 import { BUILT_IN_TOOLS } from "./built-in-tools.ts";
 import { describeOverride, effectiveTools } from "./capability-overrides.ts";
 import { type KernelOptions, openKernel } from "./compose.ts";
-import { openSandbox } from "./open-sandbox.ts";
+import { sandboxFindings } from "./doctor-sandbox.ts";
+import type { Finding } from "./finding.ts";
 import { type Environment, operatorPath, readOperatorDirectory } from "./operator-directory.ts";
 import { problemOfGates } from "./operator-gates.ts";
 import { checkPresets } from "./policy-check.ts";
 import { trustReports } from "./trust.ts";
 import { warningOfUnknownTools } from "./unknown-tools.ts";
-
-/** One finding. `advice` says what to do about a check that failed. */
-export interface Finding {
-  readonly check: string;
-  readonly status: "ok" | "failed" | "advisory";
-  readonly detail: string;
-}
 
 /** Runs every check; none throws. */
 export async function diagnose(options: KernelOptions): Promise<readonly Finding[]> {
@@ -41,7 +32,7 @@ export async function diagnose(options: KernelOptions): Promise<readonly Finding
     await attempt("contained file access", () => containment()),
     await attempt("operator directory", () => operatorDirectory(options.environment, options.configDirectory)),
     await attempt("policies", () => policies(options)),
-    await attempt("sandbox", () => sandbox(options)),
+    ...(await sandboxFindings(() => readOperatorDirectory(options.configDirectory ?? operatorPath(options.environment)))),
     await capabilities(options),
     await trustedWorkspaces(options),
     ...(await ledgerAndArming(options)),
@@ -71,42 +62,6 @@ function nodeVersion(): string {
 function operatingSystem(): string {
   if (process.platform !== "linux") throw new Error(`${process.platform} has no openat2; run Handrail in a Linux virtual machine or WSL2`);
   return `${process.platform} ${process.arch}`;
-}
-
-const EVERYTHING: ScopeJudge = { entry: () => "write", below: () => "write", isWhole: () => false };
-
-/** A command must run, and see nothing of the machine but what it may. */
-async function sandbox(options: KernelOptions): Promise<string> {
-  const { settings } = await readOperatorDirectory(options.configDirectory ?? operatorPath(options.environment));
-  const { sandbox: commands, close } = openSandbox({ operator: { settings } }, "doctor");
-  const root = mkdtempSync(join(tmpdir(), "handrail-doctor-"));
-  try {
-    const opened = await commands.open();
-    let said = "";
-    const take = (piece: Uint8Array) => {
-      said += Buffer.from(piece).toString("latin1");
-    };
-    const run = {
-      root,
-      judge: EVERYTHING,
-      command: ["sh", "-c", "id -u; ls /root /home 2>/dev/null"] as const,
-      workDir: INSIDE_WORKSPACE,
-      environment: {},
-      limits: { ...commands.limits(), timeoutMs: DOCTOR_RUN_MS },
-    };
-    const { exitCode } = await opened.run(run, { stdout: take, stderr: take }, new AbortController().signal);
-    if (said !== "1000\n")
-      throw new Error(`a command said \`${said.trim()}\` and ended with ${exitCode}; the machine is not hidden from it`);
-    const { controlGroups, runsAs } = opened.diagnose();
-    const memory =
-      typeof controlGroups === "number"
-        ? `control groups (version ${controlGroups})`
-        : `looking at all processes of a command ten times a second: ${controlGroups.problem}`;
-    return `bubblewrap contains commands, as user ${runsAs}; memory is bounded by ${memory}`;
-  } finally {
-    await close();
-    rmSync(root, { recursive: true });
-  }
 }
 
 /** A link that leaves the workspace must be refused by the kernel, and a file inside must be readable. */

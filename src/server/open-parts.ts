@@ -44,6 +44,10 @@ export interface KernelOptions {
    */
   readonly awaitSequences?: boolean;
   /**
+   * Whether commands may run without a sandbox where the operator's configuration says `sandbox.backend: none`, too. Alone it changes nothing.
+   */
+  readonly allowUnsandboxedCommands?: boolean;
+  /**
    * Told about bugs and background failures; by default they are written to standard error, redacted. It gets the error itself, with its
    * stack and cause and whatever secrets their words hold: a program that writes them anywhere redacts them first.
    */
@@ -73,7 +77,11 @@ export async function openParts(options: KernelOptions) {
   const who = { instanceId: instance.id, isAlive: instances.isAlive };
   const spending = openSpending({ ...shared, ...who, sessions, limits: () => settings.limits });
   const asking = openApprovals({ ...shared, bell, manager: options.approvals, settings: () => live.operator.settings.approvals });
-  const commands = openSandbox(live, instance.id, options.ownsProcess);
+  const commands = openSandbox(live, instance.id, {
+    ownsProcess: options.ownsProcess === true,
+    allowsUnsandboxed: options.allowUnsandboxedCommands === true,
+    tell,
+  });
   const parts: KernelParts = {
     clock: systemClock,
     random: systemRandom,

@@ -340,6 +340,7 @@ describe("setting up", () => {
       ["operator directory", "ok"],
       ["policies", "ok"],
       ["sandbox", "ok"],
+      ["sandbox backends", "ok"],
       ["capabilities", "ok"],
       ["trusted workspaces", "ok"],
       ["ledger and state", "ok"],

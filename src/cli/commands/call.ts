@@ -7,10 +7,10 @@ import { LINE_BYTES_MAX } from "../../base/limits.ts";
 import type { OpenKernel } from "../../server/compose.ts";
 import { EXIT_DENIED, EXIT_OK, EXIT_TOOL_ERROR } from "../exit-codes.ts";
 import { currentUser, parseJsonObject, readStandardInput } from "../inputs.ts";
-import { type KernelFlags, withKernel, withKernelOptions } from "../kernel-options.ts";
+import { type ServingFlags, withKernel, withServingOptions } from "../kernel-options.ts";
 import { printJson } from "../output.ts";
 
-interface CallFlags extends KernelFlags {
+interface CallFlags extends ServingFlags {
   readonly json: string;
   readonly workspace: string;
   readonly project?: string;
@@ -38,7 +38,7 @@ export function addCallCommand(program: Command): void {
     .option("--agent <name>", "agent name for the evidence", "cli")
     .option("--session <token>", "act under an existing session instead of a new one")
     .option("--dedupe-key <key>", "execute the call at most once under this key; use it with --session");
-  withKernelOptions(command)
+  withServingOptions(command)
     .addHelpText(
       "after",
       '\nExit codes: 0 success, 1 usage or configuration, 2 denied, 3 tool error.\nExample: handrail call read_file --json \'{"path":"README.md"}\' --workspace .',

@@ -1,9 +1,9 @@
 /** `handrail mcp`: an MCP server on standard input and output that needs no daemon and no earlier command. */
 import type { Command } from "commander";
 import { currentUser } from "../inputs.ts";
-import { type KernelFlags, openFromFlags, withKernelOptions } from "../kernel-options.ts";
+import { openFromFlags, type ServingFlags, withServingOptions } from "../kernel-options.ts";
 
-interface McpFlags extends KernelFlags {
+interface McpFlags extends ServingFlags {
   readonly workspace: string;
   readonly project?: string;
   readonly role?: string;
@@ -25,7 +25,7 @@ export function addMcpCommand(program: Command): void {
     .option("--mode <name>", "mode that narrows the session (`handrail modes list`)")
     .option("--skill <name>", "skill that narrows it further (`handrail skills list`)")
     .option("--agent <name>", "agent name for the evidence", "mcp");
-  withKernelOptions(command).action(serve);
+  withServingOptions(command).action(serve);
 }
 
 async function serve(flags: McpFlags): Promise<void> {

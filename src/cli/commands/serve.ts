@@ -6,10 +6,10 @@ import { join, resolve } from "node:path";
 import type { Command } from "commander";
 import { KernelError } from "../../base/errors.ts";
 import type { OpenKernel } from "../../server/compose.ts";
-import { type KernelFlags, openFromFlags, withKernelOptions } from "../kernel-options.ts";
+import { openFromFlags, type ServingFlags, withServingOptions } from "../kernel-options.ts";
 import { say } from "../output.ts";
 
-interface ServeFlags extends KernelFlags {
+interface ServeFlags extends ServingFlags {
   readonly socket?: string;
   readonly http?: string | true;
   readonly httpSocket?: string | true;
@@ -31,7 +31,7 @@ export function addServeCommand(program: Command): void {
       "--http-allow-remote [names...]",
       "let --http listen where other machines reach it, without encryption, under these host names",
     );
-  withKernelOptions(command).action(async (flags: ServeFlags) => {
+  withServingOptions(command).action(async (flags: ServeFlags) => {
     const kernel = await openFromFlags(flags);
     try {
       const { serveSocket } = await import("../../server/serve-framed.ts");

@@ -13,7 +13,7 @@ import type { JsonObject } from "../../base/json.ts";
 import type { MintedSession, OpenKernel } from "../../server/compose.ts";
 import { EXIT_FAILURE, EXIT_OK } from "../exit-codes.ts";
 import { currentUser } from "../inputs.ts";
-import { openFromFlags } from "../kernel-options.ts";
+import { openFromFlags, UNSANDBOXED } from "../kernel-options.ts";
 import { print, say, visible } from "../output.ts";
 import { untilStopped } from "./serve.ts";
 
@@ -22,6 +22,7 @@ interface StartFlags {
   readonly state?: string;
   readonly config?: string;
   readonly once?: boolean;
+  readonly allowUnsandboxedCommands?: boolean;
 }
 
 interface Step {
@@ -41,6 +42,7 @@ export function addStartCommand(program: Command): void {
     .option("--workspace <directory>", "workspace root (default: a copy of the bundled example service)")
     .option("--state <directory>", "state directory (default: a temporary one)")
     .option("--config <directory>", "operator directory")
+    .option(...UNSANDBOXED)
     .option("--once", "exit after the check instead of serving")
     .action(async (flags: StartFlags) => {
       process.exitCode = await start(flags);
@@ -53,7 +55,11 @@ async function start(flags: StartFlags): Promise<number> {
   const temporary = complete ? "" : mkdtempSync(join(tmpdir(), "handrail-"));
   const workspace = flags.workspace === undefined ? copyExample(temporary) : resolve(flags.workspace);
   const state = flags.state === undefined ? join(temporary, "state") : resolve(flags.state);
-  const kernel = await openFromFlags({ state, ...(flags.config !== undefined && { config: flags.config }) }, { awaitSequences: true });
+  const { config, allowUnsandboxedCommands = false } = flags;
+  const kernel = await openFromFlags(
+    { state, allowUnsandboxedCommands, ...(config !== undefined && { config }) },
+    { awaitSequences: true },
+  );
   try {
     const minted = await kernel.administration.createSession({ workspace, userId: currentUser(), agentId: "start", askedBy: "operator" });
     // Nobody may act under the session once the command has ended, even if its token was shown.

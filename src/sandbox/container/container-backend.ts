@@ -5,10 +5,11 @@
  * in a user namespace with the ranges of users that the operator gave the kernel's user. A program beside the container holds it: when the
  * kernel ends, however it does, the container is ended and removed.
  */
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { blake3Hex } from "../../base/hash.ts";
+import { ToolFailure } from "../../model/failure.ts";
 import type { Backend } from "../backend.ts";
 import { findProgram, missingProgram } from "../host/programs.ts";
 import type { Identity } from "../identity/identity.ts";
@@ -95,6 +96,7 @@ class ContainerPlace {
       runAs: undefined,
       owner: identity.runAs,
       isApart: true,
+      endsWithReady: true,
       descriptors: Object.keys(DESCRIPTORS) as Carried[],
       seccomp: blake3Hex(Buffer.from(JSON.stringify(seccomp))),
       firstProcess: ({ status }) => numberIn(/^first (\d+)$/m.exec(status)),
@@ -115,11 +117,29 @@ class ContainerPlace {
   /** Whoever is root inside passes through it; nobody sees what is in it. */
   #directory(): string {
     if (this.#base === undefined) {
-      this.#base = mkdtempSync(join(tmpdir(), "handrail-container-"));
+      this.#base = mkdtempSync(join(passableDirectory(), "handrail-container-"));
       chmodSync(this.#base, 0o711);
     }
     return this.#base;
   }
+}
+
+/** Where containers are made: the container's root is nobody on the machine, and has to pass through. */
+function passableDirectory(): string {
+  const own = realpathSync(tmpdir());
+  if (process.geteuid?.() !== 0) return own; // whose directories are the container's user's, too
+  const found = [own, "/run", "/tmp"].find(isPassable);
+  if (found !== undefined) return found;
+  throw new ToolFailure(
+    "SANDBOX_UNAVAILABLE",
+    `no container can be made below \`${own}\`, which other users cannot pass through; the command did not run`,
+    "ask the operator to set TMPDIR to a directory such as `/tmp`",
+  );
+}
+
+function isPassable(path: string): boolean {
+  const found = statSync(path, { throwIfNoEntry: false });
+  return found !== undefined && (found.mode & 0o001) !== 0 && (path === "/" || isPassable(dirname(path)));
 }
 
 const EXIT = new RegExp(`^${EXIT_LINE}(\\d+)$`, "m");

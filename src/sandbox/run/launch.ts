@@ -57,6 +57,8 @@ export interface Launch {
   readonly owner: Owner | undefined;
   /** In a session of its own: nothing that a terminal sends reaches it. */
   readonly isApart?: boolean;
+  /** The run is over once nobody inside has `ready` any more; else once the started program has ended. */
+  readonly endsWithReady?: boolean;
   /** On the machine; the outermost when absent. */
   readonly workDir?: string;
   /** BLAKE3-256 of the filter of system calls, hexadecimal. */

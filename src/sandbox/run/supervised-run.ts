@@ -82,7 +82,7 @@ class SupervisedRun {
   }
 
   start(): void {
-    const { command, owner, runAs, descriptors, workDir = "/", isApart = false } = this.#launch;
+    const { command, owner, runAs, descriptors, workDir = "/", isApart = false, endsWithReady = false } = this.#launch;
     const handedOn: number[] = [];
     const keep = (descriptor: number): number => {
       handedOn.push(descriptor);
@@ -116,7 +116,7 @@ class SupervisedRun {
       this.#listen(stdout.reader, this.#bounds.output.stdout);
       this.#listen(stderr.reader, (piece) => this.#onStderr(piece));
       const stream = (carried: Carried) => (child.stdio as unknown as readonly Readable[])[3 + descriptors.indexOf(carried)];
-      stream("ready")?.once("close", () => this.#letGo());
+      stream("ready")?.once("close", () => (endsWithReady ? this.#letGo() : this.#closeGate()));
       for (const name of ["status", "ready"] as const) {
         if (descriptors.includes(name)) stream(name)?.on("data", (data: Buffer) => this.#onSaid(name, data));
       }

@@ -11,6 +11,7 @@ const sandbox = new Sandbox({
   userId: SANDBOX_USER_ID,
   toolchains: [],
   backend: testedBackend(),
+  allowsUnsandboxed: true,
   ownsProcess: own === "own",
 });
 
