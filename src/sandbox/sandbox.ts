@@ -221,12 +221,12 @@ export class Sandbox {
 }
 
 /** The one that the operator chose; never another in its place. */
-function backendOf({ backend = "bwrap", instanceId, programs, allowsUnsandboxed = false }: SandboxOptions): Backend {
+function backendOf({ backend = "bwrap", programs, allowsUnsandboxed = false }: SandboxOptions): Backend {
   switch (backend) {
     case "bwrap":
       return bwrapBackend(programs);
     case "container":
-      return containerBackend(instanceId, programs);
+      return containerBackend(programs);
     case "none":
       return noBackend(allowsUnsandboxed);
   }

@@ -7,7 +7,7 @@
  */
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { blake3Hex } from "../../base/hash.ts";
 import { ToolFailure } from "../../model/failure.ts";
 import type { Backend } from "../backend.ts";
@@ -45,12 +45,9 @@ echo "first $id" >&${DESCRIPTORS.status}; exec ${DESCRIPTORS.status}>&-
 read -r end <&${DESCRIPTORS.held}
 runtime delete --force "$name"; rm -rf "$directory"`;
 
-/**
- * @param instanceId names what is made
- * @param programs where the runtime may be, absolute
- */
-export function containerBackend(instanceId: string, programs: readonly string[] = RUNTIMES): Backend {
-  const place = new ContainerPlace(instanceId);
+/** @param programs where the runtime may be, absolute */
+export function containerBackend(programs: readonly string[] = RUNTIMES): Backend {
+  const place = new ContainerPlace();
   const require = (): string => {
     const program = findProgram(programs);
     if (program === undefined) throw missingProgram("commands cannot be contained here, because runc is not installed", "runc");
@@ -70,25 +67,21 @@ export function containerBackend(instanceId: string, programs: readonly string[]
 
 /** The files of a kernel's containers. */
 class ContainerPlace {
-  readonly #instanceId: string;
   #base: string | undefined;
   #outermost: OutermostDirectories | undefined;
   #count = 0;
-
-  constructor(instanceId: string) {
-    this.#instanceId = instanceId;
-  }
 
   launch(plan: SandboxPlan, identity: Identity, program: string): Launch {
     const base = this.#directory();
     this.#outermost ??= new OutermostDirectories(base);
     this.#count += 1;
-    const name = `handrail-${this.#instanceId}-run-${this.#count}`;
+    // names a control group as well, among those of all kernels of the machine
+    const name = `${basename(base)}-${this.#count}`;
     const directory = join(base, `run-${this.#count}`);
     const seccomp = ociSeccomp(plan.processor);
     const { users, enter } = seenFrom(identity);
     mkdirSync(directory);
-    const config = JSON.stringify(ociConfig(plan, seccomp, users, this.#outermost.of(plan), name));
+    const config = JSON.stringify(ociConfig(plan, seccomp, users, this.#outermost.of(plan)));
     writeFileSync(join(directory, "config.json"), config, { mode: 0o600 });
     const [first = "", ...rest] = [...enter, "/bin/sh", "-c", HOLDER, "container", program, join(base, "state"), directory, name];
     return {

@@ -37,9 +37,8 @@ const BOUND = ["nosuid", "nodev", "rnosuid", "rnodev"];
 /**
  * The configuration.
  * @param directory the empty directory that becomes the outermost one, absolute
- * @param name of the control group, which only the runtime's own rules about devices use
  */
-export function ociConfig(plan: SandboxPlan, seccomp: OciSeccomp, users: InsideUsers, directory: string, name: string) {
+export function ociConfig(plan: SandboxPlan, seccomp: OciSeccomp, users: InsideUsers, directory: string) {
   const { id } = INSIDE_USER;
   const mapped = (rootId: number, own: number) => [
     { containerID: 0, hostID: rootId, size: 1 },
@@ -63,7 +62,6 @@ export function ociConfig(plan: SandboxPlan, seccomp: OciSeccomp, users: InsideU
       namespaces: NAMESPACES.map((type) => ({ type })),
       uidMappings: mapped(users.rootId, users.userId),
       gidMappings: mapped(users.rootId, users.groupId),
-      cgroupsPath: `/${name}`,
       seccomp,
       maskedPaths: [...HIDDEN.map((entry) => `/proc/${entry}`), "/sys/firmware"],
       readonlyPaths: READ_ONLY.map((entry) => `/proc/${entry}`),
