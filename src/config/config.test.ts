@@ -14,6 +14,7 @@ test("an operator who wrote nothing gets the safe defaults", async () => {
     limits: {},
     redaction: { rules: [], allow: [], environment: { secret: [], harmless: [] } },
     sandbox: {
+      backend: "bwrap",
       toolchains: [],
       memory_mb: 512,
       processes: 128,

@@ -1,5 +1,6 @@
-// What a container can reach: through the proxy alone, as bubblewrap's sandbox does.
-import { useBackend } from "../support/sandbox-place.ts";
+// What a container can reach: through the proxy alone, as from bubblewrap's sandbox.
+import { overContainers } from "../support/over-containers.ts";
 
-useBackend("container");
-await import("./egress-sandbox.test.ts");
+await overContainers(async () => {
+  await import("./egress-sandbox.test.ts");
+});

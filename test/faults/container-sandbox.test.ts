@@ -1,6 +1,8 @@
 // Bounds, beginnings and ends of commands in containers: the same tests that bubblewrap's sandbox passes.
-import { useBackend } from "../support/sandbox-place.ts";
+import { overContainers } from "../support/over-containers.ts";
 
-useBackend("container");
-await import("./sandbox-limits.test.ts");
-await import("./sandbox-lifecycle.test.ts");
+await overContainers(async () => {
+  await import("./sandbox-limits.test.ts");
+  await import("./sandbox-lifecycle.test.ts");
+  await import("./sandbox-toolchains.test.ts");
+});

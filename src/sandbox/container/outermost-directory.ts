@@ -52,7 +52,13 @@ function place(directory: string, mount: SandboxMount): void {
   const at = join(directory, mount.target);
   mkdirSync(dirname(at), { recursive: true });
   if (mount.kind === "link") symlinkSync(mount.points, at);
-  else if (mount.kind === "hide_directory" || ("source" in mount && statSync(mount.source).isDirectory()))
-    mkdirSync(at, { recursive: true });
+  else if (isDirectory(mount)) mkdirSync(at, { recursive: true });
   else writeFileSync(at, "");
+}
+
+/** What is seen under its own path may be mounted from a view of the machine that this process does not see. */
+function isDirectory(mount: Exclude<SandboxMount, { readonly kind: "link" }>): boolean {
+  if (!("source" in mount)) return mount.kind === "hide_directory";
+  const found = statSync(mount.target, { throwIfNoEntry: false }) ?? statSync(mount.source, { throwIfNoEntry: false });
+  return found?.isDirectory() ?? true;
 }
