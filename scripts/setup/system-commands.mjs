@@ -32,13 +32,13 @@ export const TEST_PROGRAMS = [
     command: "runc",
     aptPackage: "runc",
     why: "commands in containers are tested with it",
-    probe: () => ["sh", ["-c", 'PATH="$PATH:/usr/sbin:/usr/local/sbin" command -v runc']],
+    probe: () => ["/bin/sh", ["-c", "command -v runc"]],
   },
   {
     command: "newuidmap",
     aptPackage: "uidmap",
     why: "containers of ordinary users are tested with it",
-    probe: () => ["sh", ["-c", "command -v newuidmap"]],
+    probe: () => ["/bin/sh", ["-c", "command -v newuidmap"]],
   },
   {
     command: "python3 with grpc",
