@@ -108,6 +108,10 @@ export interface ApprovalStore {
   /** Milliseconds until a new request of `owner` may be added; 0 when it may be now. */
   readonly room: (owner: ApprovalOwner, limits: AskingLimits, nowMs: number) => Promise<number>;
   readonly add: (approval: NewApproval, limits: AskingLimits) => Promise<AddOutcome>;
+  /** Notes that the ledger has the request. */
+  readonly noteRecorded: (ref: string) => Promise<void>;
+  /** Whether that was noted. */
+  readonly isRecorded: (ref: string) => Promise<boolean>;
   /**
    * Decides a pending request. A denial also takes back an approval that still lets something through. Durable once resolved.
    */

@@ -8,7 +8,6 @@
 import type { Clock } from "../base/clock.ts";
 import { KernelError } from "../base/errors.ts";
 import type { RandomBytes } from "../base/ids.ts";
-import type { JsonObject } from "../base/json.ts";
 import {
   APPROVAL_KEPT_MS,
   APPROVAL_SWEEP_PAUSE_MS,
@@ -19,8 +18,9 @@ import {
   APPROVALS_PER_MINUTE_MAX,
 } from "../base/limits.ts";
 import type { Bell } from "../model/bell.ts";
-import type { EventSink, EventType } from "../model/event.ts";
+import type { EventSink } from "../model/event.ts";
 import { ToolFailure } from "../model/failure.ts";
+import { ApprovalEvidence } from "./approval-evidence.ts";
 import type { ApprovalDecision, ApprovalOwner, ApprovalStore, AskingLimits, DecideOutcome, StoredApproval } from "./approval-store.ts";
 import type { CallBinding } from "./binding.ts";
 import { readDecisionFile } from "./decision-file.ts";
@@ -83,10 +83,12 @@ export class Approvals {
   readonly #inHand = new Set<string>();
   readonly #desk: InBandDesk;
   readonly #reading = new Map<string, Promise<FoundDecision>>();
+  readonly #evidence: ApprovalEvidence;
   #sweepAtMs = 0;
 
   constructor(parts: ApprovalsParts) {
     this.#parts = parts;
+    this.#evidence = new ApprovalEvidence(parts.ledger, parts.clock);
     this.#limits = parts.limits ?? DEFAULT_LIMITS;
     this.#waiting = new Waiting({
       bell: parts.bell,
@@ -101,7 +103,7 @@ export class Approvals {
       find: (ref) => this.find(ref),
       decide: (ref, given) => this.decide(ref, given),
       recordIgnored: (approval, { client, channel }, why) =>
-        this.#record("approval_answer_ignored", approval, { by: `client:${client}`, channel, why }),
+        this.#evidence.record("approval_answer_ignored", approval, { by: `client:${client}`, channel, why }),
     });
   }
 
@@ -166,12 +168,16 @@ export class Approvals {
     if (before === undefined) return { kind: "unknown" };
     if (given.approved && (await this.#isDamaged(before))) return { kind: "stands", approval: (await this.find(ref)) ?? before };
     const holds = before.state === "pending" || (before.state === "approved" && !given.approved);
-    if (holds) await this.#recordDecision(before, given, true);
+    if (holds) {
+      // Its kernel may have ended between storing and recording it.
+      if (!(await store.isRecorded(ref))) await this.#evidence.requestedLate(before);
+      await this.#evidence.decided(before, given, true);
+    }
     const outcome = await store.decide(ref, { ...given, atMs: clock.nowMs() }).catch(async (error: unknown) => {
-      if (holds) await this.#recordDecision(before, given, false).catch(onInternalError);
+      if (holds) await this.#evidence.decided(before, given, false).catch(onInternalError);
       throw error;
     });
-    if (outcome.kind === "stands") await this.#recordDecision(outcome.approval, given, false);
+    if (outcome.kind === "stands") await this.#evidence.decided(outcome.approval, given, false);
     if (outcome.kind !== "decided") return outcome;
     this.#waiting.end(ref, { kind: "settled", approval: outcome.approval });
     await bell.ring("approvals").catch(onInternalError); // it stands; those who were not woken find it when they look
@@ -199,7 +205,7 @@ export class Approvals {
     if (!(await store.consume(approval.ref, binding, requestId, clock.nowMs()))) return false;
     onUsed();
     const { by = "", channel = "", scope } = approval.decision ?? {};
-    await this.#record("approval_consumed", approval, { by, channel, ...(scope && { scope: { ...scope } }) }, requestId);
+    await this.#evidence.record("approval_consumed", approval, { by, channel, ...(scope && { scope: { ...scope } }) }, requestId);
     return true;
   }
 
@@ -208,7 +214,7 @@ export class Approvals {
     try {
       if (!(await this.#parts.store.giveBack(ref, requestId))) return;
       const approval = await this.find(ref);
-      if (approval) await this.#record("approval_returned", approval, {}, requestId);
+      if (approval) await this.#evidence.record("approval_returned", approval, {}, requestId);
     } catch (error) {
       this.#parts.onInternalError(error);
     }
@@ -236,11 +242,12 @@ export class Approvals {
     if (added.kind === "shared") return { kind: "asked", approval: added.approval };
     const approval: StoredApproval = { ...made, state: "pending", uses: 0, inBandAnswers: 0 };
     const facts = { rules: [...wanted.rules], approvalId: described.id };
-    await this.#record("approval_requested", approval, facts, wanted.requestId).catch(async (error: unknown) => {
+    await this.#evidence.record("approval_requested", approval, facts, wanted.requestId).catch(async (error: unknown) => {
       await store.end(made.ref, "void").catch(onInternalError); // nobody is to decide what no record asks for
       throw error;
     });
     const { ref, code, document } = made;
+    await store.noteRecorded(ref).catch(onInternalError); // whoever decides records it once more then
     // People who look for files do without it; the others are told.
     await decisions.announce(hashOf(ref), `{"approval_ref":"${ref}","code":"${code}","request":${document}}\n`).catch(onInternalError);
     await bell.ring("approvals").catch(onInternalError);
@@ -317,7 +324,7 @@ export class Approvals {
     }
     if (!read.ok && found.kind === "found" && !found.settled && "incomplete" in read) return "none"; // somebody is still writing it
     const problem = read.ok ? "the time that it names has passed" : read.problem;
-    await this.#record("approval_forged", approval, { problem, severity: "critical" });
+    await this.#evidence.record("approval_forged", approval, { problem, severity: "critical" });
     await decisions.setAside(hash);
     return "forged";
   }
@@ -335,7 +342,7 @@ export class Approvals {
       APPROVAL_SWEEP_ROWS_MAX,
     );
     if (expired.length === APPROVAL_SWEEP_ROWS_MAX) this.#sweepAtMs = 0;
-    for (const approval of expired) await this.#record("approval_expired", approval, {});
+    for (const approval of expired) await this.#evidence.record("approval_expired", approval, {});
     for (const ref of [...expired.map((approval) => approval.ref), ...forgotten]) await decisions.withdraw(hashOf(ref));
   }
 
@@ -345,7 +352,7 @@ export class Approvals {
     const { state } = approval;
     if (state !== "pending" && state !== "approved") return true;
     const problem = "what is stored is not what the reference names";
-    await this.#record("approval_forged", approval, { problem, severity: "critical" });
+    await this.#evidence.record("approval_forged", approval, { problem, severity: "critical" });
     await this.#end(approval, "void");
     return true;
   }
@@ -353,31 +360,9 @@ export class Approvals {
   async #end(approval: StoredApproval, state: "expired" | "void"): Promise<void> {
     const { store, decisions, bell, onInternalError } = this.#parts;
     if (!(await store.end(approval.ref, state))) return;
-    await this.#record(state === "expired" ? "approval_expired" : "approval_void", approval, {});
+    await this.#evidence.record(state === "expired" ? "approval_expired" : "approval_void", approval, {});
     await decisions.withdraw(hashOf(approval.ref)).catch(onInternalError);
     await bell.ring("approvals").catch(onInternalError);
-  }
-
-  async #recordDecision(approval: StoredApproval, given: Omit<ApprovalDecision, "atMs">, holds: boolean): Promise<void> {
-    const { approved, by, channel, scope, reason } = given;
-    await this.#record("tool_approval_decided", approval, {
-      approved,
-      by,
-      channel,
-      ...(scope && { scope: { ...scope } }),
-      ...(reason !== undefined && { reason }),
-      holds,
-      ...(!holds && { stands: approval.state }),
-      severity: "warning",
-    });
-  }
-
-  async #record(type: EventType, approval: StoredApproval, facts: JsonObject, requestId = ""): Promise<void> {
-    const { ledger, clock } = this.#parts;
-    const { ref, tool, sessionId, userId, agentId } = approval;
-    const actor = type === "tool_approval_decided" && typeof facts["by"] === "string" ? `approver:${facts["by"]}` : `${userId}/${agentId}`;
-    const payload = { approvalRef: ref, tool, ...facts };
-    await ledger.record({ type, sessionId, actor, requestId, timeMs: clock.nowMs(), payload }, "durable");
   }
 }
 

@@ -278,6 +278,18 @@ describe("evidence", () => {
     expect(await kernel.asked.list("pending", 1, kernel.time.nowMs)).toEqual([]);
   });
 
+  test("a request that was stored by a kernel which ended before it could record it is recorded with the decision about it", async () => {
+    const kernel = await memoryKernel();
+    kernel.asked.noteRecorded = () => Promise.reject(new KernelError("STORE_UNAVAILABLE", "the kernel was killed"));
+    const ref = await askedRef(kernel);
+    kernel.ledger.events.length = 0;
+    await approve(kernel, ref);
+    expect(kernel.ledger.types()).toEqual(["approval_requested", "tool_approval_decided"]);
+    expect(kernel.ledger.of("approval_requested")).toMatchObject([
+      { payload: { approvalRef: ref, rules: ["dev.write-protected"], approvalId: "write_file:execute" } },
+    ]);
+  });
+
   test("a decision that was recorded and could not be stored is recorded as one that does not hold", async () => {
     const kernel = await memoryKernel();
     const ref = await askedRef(kernel);

@@ -45,6 +45,8 @@ export function openApprovalStore(stateDirectory: string): ApprovalStore {
     list: async (state, limit, nowMs) => (await opened()).list(state, limit, nowMs),
     room: async (owner, limits, nowMs) => (await opened()).room(owner, limits, nowMs),
     add: async (approval, limits) => (await opened()).add(approval, limits),
+    noteRecorded: async (ref) => (await opened()).noteRecorded(ref),
+    isRecorded: async (ref) => (await opened()).isRecorded(ref),
     decide: async (ref, decision) => (await opened()).decide(ref, decision),
     consume: async (ref, binding, requestId, nowMs) => (await opened()).consume(ref, binding, requestId, nowMs),
     countInBandAnswer: async (ref, before) => (await opened()).countInBandAnswer(ref, before),
@@ -110,10 +112,10 @@ class EmbeddedApprovalStore {
     this.insert = database.prepare(
       `INSERT INTO approvals (ref, call, binding, state, user_id, agent_id, service_root, session_id, tool, created_at_ms, lifetime_ms,
          expires_at_ms, session_ends_at_ms, in_band, code, approved, decided_at_ms, decided_by, channel, scope, until_ms, reason, uses,
-         used_by, in_band_answers, document)
+         used_by, in_band_answers, document, recorded)
        VALUES (@ref, @call, @binding, @state, @user_id, @agent_id, @service_root, @session_id, @tool, @created_at_ms, @lifetime_ms,
          @expires_at_ms, @session_ends_at_ms, @in_band, @code, @approved, @decided_at_ms, @decided_by, @channel, @scope, @until_ms, @reason,
-         @uses, @used_by, @in_band_answers, @document)`,
+         @uses, @used_by, @in_band_answers, @document, 0)`,
     );
     this.setDecision = database.prepare(
       `UPDATE approvals SET state = @state, approved = @approved, decided_at_ms = @atMs, decided_by = @by, channel = @channel,
@@ -184,6 +186,15 @@ class EmbeddedApprovalStore {
         return { kind: "added" };
       }),
     );
+  }
+
+  noteRecorded(ref: string): void {
+    this.guarded(() => this.database.prepare("UPDATE approvals SET recorded = 1 WHERE ref = ?").run(ref));
+  }
+
+  isRecorded(ref: string): boolean {
+    const recorded = this.database.prepare<[string], number>("SELECT recorded FROM approvals WHERE ref = ?").pluck();
+    return this.guarded(() => recorded.get(ref)) === 1;
   }
 
   async decide(ref: string, decision: ApprovalDecision): Promise<DecideOutcome> {

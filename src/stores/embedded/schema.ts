@@ -140,6 +140,7 @@ export const APPROVALS_SCHEMA: Schema = {
      CREATE INDEX approvals_ending ON approvals (expires_at_ms) WHERE state IN ('pending', 'approved');
      CREATE INDEX approvals_over ON approvals (expires_at_ms) WHERE state NOT IN ('pending', 'approved');`,
     "ALTER TABLE approvals ADD COLUMN in_band_answers INTEGER NOT NULL DEFAULT 0;",
+    "ALTER TABLE approvals ADD COLUMN recorded INTEGER NOT NULL DEFAULT 1;",
   ],
 };
 

@@ -1,0 +1,51 @@
+/** What the ledger says about requests for approval: who asked, who decided, who used it. Durable when it resolves. */
+import type { Clock } from "../base/clock.ts";
+import type { JsonObject } from "../base/json.ts";
+import type { EventSink, EventType } from "../model/event.ts";
+import type { ApprovalDecision, StoredApproval } from "./approval-store.ts";
+import { isIntact, requestIn } from "./request.ts";
+
+/** The records of one kernel's approvals. */
+export class ApprovalEvidence {
+  readonly #ledger: EventSink;
+  readonly #clock: Clock;
+
+  constructor(ledger: EventSink, clock: Clock) {
+    this.#ledger = ledger;
+    this.#clock = clock;
+  }
+
+  /** Records an event about a request. @throws KernelError LEDGER_UNAVAILABLE */
+  async record(type: EventType, approval: StoredApproval, facts: JsonObject, requestId = ""): Promise<void> {
+    const { ref, tool, sessionId, userId, agentId } = approval;
+    const actor = type === "tool_approval_decided" && typeof facts["by"] === "string" ? `approver:${facts["by"]}` : `${userId}/${agentId}`;
+    const payload = { approvalRef: ref, tool, ...facts };
+    await this.#ledger.record({ type, sessionId, actor, requestId, timeMs: this.#clock.nowMs(), payload }, "durable");
+  }
+
+  /** Records a decision, and whether it holds. */
+  decided(approval: StoredApproval, given: Omit<ApprovalDecision, "atMs">, holds: boolean): Promise<void> {
+    const { approved, by, channel, scope, reason } = given;
+    return this.record("tool_approval_decided", approval, {
+      approved,
+      by,
+      channel,
+      ...(scope && { scope: { ...scope } }),
+      ...(reason !== undefined && { reason }),
+      holds,
+      ...(!holds && { stands: approval.state }),
+      severity: "warning",
+    });
+  }
+
+  /** Records a request in the place of a kernel that stored it and ended before it could. */
+  requestedLate(approval: StoredApproval): Promise<void> {
+    return this.record("approval_requested", approval, isIntact(approval) ? factsOf(approval) : {});
+  }
+}
+
+function factsOf(approval: StoredApproval): JsonObject {
+  const { id, details } = requestIn(approval);
+  const rules = (details?.["rules"] ?? []) as readonly { readonly ruleId: string }[];
+  return { rules: rules.map(({ ruleId }) => ruleId), approvalId: id };
+}
