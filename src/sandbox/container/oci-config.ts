@@ -51,6 +51,7 @@ export function ociConfig(plan: SandboxPlan, seccomp: OciSeccomp, users: InsideU
       user: { uid: id, gid: id, additionalGids: [] },
       args: beginning(plan, INSIDE_DESCRIPTORS, "child"),
       env: Object.entries(plan.environment).map(([variable, value]) => `${variable}=${value}`),
+      // the command goes to its own by itself: a runtime could be led out by a directory that it goes to while it still holds something of the machine
       cwd: "/",
       capabilities: { bounding: [], effective: [], inheritable: [], permitted: [], ambient: [] },
       noNewPrivileges: true,
