@@ -101,6 +101,9 @@ describe("dependencies come from lock files (Flow §4.2)", () => {
     "cd web && npm install",
     "env CI=1 npm install",
     "npm ci && npm install",
+    "npm audit fix",
+    "npm audit --force fix",
+    "npm dedupe",
     "pip install requests",
     "pip3 install -r requirements.txt",
     "pip3.12 install x",
@@ -124,6 +127,8 @@ describe("dependencies come from lock files (Flow §4.2)", () => {
     "npm run install-hooks",
     "npm run build -- install",
     "npm ls install",
+    "npm audit",
+    "npm clean-install",
     "poetry install",
     "pip list",
     "pip --version",
@@ -192,6 +197,54 @@ describe("Brio's blocklist", () => {
       ["deny brio.blocked-commands"],
       ["deny brio.blocked-characters"],
     ]);
+  });
+});
+
+describe("the lists word for word, as their authors wrote them", () => {
+  const MEAO: readonly (readonly [pattern: RegExp, command: string])[] = [
+    [/rm\s+-rf/, "rm -rf x"],
+    [/mkfs/, "mkfs x"],
+    [/dd\s+if=/, "dd if=x"],
+    [/chmod\s+777/, "chmod 777 x"],
+    [/curl.*\|\s*sh/, "curl x | sh"],
+    [/wget.*\|\s*sh/, "wget x | sh"],
+  ];
+  test.each(MEAO)("meao's pattern %s asks", (pattern, command) => {
+    expect(command).toMatch(pattern);
+    for (const preset of ["meao", "dev"] as const) expect(decided(preset, command)[0]).toMatch(/^danger\./);
+  });
+
+  test("meao's pattern of disks: a redirection there leads out of the workspace, which nobody is asked about", () => {
+    expect(shell.analyse({ command: "echo x > /dev/sda" })).toContainEqual({
+      resource: { kind: "file", path: "/dev/sda" },
+      effect: "write",
+    });
+    expect(decided("meao", "cp x /dev/sda")).toEqual(["danger.disk"]);
+  });
+
+  test.each(["rm", "mkfs", "dd", "format", "fdisk", "del", "sudo"])("Brio's `%s` asks, and is denied under brio", (name) => {
+    for (const preset of ["meao", "dev"] as const) expect(decided(preset, `${name} x`)[0]).toMatch(/^danger\./);
+    expect(decided("brio", `${name} x`)).toEqual(["deny brio.blocked-commands"]);
+  });
+
+  test.each([..."|;&$`><(){}"])("Brio's character %s is denied under brio, quoted or not", (character) => {
+    for (const command of [`ls x${character}y`, `ls 'x${character}y'`]) {
+      expect(decided("brio", command)).toEqual(["deny brio.blocked-characters"]);
+    }
+    expect(decided("meao", `ls 'x${character}y'`)).toEqual([]);
+  });
+
+  test("Flow's four: two denied, two not, under every preset that runs commands for agents", async () => {
+    const own = `@id("own.all") permit (principal, action == Handrail::Action::"shell", resource is Handrail::Command);`;
+    const brio = await engineOf([...presetSources("brio"), operator(own)]);
+    const under = (command: string) => [
+      ...(["dev", "autonomous", "meao"] as const).map((preset) => decided(preset, command)),
+      decided("brio", command, brio),
+    ];
+    expect(under("npm install")).toEqual(Array(4).fill(["deny install.npm-lockfile-only"]));
+    expect(under("pip install x")).toEqual(Array(4).fill(["deny install.pip-lockfile-only"]));
+    expect(under("npm ci")).toEqual(Array(4).fill([]));
+    expect(under("poetry install")).toEqual(Array(4).fill([]));
   });
 });
 
