@@ -103,7 +103,8 @@ export class Sandbox {
   readonly #egress: Egress;
   #groups: ControlGroups | { readonly problem: string } | undefined;
   #system: SystemView | undefined;
-  #running = 0;
+  readonly #runs = new Set<Promise<unknown>>();
+  readonly #ending = new AbortController();
 
   constructor(options: SandboxOptions) {
     this.#options = options;
@@ -121,16 +122,28 @@ export class Sandbox {
     this.#backend.require();
     const processor = requireProcessor();
     if (wanted.egress !== undefined && this.isContained) requireSocat();
-    if (this.#running >= SANDBOX_RUNS_MAX) throw tooManyRuns();
-    this.#running += 1;
+    if (this.#runs.size >= SANDBOX_RUNS_MAX) throw tooManyRuns();
+    if (this.#ending.signal.aborted) throw isEnding();
+    const run = this.#identified(processor, wanted, output, AbortSignal.any([signal, this.#ending.signal]));
+    this.#runs.add(run);
     try {
-      this.#system ??= systemView(this.#options.toolchains);
-      const { toolchains } = this.#system;
-      const identity = this.isContained ? await this.#identities.of(wanted.root, toolchains) : ownIdentity(wanted.root);
-      return await this.#runAs(identity, processor, wanted, output, signal);
+      return await run;
     } finally {
-      this.#running -= 1;
+      this.#runs.delete(run);
     }
+  }
+
+  /** Ends all runs, as cancelled ones, and starts no more; resolves when nothing of them is left. */
+  async endRuns(): Promise<void> {
+    this.#ending.abort(isEnding());
+    await Promise.allSettled(this.#runs);
+  }
+
+  async #identified(processor: Processor, wanted: SandboxRun, output: RunOutput, signal: AbortSignal): Promise<SandboxEnd> {
+    this.#system ??= systemView(this.#options.toolchains);
+    const { toolchains } = this.#system;
+    const identity = this.isContained ? await this.#identities.of(wanted.root, toolchains) : ownIdentity(wanted.root);
+    return await this.#runAs(identity, processor, wanted, output, signal);
   }
 
   /** Whether anything contains runs. */
@@ -254,6 +267,14 @@ function requireProcessor(): Processor {
     "SANDBOX_UNAVAILABLE",
     `commands cannot be contained on ${process.platform} ${process.arch}; the command did not run`,
     "ask the operator to run the kernel on Linux, x86-64 or arm64, for instance in a virtual machine",
+  );
+}
+
+function isEnding(): ToolFailure {
+  return new ToolFailure(
+    "SANDBOX_UNAVAILABLE",
+    "the kernel is being closed; the command did not run",
+    "try again once it has started again",
   );
 }
 

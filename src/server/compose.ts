@@ -119,6 +119,7 @@ async function closeKernel(opened: OpenedParts, door: KernelDoor, started: Promi
   const { configuration, ledger, instance, asking, commands, spending, stores, kept, content, onInternalError } = opened;
   const { bell, sessions, violations, locks } = stores;
   asking.approvals.shutDown();
+  await commands.endRuns(); // nobody would be left to bound them
   await configuration.reload.close();
   await started.catch(onInternalError);
   await door.flush().catch(onInternalError);

@@ -6,6 +6,8 @@ import type { OperatorDirectory } from "./operator-directory.ts";
 /** What a kernel runs commands with, and its end. */
 export interface OpenSandbox {
   readonly sandbox: KernelParts["sandbox"];
+  /** Ends what runs; nothing runs any more. */
+  readonly endRuns: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
@@ -49,6 +51,9 @@ export function openSandbox(
         all.push(made.open);
         return made.open;
       },
+    },
+    async endRuns() {
+      for (const one of all) await (await one).endRuns();
     },
     async close() {
       for (const one of all) (await one).close();
