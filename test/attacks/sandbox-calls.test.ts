@@ -1,8 +1,10 @@
 // System calls that lead out of a sandbox or into the depths of the machine's kernel: each works in the control, which does without the filter
 // (or without what the test names), and is refused with it. Nothing here changes the machine.
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { callNumber, JUDGED_CALLS, type Processor, REFUSED_CALLS } from "../../src/sandbox/plan/syscall-numbers.ts";
-import { newSandboxPlace, perl, type SandboxPlace, type Without } from "../support/sandbox-place.ts";
+import { asSandboxUser, newSandboxPlace, perl, type SandboxPlace, sandboxUser, type Without } from "../support/sandbox-place.ts";
 
 const ALL = { ...REFUSED_CALLS, ...JUDGED_CALLS };
 const EPERM = "1";
@@ -64,6 +66,26 @@ test("sockets to the machine's hypervisor and to protocols that nobody needs", a
   const ends = await bothEnds(WITHOUT_FILTER, [open(VSOCK, 1), open(LOCAL, 1), open(INTERNET, 1)].join(" "));
   expect(ends.defended).toBe(`${EAFNOSUPPORT}\nok\nok`);
   expect(ends.control).toBe("ok\nok\nok");
+});
+
+test("a process of the same user outside is traced by none inside", async () => {
+  const isRoot = process.geteuid?.() === 0;
+  // one that lets anybody trace it, so that nothing but the sandbox stands in the way
+  const [PR_SET_PTRACER, ANYBODY] = ["0x59616d61", "-1"];
+  const PRCTL = process.arch === "x64" ? 157 : 167;
+  const victim = spawn("perl", ["-e", `$| = 1; syscall(${PRCTL}, ${PR_SET_PTRACER}, ${ANYBODY}, 0, 0, 0); print 1; sleep 60`], {
+    stdio: ["ignore", "pipe", "ignore"],
+    ...(isRoot && { uid: sandboxUser(), gid: sandboxUser() }),
+  });
+  onTestFinished(() => void victim.kill("SIGKILL"));
+  await once(victim.stdout, "data");
+  const PTRACE_SEIZE = 0x4206;
+  const program = perl(`try(${number("ptrace")}, ${PTRACE_SEIZE}, ${victim.pid}, 0, 0)`);
+  expect(asSandboxUser(...program)).toBe("ok\n");
+  const ESRCH = "3";
+  const withFilter = (await place.run(program)).stdout.trim();
+  const without = (await place.runWithout(WITHOUT_FILTER, program)).stdout.trim();
+  expect([withFilter, without]).toEqual([EPERM, ESRCH]);
 });
 
 test("a namespace within: refused by the filter and, without that, by bwrap's own limit", async () => {

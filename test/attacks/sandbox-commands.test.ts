@@ -4,6 +4,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { parseCommand } from "../../src/tools/shell/parse-command.ts";
 import { newSandboxPlace, own, type SandboxPlace, sandboxUser } from "../support/sandbox-place.ts";
 
 let place: SandboxPlace;
@@ -43,6 +44,9 @@ function marks(): { readonly outside: boolean; readonly inside: boolean } {
 const GADGETS = {
   "tar runs a program for each file": () => "tar cf t.tar a.txt && tar xf t.tar --to-command='sh run.sh'; rm t.tar",
   "tar runs a program at a checkpoint": () => "tar cf /dev/null a.txt --checkpoint=1 --checkpoint-action=exec='sh run.sh'",
+  "rg runs a program for each file": () => "rg --pre ./run.sh text a.txt",
+  "sort runs a program to pack": () => "seq 1 200000 | sort -S 100k -T . --compress-program=./run.sh >/dev/null",
+  "split runs a program for each part": () => "split -l 1 --filter='sh run.sh' a.txt",
   "find runs a program": () => "find a.txt -exec sh run.sh ';'",
   "xargs runs a program": () => "echo run.sh | xargs sh",
   "git runs what its settings name": () => "git init -q repo; cd repo; git -c alias.x='!cd ..; sh run.sh' x; cd ..; rm -rf repo",
@@ -62,6 +66,11 @@ test.each(Object.entries(GADGETS))("%s", async (_, gadget) => {
   expect(marks()).toEqual({ outside: true, inside: true });
   await place.run(command);
   expect(marks()).toEqual({ outside: false, inside: true });
+});
+
+test.each(Object.entries(GADGETS))("%s: whoever decides about the command is told, by a danger or by the program's name", (_, gadget) => {
+  const { commands } = parseCommand(gadget(), ".");
+  expect(commands.some(({ dangers, binary }) => dangers.length > 0 || binary === "sh")).toBe(true);
 });
 
 test("a shell that reads a file before it begins stays inside", async () => {

@@ -2,7 +2,7 @@
 // without the one defence that the test is about.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, mkdirSync, openSync, writeFileSync } from "node:fs";
+import { chmodSync, closeSync, copyFileSync, mkdirSync, openSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import koffi from "koffi";
@@ -131,6 +131,35 @@ test("no right is left, and none is gained", async () => {
   expect(defended).toBe(`CapAmb:${none} CapBnd:${none} CapEff:${none} CapInh:${none} CapPrm:${none} NoNewPrivs:1`);
   expect(control).not.toContain(`CapEff:${none}`);
   expect(asSandboxUser("grep", "NoNewPrivs", "/proc/self/status").trim()).toBe("NoNewPrivs:\t0");
+});
+
+test("programs that become another user by their set-id bit do not", async () => {
+  const ROOT = "0";
+  const program = join(place.root, "who");
+  copyFileSync("/usr/bin/id", program);
+  if (process.geteuid?.() !== 0) {
+    // only root can make one that becomes somebody else: what keeps those of the machine from it is looked at
+    expect((await place.run("grep NoNewPrivs /proc/self/status")).stdout).toBe("NoNewPrivs:\t1\n");
+    return;
+  }
+  chmodSync(program, 0o4755);
+  expect(asSandboxUser(program, "-u").trim()).toBe(ROOT);
+  expect((await place.run("./who -u")).stdout.trim()).toBe("1000");
+});
+
+test("the machine's kernel takes no orders about networks, not even about the command's own", async () => {
+  const [AF_NETLINK, SOCK_RAW, ROUTE] = [16, 3, 0];
+  const [NEW_LINK, REQUEST_AND_ANSWER, LOOPBACK, IFF_UP] = [16, 5, 1, 1];
+  // takes the loopback device down, and says what came of it
+  const order = perl(`socket(my $s, ${AF_NETLINK}, ${SOCK_RAW}, ${ROUTE}) or die $!;
+    send($s, pack("LSSLL CxSlLL", 32, ${NEW_LINK}, ${REQUEST_AND_ANSWER}, 1, 0, 0, 0, ${LOOPBACK}, 0, ${IFF_UP}), 0, pack("SSLL", ${AF_NETLINK}, 0, 0, 0));
+    sysread($s, my $answer, 4096); print unpack("l", substr($answer, 16, 4))`);
+  const EPERM = "-1";
+  expect((await place.run(order)).stdout).toBe(EPERM);
+  // whoever makes a network namespace may, as long as it is in the user namespace that made it: the command is in one below
+  expect(asSandboxUser("unshare", "-Urn", ...order)).toBe("0");
+  // and it says nothing of the machine's: a network of its own has one device
+  expect((await place.run("tail -n +3 /proc/net/dev | cut -d: -f1 | tr -d ' '")).stdout).toBe("lo\n");
 });
 
 test("settings cannot be written, not even those of the command's own namespaces", async () => {

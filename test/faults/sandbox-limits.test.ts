@@ -3,7 +3,8 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { newSandboxPlace, perl, processesNaming, type SandboxPlace, type Without } from "../support/sandbox-place.ts";
+import { CapturedOutput } from "../../src/sandbox/run/captured-output.ts";
+import { EVERYTHING, LIMITS, newSandboxPlace, perl, processesNaming, type SandboxPlace, type Without } from "../support/sandbox-place.ts";
 
 const MIB = 2 ** 20;
 
@@ -154,6 +155,34 @@ test("output without an end is killed at its bound, and what came was counted", 
   expect(bytes).toBeGreaterThan(4 * MIB);
   expect(bytes).toBeLessThan(8 * MIB);
   expect((await place.run("yes | head -c 4194304", { limits })).end).toMatchObject({ exitCode: 0, endedBy: undefined });
+});
+
+test("output of any length leaves memory as it is", async () => {
+  const bytes = 192 * MIB;
+  const most = { outputBytesMax: 256 * MIB };
+  const grownBy = async (take: (piece: Uint8Array) => void): Promise<number> => {
+    const before = process.memoryUsage.rss();
+    let [peak, came] = [0, 0];
+    const output = {
+      stdout: (piece: Uint8Array) => {
+        take(piece);
+        came += piece.length;
+        peak = Math.max(peak, process.memoryUsage.rss() - before);
+      },
+      stderr: () => undefined,
+    };
+    const command = ["head", "-c", String(bytes), "/dev/zero"] as const;
+    const run = { root: place.root, judge: EVERYTHING, command, workDir: "/workspace", environment: {}, limits: { ...LIMITS, ...most } };
+    await place.sandbox.run(run, output, new AbortController().signal);
+    expect(came).toBe(bytes);
+    return peak / MIB;
+  };
+  const captured = new CapturedOutput(1 * MIB);
+  await grownBy((piece) => captured.push(piece)); // what the first one makes room for stays
+  expect(await grownBy((piece) => captured.push(piece))).toBeLessThan(64);
+  expect(captured.totalBytes).toBe(2 * bytes);
+  const kept: Uint8Array[] = [];
+  expect(await grownBy((piece) => kept.push(Uint8Array.from(piece)))).toBeGreaterThan(128);
 });
 
 test("time: the command is asked to end, and may say so", async () => {
