@@ -73,7 +73,7 @@ test("a process of the same user outside is traced by none inside", async () => 
   // one that lets anybody trace it, so that nothing but the sandbox stands in the way
   const [PR_SET_PTRACER, ANYBODY] = ["0x59616d61", "-1"];
   const PRCTL = process.arch === "x64" ? 157 : 167;
-  const victim = spawn("perl", ["-e", `$| = 1; syscall(${PRCTL}, ${PR_SET_PTRACER}, ${ANYBODY}, 0, 0, 0); print 1; sleep 60`], {
+  const victim = spawn("/usr/bin/perl", ["-e", `$| = 1; syscall(${PRCTL}, ${PR_SET_PTRACER}, ${ANYBODY}, 0, 0, 0); print 1; sleep 60`], {
     stdio: ["ignore", "pipe", "ignore"],
     ...(isRoot && { uid: sandboxUser(), gid: sandboxUser() }),
   });
