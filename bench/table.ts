@@ -35,17 +35,18 @@ export function formatReport(machine: Machine, rows: readonly Row[]): string {
     row.unit,
     `×${figure(row.ratio.median)} (${figure(row.ratio.min)}–${figure(row.ratio.max)})`,
     row.better,
+    row.goal ?? "",
     row.peer,
     String(row.rounds),
     row.load.toFixed(1),
   ]);
-  const titles = ["figure", "handrail", "peer", "unit", "ratio (min–max)", "better", "the peer is", "n", "load"];
+  const titles = ["figure", "handrail", "peer", "unit", "ratio (min–max)", "better", "goal", "the peer is", "n", "load"];
   return `${head}\nratio = handrail ÷ peer, both measured in turns in this run; medians\n\n${layOut([titles, ...cells])}`;
 }
 
 function layOut(lines: readonly (readonly string[])[]): string {
   const widths = (lines[0] ?? []).map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
-  const right = new Set([1, 2, 7, 8]);
+  const right = new Set([1, 2, 8, 9]);
   const padded = lines.map((line) =>
     line
       .map((cell, column) => (right.has(column) ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0)))

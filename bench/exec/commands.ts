@@ -1,6 +1,6 @@
 /**
- * What a sandboxed command costs: `true` from the call to its outcome, twenty of them at once, and a gigabyte of output, each beside bwrap with the same
- * namespaces, mounts, filter and limits.
+ * What a sandboxed command costs: `true` from the call to its outcome, twenty of them at once, and a gigabyte of output, beside bwrap with the same
+ * namespaces, mounts, filter and limits, and beside another library that runs it.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -8,6 +8,7 @@ import { interleave, type Row } from "../measure.ts";
 import type { Effort } from "../options.ts";
 import type { Playground } from "../playground.ts";
 import { createExecPlace } from "./place.ts";
+import { startRuntimePeer } from "./runtime-peer.ts";
 
 const AT_ONCE = 20;
 const RAW = "bwrap, same namespaces, mounts, filter and limits";
@@ -28,9 +29,12 @@ export async function measureCommands(playground: Playground, effort: Effort): P
     return performance.now() - startedMs;
   };
   await each(() => place.contained("true"));
+  using peer = await startRuntimePeer(place.peerDirectory, place.userId);
+  await peer.run(runs);
   const contained = () => place.contained("true");
   const raw = () => place.raw("true");
-  const one = { id: "exec-true", what: "sandboxed `true`", peer: RAW, unit: "ms", better: "lower" } as const;
+  const one = { id: "exec-true", what: "sandboxed `true`", peer: RAW, unit: "ms", better: "lower", goal: "≤ 1.3" } as const;
+  const library = { ...one, id: "exec-library", peer: "@anthropic-ai/sandbox-runtime as a library", goal: "≤ 0.33" } as const;
   const many = { id: "exec-twenty", what: `${AT_ONCE} sandboxed \`true\` at once`, peer: RAW, unit: "ms", better: "lower" } as const;
   return [
     await interleave(
@@ -38,6 +42,12 @@ export async function measureCommands(playground: Playground, effort: Effort): P
       effort.rounds,
       () => each(contained),
       () => each(raw),
+    ),
+    await interleave(
+      library,
+      effort.rounds,
+      () => each(contained),
+      async () => (await peer.run(runs)) / runs,
     ),
     await interleave(
       many,

@@ -31,15 +31,18 @@ export interface ExecPlace extends Disposable {
   readonly contained: (...command: readonly [string, ...string[]]) => Promise<number>;
   /** The same namespaces, mounts, filter and limits by bwrap alone. */
   readonly raw: (...command: readonly [string, ...string[]]) => Promise<void>;
-  /** The user that commands belong to. */
+  /** The user that commands belong to, where that is not who runs the benchmark. */
   readonly userId: number | undefined;
+  /** A directory of that user's, for a peer. */
+  readonly peerDirectory: string;
 }
 
 /** Makes the place. */
 export function createExecPlace(playground: Playground): ExecPlace {
   const root = playground.directory("exec");
   const userId = process.geteuid?.() === 0 ? SANDBOX_USER_ID : undefined;
-  if (userId !== undefined) for (const path of [playground.root, root]) chownSync(path, userId, userId);
+  const peerDirectory = playground.directory("exec-peer");
+  if (userId !== undefined) for (const path of [playground.root, root, peerDirectory]) chownSync(path, userId, userId);
   const sandbox = new Sandbox({ instanceId: `bench-${process.pid}`, userId: SANDBOX_USER_ID, toolchains: [] });
   const { mounts, path } = systemView([]);
   const wanted = { workDir: "/workspace", environment: { PATH: path.join(":") }, limits: LIMITS };
@@ -50,6 +53,7 @@ export function createExecPlace(playground: Playground): ExecPlace {
     );
   return {
     userId,
+    peerDirectory,
     async contained(...command) {
       let bytes = 0;
       const output = {
