@@ -36,7 +36,7 @@ const SUITES = [
       "stage-run",
     ],
   ],
-  ["exec", ["exec-true", "exec-twenty", "exec-output", "exec-memory"]],
+  ["exec", ["exec-true", "exec-library", "exec-twenty", "exec-output", "exec-memory"]],
   [
     "surface",
     [

@@ -28,7 +28,7 @@ import { adoptOrphans } from "./run/orphans.ts";
 import { superviseRun } from "./run/supervised-run.ts";
 
 export { SANDBOX_USER_ID } from "./identity/identity.ts";
-export type { EgressVerdict } from "./net/admission.ts";
+export type { EgressNetwork, EgressVerdict } from "./net/admission.ts";
 export type { EgressAttempt, EgressTotals } from "./net/attempt.ts";
 export type { EgressGrant } from "./net/egress.ts";
 export { INSIDE_WORKSPACE, type SandboxLimits } from "./plan/plan.ts";

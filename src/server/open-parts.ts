@@ -10,6 +10,7 @@ import { systemRandom } from "../base/ids.ts";
 import { Dedupe } from "../dedupe/dedupe.ts";
 import { type KernelParts, KillSwitch, SecretGuesses, ToolRegistry } from "../kernel/index.ts";
 import type { Tool } from "../model/tool.ts";
+import type { EgressNetwork } from "../sandbox/sandbox.ts";
 import { openBell } from "../stores/embedded/bell.ts";
 import { openContentStore } from "../stores/embedded/content-store.ts";
 import { openDedupeStore } from "../stores/embedded/dedupe-store.ts";
@@ -38,6 +39,11 @@ export interface KernelOptions {
   readonly tools?: readonly Tool[];
   /** Where the embedding program answers requests for approval, once it has set a handler. */
   readonly approvals?: ApprovalManager;
+  /**
+   * What commands reach as the internet, in place of the machine's own. Code alone can give it, no configuration can; every check of names and
+   * addresses stays as it is.
+   */
+  readonly network?: EgressNetwork;
   /**
    * Whether reads wait for their place in the ledger, so that each answer carries its sequence. Without it they wait only
    * until they would survive a killed process, and the answer names no sequence.
@@ -81,6 +87,7 @@ export async function openParts(options: KernelOptions) {
     ownsProcess: options.ownsProcess === true,
     allowsUnsandboxed: options.allowUnsandboxedCommands === true,
     tell,
+    ...(options.network && { network: options.network }),
   });
   const parts: KernelParts = {
     clock: systemClock,

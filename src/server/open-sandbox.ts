@@ -1,6 +1,7 @@
 /** The sandbox of a kernel by the configuration in force; loaded with the first command. */
 import { type SandboxSettings, sandboxLimits } from "../config/sandbox.ts";
 import type { KernelParts } from "../kernel/index.ts";
+import type { EgressNetwork } from "../sandbox/sandbox.ts";
 import type { OperatorDirectory } from "./operator-directory.ts";
 
 /** What a kernel runs commands with, and its end. */
@@ -17,13 +18,15 @@ export interface SandboxWishes {
   readonly ownsProcess?: boolean;
   readonly allowsUnsandboxed?: boolean;
   readonly tell?: (message: string) => void;
+  /** What commands reach, where that is not the machine's own network. */
+  readonly network?: EgressNetwork;
 }
 
 /** Opens nothing yet. A reload counts for the next command; what runs goes on in the sandbox that it began in. */
 export function openSandbox(
   live: { readonly operator: Pick<OperatorDirectory, "settings"> },
   instanceId: string,
-  { ownsProcess = false, allowsUnsandboxed = false, tell = () => undefined }: SandboxWishes = {},
+  { ownsProcess = false, allowsUnsandboxed = false, tell = () => undefined, network }: SandboxWishes = {},
 ): OpenSandbox {
   const all: ReturnType<typeof open>[] = [];
   let made: { readonly by: string; readonly open: ReturnType<typeof open> } | undefined;
@@ -36,7 +39,8 @@ export function openSandbox(
   const open = async () => {
     const { Sandbox, SANDBOX_USER_ID } = await import("../sandbox/sandbox.ts");
     const { backend, toolchains, user_id } = live.operator.settings.sandbox;
-    return new Sandbox({ instanceId, ownsProcess, backend, allowsUnsandboxed, toolchains, userId: user_id ?? SANDBOX_USER_ID });
+    const userId = user_id ?? SANDBOX_USER_ID;
+    return new Sandbox({ instanceId, ownsProcess, backend, allowsUnsandboxed, toolchains, userId, ...(network && { network }) });
   };
   tellOnce();
   return {

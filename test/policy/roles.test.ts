@@ -212,8 +212,11 @@ run_test run_lint
   on protected
   | - DEFAULT_DENY | = | = | - base.product-owner-changes-nothing | - DEFAULT_DENY
 install_dependencies
-  on itself command own host
+  on itself command host
   | ask dev.install | = | = | - base.install-roles | =
+install_dependencies
+  on own
+  | ok dev.install-write | = | = | - base.install-roles | =
 install_dependencies
   on protected
   | - DEFAULT_DENY | = | = | - base.install-roles | =
