@@ -96,7 +96,7 @@ const contained = (userId: number) => ({
   backend: "bwrap",
   namespaces: ["user", "mount", "pid", "network", "ipc", "uts", "cgroup"],
   seccomp: expect.stringMatching(/^[0-9a-f]{64}$/),
-  memory: expect.stringMatching(/^(cgroup|rlimit)$/),
+  memory: expect.stringMatching(/^(cgroup|watch)$/),
   network: "none",
   userId,
 });
