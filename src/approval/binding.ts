@@ -35,6 +35,8 @@ export interface BoundFacts {
   readonly skill: string;
   readonly lease: JsonObject;
   readonly mark: Mark;
+  /** What contains the programs that the call runs; empty when it runs none. */
+  readonly containedBy: string;
   /** Digest of what analysis made of the call. */
   readonly accesses: string;
   /** Digest of what analysis saw of the project's files and of the operator's commands for it; empty when it did not look. */

@@ -15,7 +15,7 @@ import type { FileAccess } from "../model/files.ts";
 import type { PolicyEngine } from "../policy/policy.ts";
 import { createFileAccess } from "../sandbox/files/files.ts";
 import { deniedBy, FAILED, FORGED, invalid } from "./approval-denials.ts";
-import { type BoundAsk, bindAsk, filesBefore } from "./bind-ask.ts";
+import { type BoundAsk, bindAsk, filesBefore, runsPrograms } from "./bind-ask.ts";
 import type { Decided } from "./decide.ts";
 import type { Ended } from "./ended.ts";
 import type { KernelParts } from "./parts.ts";
@@ -119,7 +119,8 @@ async function ask(
     ),
     describe: () => {
       const rules = asks.map(({ ruleId, reason }) => ({ ruleId, ...(reason !== undefined && { rationale: reason }) }));
-      return describeCall(trail, rules, namedFiles(createFileAccess(filesBefore(parts, trail, caller, policy, signal)), trail));
+      const files = namedFiles(createFileAccess(filesBefore(parts, trail, caller, policy, signal)), trail);
+      return describeCall(trail, rules, files, runsPrograms(trail) ? parts.sandbox.backend() : undefined);
     },
   });
   if (asked.kind === "asked") return asked.approval;

@@ -69,6 +69,7 @@ export async function bindAsk(
       skill: session.skill ?? "",
       lease: { id: lease.id, ...lease.scope },
       mark,
+      containedBy: runsPrograms(trail) ? parts.sandbox.backend() : "",
       ...groundOf(trail, parts.argumentsKey),
       preImages: Object.fromEntries(preImages),
     },
@@ -86,9 +87,13 @@ export function preImagesNow(
 ): Promise<PreImages> {
   const changed = filesBefore(parts, trail, caller, policy, signal);
   // What a program is given to read decides about what it does.
-  const runs = trail.accesses.some(({ effect }) => effect === "exec");
-  const read = runs ? filesBefore(parts, trail, caller, policy, signal, "read") : undefined;
+  const read = runsPrograms(trail) ? filesBefore(parts, trail, caller, policy, signal, "read") : undefined;
   return preImagesOf({ changed, ...(read && { read }) }, parts.argumentsKey, trail.accesses, signal);
+}
+
+/** Whether the call runs programs, by what it says or by what its tool is for. */
+export function runsPrograms({ tool, accesses }: Pick<Trail, "tool" | "accesses">): boolean {
+  return tool?.capability.effect === "exec" || accesses.some(({ effect }) => effect === "exec");
 }
 
 /**

@@ -12,6 +12,7 @@ import type { Dedupe } from "../dedupe/dedupe.ts";
 import type { MarkStore } from "../flow/mark-store.ts";
 import type { ViolationStore } from "../flow/violation-store.ts";
 import type { EventSink } from "../model/event.ts";
+import type { ExecEnforcement } from "../model/exec.ts";
 import type { OperatorGates, ToolPolicy } from "../model/gates.ts";
 import type { Session } from "../model/session.ts";
 import type { SpendingLimits } from "../model/spending-limits.ts";
@@ -67,6 +68,8 @@ export interface WorkspaceCatalog {
 export interface KernelSandbox {
   /** What one command may use; its time is the call's own. */
   readonly limits: () => Omit<SandboxLimits, "timeoutMs">;
+  /** What contains commands, by the configuration in force. */
+  readonly backend: () => ExecEnforcement["backend"];
   /** Loads the sandbox. */
   readonly open: () => Promise<Sandbox>;
 }

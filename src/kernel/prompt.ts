@@ -8,6 +8,7 @@ import { assert } from "../base/errors.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
 import { PROMPT_ACCESSES_BYTES_MAX, PROMPT_ACCESSES_MAX, PROMPT_TEXT_CHARACTERS_MAX } from "../base/limits.ts";
 import type { ApprovalDetails, ApprovalRequest, AskingRule } from "../model/approval.ts";
+import type { ExecEnforcement } from "../model/exec.ts";
 import type { FileAccess } from "../model/files.ts";
 import type { ProjectWords } from "../model/tool.ts";
 import { hasMarkers } from "../redact/marker.ts";
@@ -18,6 +19,7 @@ import { isDanger, previewRisks, projectRisks, risksOf, summaryOf } from "./prom
 import type { CallRedaction } from "./redaction.ts";
 import type { Trail } from "./trail.ts";
 
+const UNCONTAINED = "nothing contains what it runs: it can do to this machine whatever the kernel's own user can";
 const ARGUMENTS_CUT = "not all of the arguments can be shown";
 const ACCESSES_CUT = "not all that it touches can be shown";
 const WORDS_CUT = "not all that the project's files say about it can be shown";
@@ -30,8 +32,14 @@ export type DescribedCall = ApprovalRequest & { readonly details: ApprovalDetail
  * Describes the call of `trail`, about which `rules` ask. INVARIANT: whoever binds an approval to the files as they are takes their
  * digests before this: a file that changes in between is then shown newer than it was bound, and no longer fits.
  * @param files reads what the call names, to show what would change
+ * @param containedBy what contains the programs that the call runs, if it runs any
  */
-export async function describeCall(trail: Trail, rules: readonly AskingRule[], files: Pick<FileAccess, "read">): Promise<DescribedCall> {
+export async function describeCall(
+  trail: Trail,
+  rules: readonly AskingRule[],
+  files: Pick<FileAccess, "read">,
+  containedBy?: ExecEnforcement["backend"],
+): Promise<DescribedCall> {
   const { call, caller, tool, redaction, accesses } = trail;
   assert(call && caller && tool && redaction, "a call is described after it was judged");
   const { session, mark } = caller;
@@ -67,6 +75,7 @@ export async function describeCall(trail: Trail, rules: readonly AskingRule[], f
     action: kind === "danger" ? "dangerous_operation" : "execute",
     summary: summaryOf(tool, accesses),
     risks: [
+      ...(containedBy === "none" ? [UNCONTAINED] : []),
       ...risksOf(tool, accesses, details.rules, mark),
       ...projectRisks(tool, accesses, trail.seenToolchain !== undefined),
       ...previewRisks(preview),

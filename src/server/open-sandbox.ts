@@ -46,6 +46,7 @@ export function openSandbox(
   return {
     sandbox: {
       limits: () => sandboxLimits(live.operator.settings.sandbox),
+      backend: () => live.operator.settings.sandbox.backend,
       open() {
         const { backend, toolchains, user_id } = live.operator.settings.sandbox;
         const by = JSON.stringify([backend, toolchains, user_id]);

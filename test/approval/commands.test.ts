@@ -70,6 +70,15 @@ describe("a command of the shell", () => {
     expect(existsSync(join(kernel.root, "sub/out.txt"))).toBe(false);
   });
 
+  test("is not run when something else would contain it than when it was approved", async () => {
+    let backend: "bwrap" | "none" = "bwrap";
+    const kernel = await running({ backend: () => backend });
+    const ref = await agreed(kernel, "shell", SHELL);
+    backend = "none";
+    expect(denialOf(await kernel.call("shell", SHELL))).toMatchObject({ reason: "tool_approval_invalid", approvalRef: ref });
+    expect(existsSync(join(kernel.root, "sub/out.txt"))).toBe(false);
+  });
+
   const REDIRECTED: JsonObject = { command: "bash < input.txt" };
 
   test("that is given a file to read is not run with another content of it", async () => {
@@ -212,6 +221,12 @@ describe("people are shown", () => {
     ]);
     expect(shown).toContain("| # asked by");
     expect(shown.join("\n")).not.toContain(secret);
+  });
+
+  test("that nothing contains what runs, and only where that is so", async () => {
+    const uncontained = "nothing contains what it runs: it can do to this machine whatever the kernel's own user can";
+    expect((await rows(await running({ backend: () => "none" }), "run_test", {})).filter((row) => row === uncontained)).toHaveLength(1);
+    expect(await rows(await running(), "run_test", {})).not.toContain(uncontained);
   });
 
   test("that not all of it can be shown", async () => {

@@ -22,6 +22,7 @@ import type { RateStore } from "../../src/budget/rate-store.ts";
 import { Rates } from "../../src/budget/rates.ts";
 import type { MaintainedContentStore } from "../../src/cas/content-store.ts";
 import { defaultSettings } from "../../src/config/config.ts";
+import type { SandboxSettings } from "../../src/config/sandbox.ts";
 import { Dedupe } from "../../src/dedupe/dedupe.ts";
 import type { DedupeStore } from "../../src/dedupe/dedupe-store.ts";
 import { INITIAL_MARK } from "../../src/flow/flow.ts";
@@ -167,6 +168,8 @@ export interface MemoryKernelOptions {
   readonly askingLimits?: AskingLimits;
   /** What the operator chose to test and lint the workspace with. */
   readonly toolchain?: ChosenToolchain;
+  /** What contains commands; looked up each time, as after a reload. */
+  readonly backend?: () => SandboxSettings["backend"];
   /** Another one than that of the built-in rules. */
   readonly redactor?: Redactor;
   /** What the kernel gets when it asks for the redactor. */
@@ -445,13 +448,18 @@ function fixedParts(clock: Clock, root: string, tools: readonly Tool[], options:
       },
     },
     registry,
-    sandbox: openSandbox({ operator: { settings: defaultSettings() } }, "ins_test").sandbox,
+    sandbox: openSandbox({ operator: { settings: settingsWith(options.backend) } }, "ins_test").sandbox,
     redactor: options.brokenRedactor ?? (() => options.redactor ?? builtInRedactor()),
     guesses: new SecretGuesses(),
     locks: memoryLocks(),
     workspaces: { open: async () => place },
     argumentsKey: new Uint8Array(32).fill(7),
   };
+}
+
+function settingsWith(backend: () => SandboxSettings["backend"] = () => "bwrap") {
+  const settings = defaultSettings();
+  return Object.defineProperty({ ...settings }, "sandbox", { get: () => ({ ...settings.sandbox, backend: backend() }) });
 }
 
 async function openSession(sessions: SessionStore, root: string, preset: string, options: MemoryKernelOptions) {
