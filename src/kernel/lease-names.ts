@@ -81,6 +81,8 @@ function namedBy(resource: Exclude<Resource, { kind: "file" }>): readonly Named[
       return [["hosts", resource.host]];
     case "command":
       return [["commands", resource.binary]];
+    case "package": // a lease has no dimension of its own for them: the commands that install them are named beside
+      return [];
     case "git_ref":
       return [["gitOperations", resource.operation]];
     case "model":

@@ -46,6 +46,8 @@ function phraseOf({ resource, effect, target }: ResolvedAccess): string {
       return `${effect} % git reference(s)`;
     case "model":
       return "send content to % model(s)";
+    case "package":
+      return effect === "network" ? "fetch % package(s)" : "install % package(s)";
     case "artifact":
       return `${effect} % artifact(s)`;
     case "tool":

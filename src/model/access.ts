@@ -14,6 +14,8 @@ export type Resource =
   /** `operation`, such as `push`, is what a lease's `gitOperations` name. */
   | { readonly kind: "git_ref"; readonly remote?: string; readonly ref: string; readonly operation?: string }
   | { readonly kind: "model"; readonly provider: string; readonly model: string }
+  /** What a package manager of the machine installs; `version` is exact. */
+  | { readonly kind: "package"; readonly manager: string; readonly name: string; readonly version: string }
   | { readonly kind: "artifact"; readonly id: string };
 
 /** One resource and what happens to it. */

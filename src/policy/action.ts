@@ -6,6 +6,7 @@
  * names `git_push` is valid everywhere; a request for an action that is not registered is refused all the same.
  */
 import { EFFECT_CLASSES, type EffectClass } from "../model/effect.ts";
+import { SYSTEM_TOOLS } from "../model/system.ts";
 import type { ResourceKind } from "./request.ts";
 import type { AttributeTable } from "./vocabulary.ts";
 
@@ -64,7 +65,7 @@ const CANONICAL: Readonly<Record<EffectClass, readonly string[]>> = {
   ],
   exec: ["shell", "run_test", "run_lint", "install_dependencies"],
   network: ["web_fetch", "inference", "git_push", "git:push", "git:fetch", "git:pull", "git:clone"],
-  system: ["install_package", "verify_binary", "system_ctl", "migrate_config"],
+  system: SYSTEM_TOOLS,
   control: ["done", "create_task", "create_branch", "drop_branch"],
 };
 

@@ -19,16 +19,8 @@ export interface PolicyFile {
   readonly zone: Zone;
 }
 
-/** A package of a package manager; `version` is empty when the call names none. */
-export interface PolicyPackage {
-  readonly kind: "package";
-  readonly manager: string;
-  readonly name: string;
-  readonly version: string;
-}
-
 /** Everything a policy can have as its resource. */
-export type PolicyResource = PolicyFile | PolicyPackage | Exclude<Resource, { kind: "file" }>;
+export type PolicyResource = PolicyFile | Exclude<Resource, { kind: "file" }>;
 
 /** Kinds of resource; each is one entity type of the schema. */
 export const RESOURCE_KINDS = ["file", "tool", "host", "command", "git_ref", "model", "package", "artifact"] as const;
