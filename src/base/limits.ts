@@ -22,5 +22,6 @@ export * from "./limits/redaction.ts";
 export * from "./limits/search.ts";
 export * from "./limits/sessions.ts";
 export * from "./limits/stores.ts";
+export * from "./limits/system.ts";
 export * from "./limits/toolchain.ts";
 export * from "./limits/transports.ts";
