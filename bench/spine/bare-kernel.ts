@@ -18,6 +18,7 @@ import { createRedactor } from "../../src/redact/redact.ts";
 import { Administration } from "../../src/server/administration.ts";
 import { openApprovals } from "../../src/server/approvals.ts";
 import { BUILT_IN_TOOLS } from "../../src/server/built-in-tools.ts";
+import { openMachine } from "../../src/server/open-machine.ts";
 import { openSandbox } from "../../src/server/open-sandbox.ts";
 import type { OperatorDirectory } from "../../src/server/operator-directory.ts";
 import { policyActions, policySources } from "../../src/server/policies.ts";
@@ -134,6 +135,7 @@ export async function openBareKernel(
     }),
     workspaces,
     sandbox: openSandbox({ operator }, "ins_bench").sandbox,
+    machine: openMachine({ operator }),
     ledger,
     argumentsKey: systemRandom(32),
     onInternalError: (error) => console.error(error),

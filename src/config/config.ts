@@ -23,6 +23,7 @@ import { capabilitySettings } from "./capabilities.ts";
 import { limitSettings } from "./limits.ts";
 import { redactionSettings } from "./redaction.ts";
 import { sandboxSettings } from "./sandbox.ts";
+import { systemSettings } from "./system.ts";
 import { ownToolchainSettings, toolchainSettings } from "./toolchain.ts";
 import { parseYaml, shortened } from "./yaml.ts";
 
@@ -88,6 +89,8 @@ const settings = z
     /** What the operator says about single tools. */
     capabilities: capabilitySettings.default({}),
     sandbox: sandboxSettings.prefault({}),
+    /** What system tools may use of the machine; without it there are no such tools. */
+    system: systemSettings.optional(),
     roles: listOf(role).default([...BUILT_IN_ROLES]),
     workspaces: listOf(workspace).default([]),
   })

@@ -7,6 +7,7 @@ import type { Access } from "../model/access.ts";
 import type { ToolCall } from "../model/call.ts";
 import { allow, type Denial, deny, type Verdict, type Violation } from "../model/decision.ts";
 import { NO_GATES, type OperatorGates } from "../model/gates.ts";
+import { isSystemTool } from "../model/system.ts";
 import type { Tool } from "../model/tool.ts";
 import { type ToolchainView, UNKNOWN_TOOLCHAIN } from "../model/toolchain.ts";
 import { type Demands, demandsOf } from "./capability-obligations.ts";
@@ -68,6 +69,16 @@ function notImplemented(tool: string): Denial {
 }
 
 function unknownTool(name: string): Denial {
+  if (isSystemTool(name)) {
+    const message = `\`${name}\` is switched off here; the operator switches it on, and lists what it may use, with \`system\` in handrail.yaml`;
+    return {
+      layer: "gates",
+      reason: "tool_not_allowed",
+      ruleId: "SYSTEM:off",
+      message,
+      fix: "a section `system` in the operator's handrail.yaml",
+    };
+  }
   const message = `no tool is named \`${name.slice(0, 64).toWellFormed()}\`; list the tools and use one of them`;
   return { layer: "gates", reason: "tool_spec_missing", ruleId: "TOOL:unknown", message };
 }

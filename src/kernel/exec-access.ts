@@ -6,21 +6,20 @@
  */
 
 import { assert } from "../base/errors.ts";
-import { EXEC_KEPT_BYTES, EXEC_TIMEOUT_MS, MAX_TIMEOUT_MS, REDACTION_MARGIN_CHARACTERS } from "../base/limits.ts";
+import { EXEC_KEPT_BYTES, EXEC_TIMEOUT_MS, MAX_TIMEOUT_MS } from "../base/limits.ts";
 import { commandOf } from "../model/command.ts";
-import type { ExecAccess, ExecCommand, ExecOutcome, ExecOutput, ExecRequest } from "../model/exec.ts";
+import type { ExecAccess, ExecCommand, ExecOutcome, ExecRequest } from "../model/exec.ts";
 import { Refusal, ToolFailure } from "../model/failure.ts";
 import type { ProgressListener } from "../model/progress.ts";
 import type { PolicyEngine } from "../policy/policy.ts";
 import { putAside } from "../sandbox/files/put-aside.ts";
 import { putBack } from "../sandbox/files/put-back.ts";
-import { CapturedOutput } from "../sandbox/run/captured-output.ts";
 import { type EgressAttempt, INSIDE_WORKSPACE, type Sandbox, type SandboxEnd, type SandboxLimits } from "../sandbox/sandbox.ts";
 import { commandEgress } from "./exec-egress.ts";
 import { noteCommand } from "./exec-record.ts";
 import { execScope } from "./exec-scope.ts";
-import type { CallRedaction } from "./redaction.ts";
 import { unanalysed } from "./scope.ts";
+import { ShownOutput } from "./shown-output.ts";
 import type { Trail } from "./trail.ts";
 
 /** What the handle is made of. */
@@ -51,13 +50,7 @@ async function run(exec: ExecParts, request: ExecRequest): Promise<ExecOutcome> 
   const sandbox = await exec.sandbox();
   if (!sandbox.isContained) requireNoSandbox(trail);
   await exec.recheck();
-  const keptBytes = request.keptBytesMax ?? EXEC_KEPT_BYTES;
-  const stdout = new CapturedOutput(keptBytes + REDACTION_MARGIN_CHARACTERS);
-  const stderr = new CapturedOutput(keptBytes + REDACTION_MARGIN_CHARACTERS);
-  const take = (stream: "stdout" | "stderr", kept: CapturedOutput) => (bytes: Uint8Array) => {
-    kept.push(bytes);
-    report({ kind: "output", stream, bytes });
-  };
+  const output = new ShownOutput(request.keptBytesMax ?? EXEC_KEPT_BYTES, report);
   const { roots } = caller.place;
   const end = await sandbox.run(
     {
@@ -69,7 +62,7 @@ async function run(exec: ExecParts, request: ExecRequest): Promise<ExecOutcome> 
       limits: { ...exec.limits, timeoutMs: timeoutOf(request) },
       ...(egress && { egress: egress.grant }),
     },
-    { stdout: take("stdout", stdout), stderr: take("stderr", stderr) },
+    output.takers,
     signal,
   );
   trail.sandboxed = { ...end.enforced, namespaces: [...end.enforced.namespaces] };
@@ -79,7 +72,7 @@ async function run(exec: ExecParts, request: ExecRequest): Promise<ExecOutcome> 
   });
   const back = end.lost.filter(({ path, points }) => putBack(roots, path, points)).map(({ path }) => path);
   const network = end.egress && (await egress?.outcome(end.egress));
-  const outcome = outcomeOf(end, shown(stdout, keptBytes, redaction), shown(stderr, keptBytes, redaction), aside);
+  const outcome = outcomeOf(end, output.shown(redaction), aside);
   noteCommand(trail, outcome);
   return { ...outcome, ...(back.length > 0 && { putBack: back }), ...(network && { network }) };
 }
@@ -117,31 +110,6 @@ function timeoutOf({ timeoutMs = 0 }: ExecRequest): number {
   return timeoutMs === 0 ? EXEC_TIMEOUT_MS : Math.min(timeoutMs, MAX_TIMEOUT_MS);
 }
 
-/** The kept ends of a stream, redacted as part of what was kept around them. */
-function shown(output: CapturedOutput, keptBytes: number, redaction: CallRedaction): ExecOutput {
-  const { head, tail, omittedBytes, totalBytes } = output.parts();
-  const text = (bytes: Uint8Array, start: number, end: number): string => {
-    const [from, to] = [atCharacter(bytes, start), atCharacter(bytes, end)];
-    return Buffer.from(redaction.bytes(bytes, { start: from, end: to })).toString("utf8");
-  };
-  if (omittedBytes > 0) {
-    const start = tail.length - keptBytes;
-    const left = totalBytes - 2 * keptBytes;
-    return { head: text(head, 0, keptBytes), tail: text(tail, start, tail.length), omittedBytes: left, totalBytes };
-  }
-  const whole = Buffer.concat([head, tail]);
-  if (whole.length <= 2 * keptBytes) return { head: text(whole, 0, whole.length), tail: "", omittedBytes: 0, totalBytes };
-  const start = whole.length - keptBytes;
-  return { head: text(whole, 0, keptBytes), tail: text(whole, start, whole.length), omittedBytes: start - keptBytes, totalBytes };
-}
-
-/** The beginning of the character at `index`, so that none is cut in two. */
-function atCharacter(bytes: Uint8Array, index: number): number {
-  let at = index;
-  while (at > 0 && at < bytes.length && index - at < 4 && ((bytes[at] ?? 0) & 0xc0) === 0x80) at -= 1;
-  return at;
-}
-
 const SIGNALLED = 128;
 const SIGNALS = [
   "",
@@ -162,12 +130,11 @@ const SIGNALS = [
   "SIGTERM",
 ];
 
-function outcomeOf(end: SandboxEnd, stdout: ExecOutput, stderr: ExecOutput, putAside: ExecOutcome["putAside"]): ExecOutcome {
+function outcomeOf(end: SandboxEnd, shown: Pick<ExecOutcome, "stdout" | "stderr">, putAside: ExecOutcome["putAside"]): ExecOutcome {
   const { exitCode, endedBy, usage, enforced, durationMs } = end;
   const signal = exitCode !== undefined && exitCode > SIGNALLED ? SIGNALS[exitCode - SIGNALLED] : undefined;
   return {
-    stdout,
-    stderr,
+    ...shown,
     durationMs,
     enforced,
     putAside,

@@ -7,7 +7,10 @@ import type { ExecOutcome } from "../model/exec.ts";
 import type { Trail } from "./trail.ts";
 
 /** Notes a command that has ended, for the outcome of its call. */
-export function noteCommand(trail: Trail, { exitCode, signal, endedBy, durationMs, usage, stdout, stderr, putAside }: ExecOutcome): void {
+export function noteCommand(
+  trail: Trail,
+  { exitCode, signal, endedBy, durationMs, usage, stdout, stderr, putAside }: Omit<ExecOutcome, "enforced" | "network">,
+): void {
   trail.commands.push({
     ...(exitCode !== undefined && { exitCode }),
     ...(signal !== undefined && { signal }),

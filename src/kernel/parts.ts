@@ -16,11 +16,13 @@ import type { ExecEnforcement } from "../model/exec.ts";
 import type { OperatorGates, ToolPolicy } from "../model/gates.ts";
 import type { Session } from "../model/session.ts";
 import type { SpendingLimits } from "../model/spending-limits.ts";
+import type { SystemSettings } from "../model/system.ts";
 import type { Toolchain } from "../model/toolchain.ts";
 import type { Workspace } from "../model/workspace.ts";
 import type { PolicyEngine } from "../policy/policy.ts";
 import type { Redactor } from "../redact/redact.ts";
 import type { WorkspaceRoots } from "../sandbox/files/files.ts";
+import type { HostMachine } from "../sandbox/host-commands/host-machine.ts";
 import type { LockStore } from "../sandbox/lock-store.ts";
 import type { Sandbox, SandboxLimits } from "../sandbox/sandbox.ts";
 import type { ArmingStore } from "../session/arming-store.ts";
@@ -74,6 +76,14 @@ export interface KernelSandbox {
   readonly open: () => Promise<Sandbox>;
 }
 
+/** The machine outside of the sandbox, by the configuration in force. */
+export interface KernelMachine {
+  /** What system tools may use of it; nothing when absent. */
+  readonly settings: () => SystemSettings | undefined;
+  /** Loads what runs commands there. */
+  readonly open: () => Promise<HostMachine>;
+}
+
 /** The parts of one kernel instance. */
 export interface KernelParts {
   readonly clock: Clock;
@@ -105,6 +115,8 @@ export interface KernelParts {
   readonly workspaces: WorkspaceCatalog;
   /** Where commands run. */
   readonly sandbox: KernelSandbox;
+  /** Where programs run that the operator lists for system tools. */
+  readonly machine: KernelMachine;
   readonly ledger: EventSink;
   /** Keys the digests of arguments in evidence, so that short secrets cannot be guessed from them. */
   readonly argumentsKey: Uint8Array;

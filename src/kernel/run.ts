@@ -10,6 +10,7 @@ import type { Denial, Verdict } from "../model/decision.ts";
 import type { ExecAccess } from "../model/exec.ts";
 import { FailureWithoutEffect, Refusal, storeFailure, ToolFailure } from "../model/failure.ts";
 import type { FileAccess } from "../model/files.ts";
+import type { MachineAccess } from "../model/machine.ts";
 import type { ProgressListener } from "../model/progress.ts";
 import type { SearchAccess } from "../model/search.ts";
 import type { ToolContext, ToolOutput } from "../model/tool.ts";
@@ -25,7 +26,7 @@ import { followDeclared } from "./follow.ts";
 import type { PolicyJudge, TreeJudge } from "./judges.ts";
 import type { KernelParts } from "./parts.ts";
 import { ProgressFeed } from "./progress.ts";
-import { judgePlace, leavesReading, unanalysed } from "./scope.ts";
+import { exactly, judgePlace, leavesReading, unanalysed } from "./scope.ts";
 import { createSearch } from "./search-access.ts";
 import { withoutGuessing } from "./secret-guesses.ts";
 import { withoutMarkers } from "./secret-writes.ts";
@@ -145,6 +146,7 @@ function contextOf(
   let search: SearchAccess | undefined;
   let content: ContentAccess | undefined;
   let exec: ExecAccess | undefined;
+  let machine: MachineAccess | undefined;
   return {
     requestId: trail.requestId,
     sessionId: session.id,
@@ -178,6 +180,10 @@ function contextOf(
       exec ??= execOf(parts, evidence, trail, rules, progress, signal);
       return exec;
     },
+    get machine() {
+      machine ??= machineOf(parts, trail, rules, progress, signal);
+      return machine;
+    },
     toolchain: trail.toolchain ?? (() => UNKNOWN_TOOLCHAIN),
     hidden: (bytes) => redaction.hidden(bytes),
     audit: { log: (category, event, fields) => evidence.note(trail, category, event, fields) },
@@ -198,12 +204,7 @@ function execOf(
 ): ExecAccess {
   const { limits, open } = parts.sandbox;
   const { policy } = rules;
-  const mayStillRun = async () => {
-    const denial = await recheckOrRefuse(parts, rules.recheck);
-    if (denial) throw new Refusal(denial);
-    const { approval, caller } = trail;
-    if (approval && caller) await approval.targets.requireAll(() => preImagesNow(parts, trail, caller, policy, signal));
-  };
+  const mayStillRun = () => requireAllowed(parts, trail, rules, signal);
   const recordAttempt = (attempt: EgressAttempt) => evidence.networkAttempt(trail, attempt);
   return {
     async run(request) {
@@ -213,6 +214,24 @@ function execOf(
       );
     },
   };
+}
+
+/** Ends the call unless it may still run, on what it was approved for. */
+async function requireAllowed(parts: KernelParts, trail: Trail, { policy, recheck }: CallRules, signal: AbortSignal): Promise<void> {
+  const denial = await recheckOrRefuse(parts, recheck);
+  if (denial) throw new Refusal(denial);
+  const { approval, caller } = trail;
+  if (approval && caller) await approval.targets.requireAll(() => preImagesNow(parts, trail, caller, policy, signal));
+}
+
+/** The machine itself; the code that reaches for it is loaded with the first use. */
+function machineOf(parts: KernelParts, trail: Trail, rules: CallRules, report: ProgressListener, signal: AbortSignal): MachineAccess {
+  const recheck = () => requireAllowed(parts, trail, rules, signal);
+  const load = async () => {
+    const { createMachineAccess } = await import("./machine-access.ts");
+    return createMachineAccess({ machine: parts.machine, trail, recheck, report, signal });
+  };
+  return { run: async (command) => (await load()).run(command), find: async (name) => (await load()).find(name) };
 }
 
 /** File access that judges again whatever was really opened: zones, lease and policy. */
@@ -229,7 +248,8 @@ function filesOf(
   const access = createFileAccess({
     workspace,
     roots,
-    judge: (target, effect) => judgePlace(caller, tool, target, workspace.zones.classify(target), effect) ?? judge(target, effect),
+    judge: (target, effect) =>
+      exactly(trail, target) ?? judgePlace(caller, tool, target, workspace.zones.classify(target), effect) ?? judge(target, effect),
     visible: (target) => {
       const zone = workspace.zones.classify(target);
       if (zone === "secret" || !leavesReading(caller, tool.name, target)) return false;

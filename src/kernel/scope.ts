@@ -16,7 +16,7 @@ import { checkProfilePath } from "../session/profile.ts";
 import { checkInput, checkToolGates } from "./gates.ts";
 import { checkNamed, checkReach } from "./lease-names.ts";
 import { checkNetwork } from "./network-rules.ts";
-import type { Judged, ResolvedAccess } from "./trail.ts";
+import type { Judged, ResolvedAccess, Trail } from "./trail.ts";
 
 /** What a call asks for: its arguments as they were sent, and what its analysis says that it touches. */
 interface Asked {
@@ -127,6 +127,19 @@ export function judgePlace(caller: Judged, tool: Tool, place: WorkspacePath, zon
     message: `the lease does not cover ${effect} access to \`${leasePath}\``,
     fix: `a lease whose ${dimension} include \`${leasePath}\``,
     targetPath,
+  };
+}
+
+/** A tool that changes the machine touches the very files that its call names: no link leads it to another, be that allowed or not. */
+export function exactly({ tool, accesses }: Pick<Trail, "tool" | "accesses">, { root, path }: WorkspacePath): Denial | undefined {
+  if (tool?.capability.effect !== "system") return undefined;
+  if (accesses.some(({ target }) => target?.place.root === root && target.place.path === path)) return undefined;
+  return {
+    layer: "workspace",
+    reason: "workspace_symlink_escape",
+    ruleId: "WORKSPACE:exact",
+    message: `the path leads to \`${path}\`, and \`${tool.name}\` follows no link; ask the operator to list that file itself`,
+    targetPath: path,
   };
 }
 

@@ -11,6 +11,7 @@ import type { ExecAccess } from "./exec.ts";
 import type { FileAccess } from "./files.ts";
 import type { Label } from "./label.ts";
 import type { LeaseBudget } from "./lease.ts";
+import type { MachineAccess } from "./machine.ts";
 import type { ProgressListener } from "./progress.ts";
 import type { Role } from "./role.ts";
 import type { SearchAccess } from "./search.ts";
@@ -45,6 +46,8 @@ export interface ToolContext {
   readonly search: SearchAccess;
   readonly content: ContentAccess;
   readonly exec: ExecAccess;
+  /** The machine itself; for tools of the effect class `system` alone. */
+  readonly machine: MachineAccess;
   /** The same as analysis saw. */
   readonly toolchain: ToolchainView;
   /** The secrets in `bytes`, sorted: for a tool that shows or matches parts of something. Results are redacted in any case. */

@@ -13,7 +13,7 @@ import type { Workspace } from "../model/workspace.ts";
 import { BUILT_IN_ZONE_RULES, compileZones } from "../model/zone.ts";
 import { createFileAccess, openWorkspaceRoots } from "../sandbox/files/files.ts";
 import type { ArmingAdministration } from "./arming-administration.ts";
-import { BUILT_IN_TOOLS } from "./built-in-tools.ts";
+import { ownTools } from "./built-in-tools.ts";
 import { describeOverride, effectiveTools } from "./capability-overrides.ts";
 import { type KernelOptions, openKernel } from "./compose.ts";
 import { sandboxFindings } from "./doctor-sandbox.ts";
@@ -113,9 +113,9 @@ async function checkContainment(files: ReturnType<typeof createFileAccess>): Pro
 
 async function operatorDirectory(environment: Environment, explicit: string | undefined): Promise<string> {
   const operator = await readOperatorDirectory(explicit ?? operatorPath(environment));
-  const misspelt = warningOfUnknownTools(operator, BUILT_IN_TOOLS);
+  const misspelt = warningOfUnknownTools(operator, ownTools(operator.settings));
   if (misspelt !== undefined) throw new Error(misspelt);
-  const gates = problemOfGates(operator, BUILT_IN_TOOLS);
+  const gates = problemOfGates(operator, ownTools(operator.settings));
   if (gates !== undefined) throw new Error(gates);
   return operator.exists
     ? `${operator.path}, preset ${operator.settings.preset ?? DEFAULT_PRESET}`
@@ -134,7 +134,7 @@ async function capabilities({ environment, configDirectory, tools = [] }: Kernel
   const check = "capabilities";
   try {
     const { settings } = await readOperatorDirectory(configDirectory ?? operatorPath(environment));
-    const { overridden } = effectiveTools([...BUILT_IN_TOOLS, ...tools], settings);
+    const { overridden } = effectiveTools([...ownTools(settings), ...tools], settings);
     if (overridden.length === 0) return { check, status: "ok", detail: "every tool is as it declares itself" };
     const isLoosened = overridden.some(({ changes }) => changes.some(({ loosens }) => loosens));
     return { check, status: isLoosened ? "advisory" : "ok", detail: overridden.map(describeOverride).join("; ") };

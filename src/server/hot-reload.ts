@@ -60,6 +60,7 @@ const RELOADED_SETTINGS: ReadonlySet<string> = new Set([
   "redaction",
   "capabilities",
   "limits",
+  "system",
 ]);
 
 /** Settings in which a tool's name can be misspelt. */
@@ -158,9 +159,10 @@ export class HotReload {
 
   async #takeOver(operator: OperatorDirectory, digest: string): Promise<void> {
     const { live, policy, tools, inputsOf, workspaces, ledger, nowMs } = this.#parts;
-    const inputs = inputsOf(operator);
+    let inputs: ReturnType<typeof inputsOf>;
     let prepared: Awaited<ReturnType<PolicyCatalog["prepare"]>>;
     try {
+      inputs = inputsOf(operator); // tools that the settings add may have the name of a program's own
       await tools.ready();
       prepared = await policy.prepare(inputs);
     } catch (error) {

@@ -24,6 +24,7 @@ import { BUILT_IN_TOOLS } from "./built-in-tools.ts";
 import { currentRedactor, kernelSettings, openConfiguration } from "./configuration.ts";
 import { evidenceKey } from "./evidence-key.ts";
 import { type LedgerThread, startLedgerThread } from "./ledger-thread.ts";
+import { openMachine } from "./open-machine.ts";
 import { openSandbox } from "./open-sandbox.ts";
 import { defaultStatePath, type Environment, operatorPath, readOperatorDirectory } from "./operator-directory.ts";
 import { reportInternalError, reportWarning } from "./report.ts";
@@ -109,6 +110,7 @@ export async function openParts(options: KernelOptions) {
     dedupe: new Dedupe({ ...who, store: kept, clock: systemClock, onInternalError }),
     workspaces: configuration.workspaces,
     sandbox: commands.sandbox,
+    machine: openMachine(live),
     ledger,
     onInternalError,
   };

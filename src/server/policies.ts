@@ -11,7 +11,7 @@ import { createPolicyEngine, type PolicyEngine, type ValidatedPolicies } from ".
 import { PRESETS } from "../policy/presets.ts";
 import type { PolicySource } from "../policy/problem.ts";
 import type { ResourceKind } from "../policy/request.ts";
-import { BUILT_IN_TOOLS } from "./built-in-tools.ts";
+import { isOwnTool } from "./built-in-tools.ts";
 import { declaredTool } from "./capability-overrides.ts";
 import type { OperatorDirectory } from "./operator-directory.ts";
 import type { ExampleInputs } from "./policy-examples.ts";
@@ -52,13 +52,14 @@ const BY_EFFECT: Readonly<Partial<Record<EffectClass, readonly ResourceKind[]>>>
   system: [...FILES, "command", "package", "host"],
 };
 
-/** The actions that policy can be asked about: one per registered tool, foreign unless it is one of `own`. */
-export function policyActions(tools: readonly Tool[], own: readonly Tool[] = BUILT_IN_TOOLS): readonly ActionDeclaration[] {
+/** The actions that policy can be asked about: one per registered tool, foreign unless it is one of `own`, or the kernel's own without that. */
+export function policyActions(tools: readonly Tool[], own?: readonly Tool[]): readonly ActionDeclaration[] {
+  const isOwn = (tool: Tool) => (own === undefined ? isOwnTool(declaredTool(tool)) : own.includes(declaredTool(tool)));
   return tools.map((tool) => ({
     name: tool.name,
     effect: tool.capability.effect,
     resources: RESOURCES[tool.name] ?? BY_EFFECT[tool.capability.effect] ?? FILES,
-    ...(!own.includes(declaredTool(tool)) && { foreign: true }),
+    ...(!isOwn(tool) && { foreign: true }),
   }));
 }
 

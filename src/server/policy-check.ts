@@ -3,7 +3,7 @@
 import { PRESET_NAMES } from "../model/preset.ts";
 import { checkPolicies } from "../policy/check.ts";
 import { formatProblem } from "../policy/policy.ts";
-import { BUILT_IN_TOOLS } from "./built-in-tools.ts";
+import { ownTools } from "./built-in-tools.ts";
 import { effectiveTools } from "./capability-overrides.ts";
 import { type Environment, type OperatorDirectory, operatorPath, readOperatorDirectory } from "./operator-directory.ts";
 import { exampleInputs, policyActions, policySources } from "./policies.ts";
@@ -38,7 +38,7 @@ export async function checkPresets(
   for (const preset of only === undefined ? PRESET_NAMES : [only]) {
     const { problems, ...found } = await checkPolicies({
       sources: policySources(preset, operator),
-      actions: policyActions(BUILT_IN_TOOLS),
+      actions: policyActions(ownTools(operator.settings)),
       roles: operator.settings.roles,
     });
     presets.push({ preset, ...found, problems: problems.map(formatProblem) });
@@ -49,7 +49,7 @@ export async function checkPresets(
 }
 
 async function failingExamples(operator: OperatorDirectory): Promise<readonly string[]> {
-  const { tools } = effectiveTools(BUILT_IN_TOOLS, operator.settings);
+  const { tools } = effectiveTools(ownTools(operator.settings), operator.settings);
   const { problems, results } = await runExamples(exampleInputs({ tools, operator, roles: operator.settings.roles }));
   return [...problems, ...results.filter(({ ok }) => !ok).map(formatFailure)];
 }

@@ -19,7 +19,7 @@ import type { PolicyContext } from "../policy/request.ts";
 import { parseRecordedAccess, type RecordedAccess } from "../policy/resource.ts";
 import { resourceId } from "../policy/vocabulary.ts";
 import { openStateStores } from "../stores/embedded/state-stores.ts";
-import { BUILT_IN_TOOLS } from "./built-in-tools.ts";
+import { ownTools } from "./built-in-tools.ts";
 import { effectiveTools } from "./capability-overrides.ts";
 import { type LedgerRecord, openLedgerReader } from "./ledger-reader.ts";
 import type { OperatorDirectory } from "./operator-directory.ts";
@@ -99,7 +99,7 @@ export async function replayAgainst(operator: OperatorDirectory, options: Replay
   const reader = await openLedgerReader(options.stateDirectory);
   try {
     const { sessions } = await openStateStores(options.stateDirectory);
-    const tools = options.tools ?? effectiveTools(BUILT_IN_TOOLS, operator.settings).tools;
+    const tools = options.tools ?? effectiveTools(ownTools(operator.settings), operator.settings).tools;
     const engines = new Map<string, Promise<PolicyEngine>>();
     const engineOf = (preset: string) => {
       const known = engines.get(preset) ?? buildEngine(preset, { tools, operator, roles: operator.settings.roles });

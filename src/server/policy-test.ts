@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { KernelError } from "../base/errors.ts";
 import { defaultSettings } from "../config/config.ts";
 import { PRESET_NAMES } from "../model/preset.ts";
-import { BUILT_IN_TOOLS } from "./built-in-tools.ts";
+import { BUILT_IN_TOOLS, ownTools } from "./built-in-tools.ts";
 import { effectiveTools } from "./capability-overrides.ts";
 import {
   type Environment,
@@ -46,7 +46,7 @@ export async function readPolicyPlace({ environment, configDirectory, candidate 
  */
 export async function testPolicies(place: PolicyPlace): Promise<PolicyTest> {
   const operator = await readPolicyPlace(place);
-  const { tools } = effectiveTools(BUILT_IN_TOOLS, operator.settings);
+  const { tools } = effectiveTools(ownTools(operator.settings), operator.settings);
   const own = await runExamples(exampleInputs({ tools, operator, roles: operator.settings.roles }));
   const shipped = await testPresets();
   return { ok: own.ok && shipped.ok, directory: operator.path, own, shipped };

@@ -1,16 +1,20 @@
 /**
  * The tools of one kernel as the operator's configuration in force leaves them. A reload gives others only where it changes
- * capabilities, so that calls in flight go on under every other change.
+ * capabilities or what tools may use of the machine, so that calls in flight go on under every other change.
  */
 import { canonicalJson, type JsonObject } from "../base/json.ts";
 import type { Settings } from "../config/config.ts";
 import { patternsReady, ToolRegistry } from "../kernel/index.ts";
 import type { EventSink } from "../model/event.ts";
 import type { Tool } from "../model/tool.ts";
+import { configuredTools } from "./built-in-tools.ts";
 import { effectiveTools, type OverriddenTool, overrideFacts } from "./capability-overrides.ts";
 
 /** Configurations whose tools are kept: the one in force, one that is about to be, and one that was refused. */
 const KEPT_MAX = 3;
+
+/** What of a configuration decides which tools there are. */
+type ToolSettings = Pick<Settings, "capabilities"> & { readonly system?: Settings["system"] };
 
 /** Tools under one configuration. */
 export interface ToolsUnder {
@@ -24,16 +28,17 @@ export class ToolsInForce {
   readonly #declared: ToolsUnder;
   /** By the text of the capabilities; the one that was asked for last is the last. */
   readonly #kept = new Map<string, ToolsUnder>();
-  #last: { readonly capabilities: Settings["capabilities"]; readonly under: ToolsUnder } | undefined;
+  #last: { readonly by: ToolSettings; readonly under: ToolsUnder } | undefined;
 
   /** @param declared the tools as their authors declared them */
   constructor(declared: ToolRegistry) {
     this.#declared = { registry: declared, tools: declared.getAll(), overridden: [] };
   }
 
-  /** The tools under `settings`; equal capabilities give the same tools. */
-  under({ capabilities }: Pick<Settings, "capabilities">): ToolsUnder {
-    if (this.#last?.capabilities !== capabilities) this.#last = { capabilities, under: this.#find(capabilities) };
+  /** The tools under `settings`; equal settings give the same tools. */
+  under({ capabilities, system }: ToolSettings): ToolsUnder {
+    if (this.#last?.by.capabilities !== capabilities || this.#last.by.system !== system)
+      this.#last = { by: { capabilities, system }, under: this.#find({ capabilities, system }) };
     return this.#last.under;
   }
 
@@ -42,19 +47,21 @@ export class ToolsInForce {
     return patternsReady();
   }
 
-  #find(capabilities: Settings["capabilities"]): ToolsUnder {
-    if (Object.keys(capabilities).length === 0) return this.#declared;
-    const key = canonicalJson(JSON.parse(JSON.stringify(capabilities)) as JsonObject);
-    const found = this.#kept.get(key) ?? this.#make(capabilities);
+  #find(settings: ToolSettings): ToolsUnder {
+    const { capabilities, system } = settings;
+    if (Object.keys(capabilities).length === 0 && system === undefined) return this.#declared;
+    const key = canonicalJson(JSON.parse(JSON.stringify({ capabilities, system })) as JsonObject);
+    const found = this.#kept.get(key) ?? this.#make(settings);
     this.#kept.delete(key);
     for (const oldest of this.#kept.keys()) if (this.#kept.size >= KEPT_MAX) this.#kept.delete(oldest);
     this.#kept.set(key, found);
     return found;
   }
 
-  #make(capabilities: Settings["capabilities"]): ToolsUnder {
-    const { tools, overridden } = effectiveTools(this.#declared.tools, { capabilities });
-    if (overridden.length === 0) return this.#declared;
+  #make(settings: ToolSettings): ToolsUnder {
+    const added = configuredTools(settings);
+    const { tools, overridden } = effectiveTools([...this.#declared.tools, ...added], settings);
+    if (overridden.length + added.length === 0) return this.#declared;
     const registry = new ToolRegistry();
     for (const tool of tools) registry.register(tool);
     return { registry, tools, overridden };

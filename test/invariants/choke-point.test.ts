@@ -136,3 +136,53 @@ describe("the kernel", () => {
     ]);
   });
 });
+
+/** Files of the product, outside of tests, that import what `wanted` matches, and what they import. */
+function importers(files: ReadonlyMap<string, string>, wanted: RegExp): string[] {
+  const found: string[] = [];
+  for (const [path, text] of files) {
+    for (const { fileName } of ts.preProcessFile(text, true, true).importedFiles) {
+      const target = fileName.startsWith(".") ? join(dirname(path), fileName) : fileName.replace(/^node:/, "");
+      if (wanted.test(target)) found.push(`${path} imports ${target}`);
+    }
+  }
+  return found;
+}
+
+/** What may start a program. */
+const STARTERS = [
+  "src/sandbox/host-commands/run-host-command.ts",
+  "src/sandbox/identity/mapped-view.ts",
+  "src/sandbox/identity/view-holder.ts",
+  "src/sandbox/run/supervised-run.ts",
+];
+
+describe("a program of the machine", () => {
+  const product = () => new Map(productFiles().map((path) => [path, readFileSync(join(ROOT, path), "utf8")]));
+
+  test("is started by the sandbox, by its views of workspaces, and by one module for what the operator lists", () => {
+    expect(importers(product(), /^child_process$/)).toEqual(STARTERS.map((path) => `${path} imports child_process`));
+  });
+
+  test("runs outside of the sandbox by that one module alone, which the kernel alone reaches, in a handle for system tools", () => {
+    const files = product();
+    expect(importers(files, /host-commands\/run-host-command\.ts$/)).toEqual([
+      "src/sandbox/host-commands/host-machine.ts imports src/sandbox/host-commands/run-host-command.ts",
+    ]);
+    expect(importers(files, /host-commands\/host-machine\.ts$/)).toEqual([
+      "src/kernel/parts.ts imports src/sandbox/host-commands/host-machine.ts",
+      "src/server/open-machine.ts imports src/sandbox/host-commands/host-machine.ts",
+    ]);
+    expect(importers(files, /kernel\/machine-access\.ts$/)).toEqual(["src/kernel/run.ts imports src/kernel/machine-access.ts"]);
+  });
+
+  test("and another way would be found", () => {
+    const files = product();
+    files.set("src/server/planted-start.ts", 'import { spawn } from "node:child_process";');
+    files.set("src/kernel/planted-run.ts", 'await import("../sandbox/host-commands/run-host-command.ts");');
+    expect(importers(files, /^child_process$/)).toContain("src/server/planted-start.ts imports child_process");
+    expect(importers(files, /host-commands\/run-host-command\.ts$/)).toContain(
+      "src/kernel/planted-run.ts imports src/sandbox/host-commands/run-host-command.ts",
+    );
+  });
+});

@@ -5,6 +5,7 @@
 
 import { beforeAll, expect, test } from "vitest";
 import { z } from "zod";
+import { systemSettings } from "../../src/config/system.ts";
 import { INITIAL_MARK } from "../../src/flow/flow.ts";
 import { imagineAccesses, imagineCall, ToolRegistry } from "../../src/kernel/index.ts";
 import type { Access, Resource } from "../../src/model/access.ts";
@@ -19,8 +20,17 @@ import { BUILT_IN_ZONE_RULES, compileZones } from "../../src/model/zone.ts";
 import { withCanonicalActions } from "../../src/policy/action.ts";
 import { createPolicyEngine, type PolicyEngine } from "../../src/policy/policy.ts";
 import { createRedactor } from "../../src/redact/redact.ts";
-import { BUILT_IN_TOOLS } from "../../src/server/built-in-tools.ts";
+import { ownTools } from "../../src/server/built-in-tools.ts";
 import { presetSources } from "./fixtures.ts";
+
+/** All tools of the kernel's own, with something listed for each of those that touch the machine. */
+const OWN_TOOLS = ownTools({
+  system: systemSettings.parse({
+    packages: { apt: { program: "/usr/bin/apt-get" } },
+    services: { names: ["docker"] },
+    config_files: { app: { path: "config/app.yaml", version: "version", migrations: [{ from: 1, to: 2 }] } },
+  }),
+});
 
 /** The four roles of Flow's matrix, and one that an operator defined and nobody granted anything. */
 const ROLES = ["dev", "sre", "release_manager", "product_owner", "auditor"] as const;
@@ -42,15 +52,12 @@ const OTHERS: Readonly<Record<string, Resource>> = {
   model: { kind: "model", provider: "openai", model: "m" },
   git: { kind: "git_ref", remote: "origin", ref: "main", operation: "any" },
   artifact: { kind: "artifact", id: "report" },
+  package: { kind: "package", manager: "apt", name: "curl", version: "7.88.1" },
 };
 
 /** What is known of tools that are yet to come, besides their effect class. */
 const STUBS: Readonly<Record<string, Partial<ToolCapability>>> = {
   git_push: { requiredRole: "release_manager" },
-  install_package: { requiredRole: "sre", requiresArming: true },
-  verify_binary: { requiredRole: "sre", requiresArming: true },
-  system_ctl: { requiredRole: "sre", requiresArming: true },
-  migrate_config: { requiredRole: "sre", requiresArming: true },
   web_fetch: { network: { mode: "allowlist", allowedHosts: ["*.github.com"] } },
   install_dependencies: { network: { mode: "allowlist", allowedHosts: ["*.github.com"] } },
   inference: { network: { mode: "allowlist", allowedHosts: ["*.github.com"], allowedProviders: ["openai"] } },
@@ -63,7 +70,7 @@ const EFFECTS: Readonly<Record<string, EffectClass>> = Object.fromEntries(ACTION
 function stub(name: string): Tool {
   const effect = EFFECTS[name];
   if (effect === undefined) throw new Error(`there is no action ${name}`);
-  const built = BUILT_IN_TOOLS.find((tool) => tool.name === name);
+  const built = OWN_TOOLS.find((tool) => tool.name === name);
   return {
     name,
     title: name,
@@ -239,7 +246,7 @@ git:fetch git:pull git:clone
   on itself git
   | ask dev.git-remote | = | = | - base.product-owner-changes-nothing | - DEFAULT_DENY
 install_package verify_binary system_ctl migrate_config
-  on itself command own
+  on itself command own package
   | - RBAC:TOOL | arm+ask dev.system | - RBAC:TOOL | = | =
 install_package verify_binary system_ctl migrate_config
   on secret

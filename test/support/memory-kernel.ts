@@ -47,6 +47,7 @@ import { NO_GATES, type ToolPolicy } from "../../src/model/gates.ts";
 import { type Lease, type LeaseBudget, type LeaseScope, UNRESTRICTED_SCOPE } from "../../src/model/lease.ts";
 import type { Session } from "../../src/model/session.ts";
 import { NO_LIMITS } from "../../src/model/spending-limits.ts";
+import type { SystemSettings } from "../../src/model/system.ts";
 import type { Tool } from "../../src/model/tool.ts";
 import type { ChosenToolchain } from "../../src/model/toolchain.ts";
 import { BUILT_IN_ZONE_RULES, compileZones, type ZoneRules } from "../../src/model/zone.ts";
@@ -54,6 +55,7 @@ import { createPolicyEngine, type PolicyEngine } from "../../src/policy/policy.t
 import { createRedactor, type Redactor } from "../../src/redact/redact.ts";
 import { openWorkspaceRoots } from "../../src/sandbox/files/files.ts";
 import { projectFiles } from "../../src/sandbox/files/project-files.ts";
+import { HostMachine } from "../../src/sandbox/host-commands/host-machine.ts";
 import type { LockStore } from "../../src/sandbox/lock-store.ts";
 import { openSandbox } from "../../src/server/open-sandbox.ts";
 import { policyActions, policySources } from "../../src/server/policies.ts";
@@ -170,6 +172,10 @@ export interface MemoryKernelOptions {
   readonly toolchain?: ChosenToolchain;
   /** What contains commands; looked up each time, as after a reload. */
   readonly backend?: () => SandboxSettings["backend"];
+  /** What system tools may use of the machine. */
+  readonly system?: SystemSettings;
+  /** The same as it is now, as after a reload. */
+  readonly settingsOfSystem?: () => SystemSettings | undefined;
   /** Another one than that of the built-in rules. */
   readonly redactor?: Redactor;
   /** What the kernel gets when it asks for the redactor. */
@@ -449,6 +455,10 @@ function fixedParts(clock: Clock, root: string, tools: readonly Tool[], options:
     },
     registry,
     sandbox: openSandbox({ operator: { settings: settingsWith(options.backend) } }, "ins_test").sandbox,
+    machine: {
+      settings: () => (options.settingsOfSystem ? options.settingsOfSystem() : options.system),
+      open: async () => new HostMachine(),
+    },
     redactor: options.brokenRedactor ?? (() => options.redactor ?? builtInRedactor()),
     guesses: new SecretGuesses(),
     locks: memoryLocks(),

@@ -1,0 +1,20 @@
+/** The machine outside of the sandbox, for system tools, by the configuration in force; loaded with the first use. */
+import { systemOf } from "../config/system.ts";
+import type { KernelParts } from "../kernel/index.ts";
+import type { SystemSettings } from "../model/system.ts";
+import type { OperatorDirectory } from "./operator-directory.ts";
+
+/** Opens nothing yet. */
+export function openMachine(live: { readonly operator: Pick<OperatorDirectory, "settings"> }): KernelParts["machine"] {
+  let opened: ReturnType<KernelParts["machine"]["open"]> | undefined;
+  return {
+    settings(): SystemSettings | undefined {
+      const { system } = live.operator.settings;
+      return system && systemOf(system);
+    },
+    open() {
+      opened ??= import("../sandbox/host-commands/host-machine.ts").then(({ HostMachine }) => new HostMachine());
+      return opened;
+    },
+  };
+}

@@ -1,0 +1,51 @@
+/** What came of a program of the machine as the data of a tool's result. */
+import type { JsonObject } from "../../base/json.ts";
+import { commandOf } from "../../model/command.ts";
+import type { ExecOutput } from "../../model/exec.ts";
+import { ToolFailure } from "../../model/failure.ts";
+import type { MachineCommand, MachineOutcome } from "../../model/machine.ts";
+import type { ToolOutput } from "../../model/tool.ts";
+
+/** Properties of the output schema that all of them share. */
+export const RUN_PROPERTIES = {
+  command: { type: "string", description: "The command that ran, outside of the sandbox." },
+  exit_code: { type: "integer", description: "Absent when a signal ended the command." },
+  signal: { type: "string" },
+  stdout: { type: "string" },
+  stderr: { type: "string" },
+  omitted_bytes: { type: "integer", description: "Bytes of the middle of both streams that are not shown." },
+  duration_ms: { type: "integer" },
+} as const satisfies JsonObject;
+/** Those of them that are always there. */
+export const RUN_REQUIRED = ["command", "stdout", "stderr", "duration_ms"] as const;
+
+/** The data of a run of `argv`; `more` stands before the output. */
+export function runResult(argv: MachineCommand["argv"], outcome: MachineOutcome, more: JsonObject): ToolOutput {
+  const { exitCode, signal, stdout, stderr, durationMs } = outcome;
+  const omitted = stdout.omittedBytes + stderr.omittedBytes;
+  return {
+    kind: "data",
+    data: {
+      command: commandOf(argv).line,
+      ...more,
+      ...(exitCode !== undefined && { exit_code: exitCode }),
+      ...(signal !== undefined && { signal }),
+      stdout: shown(stdout),
+      stderr: shown(stderr),
+      ...(omitted > 0 && { omitted_bytes: omitted }),
+      duration_ms: Math.round(durationMs),
+    },
+    ...(omitted > 0 && { truncated: true }),
+  };
+}
+
+function shown({ head, tail, omittedBytes }: ExecOutput): string {
+  return omittedBytes === 0 ? head + tail : `${head}\n[${omittedBytes} bytes are left out here]\n${tail}`;
+}
+
+/** A change of the machine that was broken off: what of it stands, nobody can say. @param repair what to do about it */
+export function requireEnded({ endedBy }: MachineOutcome, repair: string): void {
+  if (endedBy === undefined) return;
+  const why = endedBy === "timeout" ? "took too long and was ended" : "was ended before it was done";
+  throw new ToolFailure("OUTCOME_UNKNOWN", `the command ${why}; what it changed until then stands`, repair);
+}
