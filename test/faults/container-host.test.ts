@@ -1,9 +1,10 @@
 // Containers on machines as they come: without the runtime, with one that fails, for ordinary users with and without users of their own to give away.
 import { spawnSync } from "node:child_process";
-import { chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { overContainers } from "../support/over-containers.ts";
 import { newSandboxPlace, processesNaming, type SandboxPlace, sandboxUser, useBackend } from "../support/sandbox-place.ts";
 import { startChild } from "./children/run.ts";
 
@@ -26,29 +27,19 @@ test("without the runtime nothing runs, and it says what to install; nothing els
   without.close();
 });
 
-test("a runtime that fails is told with what it says, and nothing is left of the attempt", async () => {
-  const broken = join(place.base, "runc");
-  writeFileSync(broken, "#!/bin/sh\necho 'runc: no control group for you' >&2; exit 1\n", { mode: 0o755 });
-  const failing = newSandboxPlace({ programs: [broken] });
-  const failure = { code: "SANDBOX_UNAVAILABLE", message: expect.stringMatching(/no control group for you.*did not run/) };
-  await expect(failing.run("touch ran")).rejects.toMatchObject(failure);
-  expect(existsSync(join(failing.root, "ran"))).toBe(false);
-  failing.close();
-});
-
-test("nothing of containers is left on the machine when their kernel has closed", async () => {
-  const before = new Set(left());
-  const closing = newSandboxPlace();
-  expect((await closing.run("true")).end.exitCode).toBe(0);
-  closing.close();
-  expect(left().filter((name) => !before.has(name))).toEqual([]);
-});
-
-/** Names of what kernels make for containers. */
-function left(): readonly string[] {
-  return [process.env["TMPDIR"] ?? "/tmp", "/run"].flatMap((directory) =>
-    readdirSync(directory).filter((name) => name.startsWith("handrail-container-")),
-  );
+/** Has temporary files made in a directory of that mode. */
+async function withTemporary(mode: number, work: (directory: string) => Promise<void>): Promise<void> {
+  const before = process.env["TMPDIR"];
+  const directory = mkdtempSync(join(place.base, "temporary-"));
+  chmodSync(directory, mode);
+  process.env["TMPDIR"] = directory;
+  try {
+    await work(directory);
+  } finally {
+    if (before === undefined) delete process.env["TMPDIR"];
+    else process.env["TMPDIR"] = before;
+    rmSync(directory, { recursive: true });
+  }
 }
 
 test("a container whose kernel was killed while it was made never begins", async () => {
@@ -112,19 +103,36 @@ test("an ordinary user without any is told so, and nothing runs", async () => {
   chownSync(root, NOBODY, NOBODY);
   const said = asOrdinaryUser(root, "touch made", "");
   expect(said).toMatch(/^failed SANDBOX_UNAVAILABLE the sandbox could not be made: .*did not run$/m);
+  expect(said).toContain("usermod --add-subuids");
   expect(existsSync(join(root, "made"))).toBe(false);
 });
 
-test("where others cannot pass through to the directory for temporary files, containers are made elsewhere", async () => {
-  const before = process.env["TMPDIR"];
-  const closed = mkdtempSync(join(place.base, "closed-"));
-  process.env["TMPDIR"] = closed;
-  try {
-    expect((await place.run("true")).end.exitCode).toBe(0);
-    expect(readdirSync(closed)).toHaveLength(isRoot ? 0 : 1); // an ordinary user is no other
-  } finally {
-    if (before === undefined) delete process.env["TMPDIR"];
-    else process.env["TMPDIR"] = before;
-    rmSync(closed, { recursive: true });
-  }
+await overContainers(async () => {
+  test("a runtime that fails is told with what it says, and nothing is left of the attempt", async () => {
+    const broken = join(place.base, "runc");
+    writeFileSync(broken, "#!/bin/sh\necho 'runc: no control group for you' >&2; exit 1\n", { mode: 0o755 });
+    const failing = newSandboxPlace({ programs: [broken] });
+    const failure = { code: "SANDBOX_UNAVAILABLE", message: expect.stringMatching(/no control group for you.*did not run/) };
+    await expect(failing.run("touch ran")).rejects.toMatchObject(failure);
+    expect(existsSync(join(failing.root, "ran"))).toBe(false);
+    failing.close();
+  });
+
+  test("nothing of containers is left on the machine when their kernel has closed", async () => {
+    await withTemporary(0o755, async (directory) => {
+      const closing = newSandboxPlace();
+      expect((await closing.run("true")).end.exitCode).toBe(0);
+      const made = () => readdirSync(directory).filter((name) => name.startsWith("handrail-container-"));
+      expect(made()).toHaveLength(1);
+      closing.close();
+      expect(made()).toEqual([]);
+    });
+  });
+
+  test("where others cannot pass through to the directory for temporary files, containers are made elsewhere", async () => {
+    await withTemporary(0o700, async (directory) => {
+      expect((await place.run("true")).end.exitCode).toBe(0);
+      expect(readdirSync(directory)).toHaveLength(isRoot ? 0 : 1); // an ordinary user is no other
+    });
+  });
 });

@@ -64,7 +64,7 @@ test("files, descriptors and output have their bounds", async () => {
 });
 
 test("time: the command is asked to end, and may say so", async () => {
-  const { end, stdout } = await place.run(`trap 'echo asked; exit 3' TERM; while :; do sleep 0.05; done`, { limits: { timeoutMs: 400 } });
+  const { end, stdout } = await place.run(`trap 'echo asked; exit 3' TERM; while :; do sleep 0.05; done`, { limits: { timeoutMs: 1500 } });
   expect([end.endedBy, end.exitCode, stdout]).toEqual(["timeout", 3, "asked\n"]);
 });
 

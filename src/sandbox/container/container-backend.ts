@@ -97,6 +97,7 @@ class ContainerPlace {
       problem: (first) => mountProblem(plan, readFileSync(`/proc/${first}/mountinfo`, "utf8")),
       terminate,
       kill: killFirst,
+      ...(identity.runAs === undefined && { advice: GIVE_USERS }),
       dispose: () => rmSync(directory, { recursive: true, force: true }),
     };
   }
@@ -134,6 +135,10 @@ function isPassable(path: string): boolean {
   const found = statSync(path, { throwIfNoEntry: false });
   return found !== undefined && (found.mode & 0o001) !== 0 && (path === "/" || isPassable(dirname(path)));
 }
+
+const GIVE_USERS =
+  "ask the operator for users that the kernel's own may give away, for instance with `usermod --add-subuids 100000-165535 --add-subgids 100000-165535 NAME`, " +
+  "or to look at `handrail doctor`";
 
 const EXIT = new RegExp(`^${EXIT_LINE}(\\d+)$`, "m");
 

@@ -79,6 +79,8 @@ export interface Launch {
   readonly kill: (processes: RunProcesses) => void;
   /** Ends what is left when the started program has ended; tells whether it could. */
   readonly ended?: (outerId: number) => Promise<boolean>;
+  /** What to do when it cannot be started; to look at the doctor when absent. */
+  readonly advice?: string;
   /** Removes what was made for the run, once it has ended. */
   readonly dispose?: () => void;
 }

@@ -292,7 +292,7 @@ class SupervisedRun {
     return new ToolFailure(
       "SANDBOX_UNAVAILABLE",
       `the sandbox could not be made${said === "" ? "" : `: ${said}`}; the command did not run`,
-      "ask the operator to look at `handrail doctor`",
+      this.#launch.advice ?? "ask the operator to look at `handrail doctor`",
       undefined,
       this.#problem,
     );

@@ -52,7 +52,7 @@ try {
     process.stdout.write(`before ${before}\nafter ${held()}\n`);
   }
 } catch (error) {
-  const { code, message } = error as { code?: string; message: string };
-  process.stdout.write(`failed ${code} ${message}\n`);
+  const { code, message, suggestion = "" } = error as { code?: string; message: string; suggestion?: string };
+  process.stdout.write(`failed ${code} ${message}\n${suggestion}\n`);
 }
 sandbox.close();
