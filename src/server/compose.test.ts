@@ -22,6 +22,7 @@ const options = () => ({
 test("an open kernel holds an instance, a closed one none", async () => {
   const kernel = await openKernel(options());
   expect(readdirSync(join(stateDirectory, "instances"))).toEqual([`${kernel.instanceId}.lock`]);
+  await Promise.all([kernel.close(), kernel.close()]);
   await kernel.close();
   expect(readdirSync(join(stateDirectory, "instances"))).toEqual([]);
 });

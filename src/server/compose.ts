@@ -58,6 +58,7 @@ export interface OpenKernel {
   readonly health: () => LedgerHealth;
   /** Loads and validates the policies of a preset now rather than with the first call. */
   readonly loadPolicy: (preset: string) => Promise<void>;
+  /** Asked again, it waits for the same end. */
   readonly close: () => Promise<void>;
 }
 
@@ -69,6 +70,7 @@ export async function openKernel(options: KernelOptions): Promise<OpenKernel> {
   const started = announce(ledger, instances, parts.registry, instance.id, settings, onInternalError)
     .then(spending.settleOrphans)
     .catch(onInternalError);
+  let closed: Promise<void> | undefined;
   return {
     door,
     ...administrationsOf(opened, door),
@@ -84,7 +86,7 @@ export async function openKernel(options: KernelOptions): Promise<OpenKernel> {
     },
     health: () => ledger.health(),
     loadPolicy: async (preset) => void (await Promise.all([configuration.policy.engine(preset), redactor()])),
-    close: () => closeKernel(opened, door, started),
+    close: () => (closed ??= closeKernel(opened, door, started)),
   };
 }
 
