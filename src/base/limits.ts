@@ -14,6 +14,7 @@ export * from "./limits/egress.ts";
 export * from "./limits/execution.ts";
 export * from "./limits/files.ts";
 export * from "./limits/gates.ts";
+export * from "./limits/git.ts";
 export * from "./limits/ledger.ts";
 export * from "./limits/policy.ts";
 export * from "./limits/prompts.ts";

@@ -7,6 +7,7 @@ import type { Access } from "../model/access.ts";
 import type { ToolCall } from "../model/call.ts";
 import { allow, type Denial, deny, type Verdict, type Violation } from "../model/decision.ts";
 import { NO_GATES, type OperatorGates } from "../model/gates.ts";
+import { type GitRepository, NO_REPOSITORY, type RepositoryView } from "../model/git.ts";
 import { isSystemTool } from "../model/system.ts";
 import type { Tool } from "../model/tool.ts";
 import { type ToolchainView, UNKNOWN_TOOLCHAIN } from "../model/toolchain.ts";
@@ -30,7 +31,9 @@ export interface Analysis {
 export function analyse(
   registry: ToolRegistry,
   call: ToolCall,
-  trail: Pick<Trail, "tool" | "args" | "demands" | "toolchain" | "seenToolchain"> & { readonly caller?: Pick<Judged, "place"> },
+  trail: Pick<Trail, "tool" | "args" | "demands" | "toolchain" | "seenToolchain" | "repository"> & {
+    readonly caller?: Pick<Judged, "place">;
+  },
   gates: OperatorGates = NO_GATES,
 ): Verdict<Analysis> {
   const tool = registry.get(call.tool);
@@ -40,8 +43,10 @@ export function analyse(
   if (!parsed.success) return invalidInput(tool.name, parsed.error);
   trail.args = parsed.data;
   trail.toolchain = viewOf(trail);
-  const accesses = tool.analyse(parsed.data, trail.toolchain);
+  trail.repository = repositoryOf(trail.caller?.place.repository);
+  const accesses = tool.analyse(parsed.data, trail.toolchain, trail.repository);
   const { effect } = tool.capability;
+  if (accesses.some(({ action }) => action !== undefined && !Object.hasOwn(tool.actions ?? {}, action))) return deny(undeclared(tool.name));
   // Intent, re-check and replay protection go by the capability, and clients are told of it: it must not promise too much.
   if (effect === "read" && accesses.some((access) => access.effect !== "read")) return deny(contradicted(tool.name));
   trail.demands = demandsOf(tool, parsed.data, accesses);
@@ -56,6 +61,21 @@ function viewOf(trail: Pick<Trail, "seenToolchain"> & { readonly caller?: Pick<J
     trail.seenToolchain ??= look();
     return trail.seenToolchain;
   };
+}
+
+/** The same for the repositories of a workspace, by the directory in which they are looked for. */
+function repositoryOf(look: RepositoryView | undefined): RepositoryView {
+  const seen = new Map<string, GitRepository>();
+  return (directory) => {
+    const known = seen.get(directory) ?? look?.(directory) ?? NO_REPOSITORY;
+    seen.set(directory, known);
+    return known;
+  };
+}
+
+function undeclared(tool: string): Denial {
+  const message = `the analysis of \`${tool}\` names an action that it does not declare; tell the tool's author`;
+  return { layer: "scope", reason: "permission_denied", ruleId: `ANALYSE:${tool}`, message };
 }
 
 function contradicted(tool: string): Denial {

@@ -23,8 +23,8 @@ import type { Judged, ResolvedAccess } from "./trail.ts";
 /** As much of a resource's name as a fix repeats: a long one is known to whoever sent it. */
 const FIX_RESOURCE_CHARACTERS_MAX = 256;
 
-/** What decisions look at of a tool. */
-export type ToolFacts = Pick<Tool, "name" | "capability">;
+/** What decisions look at of a tool, and which of its actions it is about; its name when absent. */
+export type ToolFacts = Pick<Tool, "name" | "capability"> & { readonly action?: string };
 
 /** What policy allowed: the permits that matched, and what must happen first. */
 export interface Decided {
@@ -53,11 +53,17 @@ export function requestsOf(
   demands: Demands,
 ): readonly [PolicyRequest, ...PolicyRequest[]] {
   const [only, ...more] = accesses.map((access) => {
-    const request = policyRequest(caller, tool, access.effect, policyResource(access), nowMs, demands, access.carriesSecret);
+    const facts = actingAs(tool, access.action);
+    const request = policyRequest(caller, facts, access.effect, policyResource(access), nowMs, demands, access.carriesSecret);
     return restricted(caller, access, request);
   });
   if (only !== undefined) return [only, ...more];
   return [policyRequest(caller, tool, tool.capability.effect, { kind: "tool", name: tool.name }, nowMs, demands)];
+}
+
+/** `tool` as the one of its actions that an access is part of. */
+export function actingAs(tool: ToolFacts, action: string | undefined): ToolFacts {
+  return action === undefined ? tool : { name: tool.name, capability: tool.capability, action };
 }
 
 /** A workspace may want to be asked about its files: policy does not see that in their zone, and may waive it. */
@@ -116,16 +122,19 @@ export function judgeArtifactBy(policy: PolicyEngine, caller: Judged, tool: Tool
   };
 }
 
-function judgeFile(
+/** Judges a file that a call came by while it ran; `action` as the access would have named it. */
+export function judgeFile(
   policy: PolicyEngine,
   caller: Judged,
   tool: Tool,
   place: WorkspacePath,
   effect: "read" | "write",
   nowMs: number,
+  action?: string,
 ): Denial | undefined {
   const zone = caller.place.workspace.zones.classify(place);
-  const access: ResolvedAccess = { resource: { kind: "file", path: place.path }, effect, target: { place, zone } };
+  const resource = { kind: "file", path: place.path } as const;
+  const access: ResolvedAccess = { resource, effect, target: { place, zone }, ...(action !== undefined && { action }) };
   const decided = evaluateAccesses(policy, caller, tool, [access], nowMs, NO_DEMANDS);
   if (!decided.ok) return decided.denial;
   const [due] = decided.value.obligations;
@@ -166,7 +175,7 @@ export function policyRequest(
       role: session.role,
       mode: session.mode,
     },
-    action: tool.name,
+    action: tool.action ?? tool.name,
     tool: tool.name,
     effect,
     resource,

@@ -318,9 +318,9 @@ function markFact({ caller }: Trail): JsonObject {
 
 /** An access as evidence and prompts have it; what the caller wrote stands in it. */
 export function accessFact(access: Trail["accesses"][number]): JsonObject {
-  const { resource, effect } = access;
+  const { resource, effect, action, carriesSecret } = access;
   const fact: JsonObject = resource.kind === "file" ? fileFact(access) : { ...resource, effect };
-  return access.carriesSecret === true ? { ...fact, secret: true } : fact;
+  return { ...fact, ...(action !== undefined && { action }), ...(carriesSecret === true && { secret: true }) };
 }
 
 /** The zone, and whether a secret goes with it, is what lets a later policy be asked about the same access. The root is named where it is the project. */

@@ -4,7 +4,7 @@ import type { EffectClass } from "../model/effect.ts";
 import type { Session } from "../model/session.ts";
 import type { PolicyContext, PolicyRequest, PolicyResource } from "../policy/request.ts";
 import { type Demands, NO_DEMANDS, standingDemands } from "./capability-obligations.ts";
-import { policyRequest, type ToolFacts } from "./decide.ts";
+import { actingAs, policyRequest, type ToolFacts } from "./decide.ts";
 
 /** One access of an imagined call, as policy sees it. */
 export interface ImaginedAccess {
@@ -12,6 +12,7 @@ export interface ImaginedAccess {
   readonly effect: EffectClass;
   /** Whether a secret would be written or sent by it. */
   readonly carriesSecret?: boolean;
+  readonly action?: string;
 }
 
 /**
@@ -27,9 +28,9 @@ export function imagineRequests(
 ): readonly [PolicyRequest, ...PolicyRequest[]] {
   const mark = { trustLevel: context.trust ?? INITIAL_MARK.trustLevel, dataClass: context.dataClass ?? INITIAL_MARK.dataClass };
   const demands = [...standingDemands(tool), ...known];
-  const ask = ({ resource, effect, carriesSecret }: ImaginedAccess): PolicyRequest => {
-    const caller = { session, mark, armed: context.armed ?? false };
-    const request = policyRequest(caller, tool, effect, resource, context.time * 1000, demands, carriesSecret);
+  const caller = { session, mark, armed: context.armed ?? false };
+  const ask = ({ resource, effect, action, carriesSecret }: ImaginedAccess): PolicyRequest => {
+    const request = policyRequest(caller, actingAs(tool, action), effect, resource, context.time * 1000, demands, carriesSecret);
     return { ...request, context: { ...request.context, ...context } };
   };
   const [first, ...more] = accesses.map(ask);

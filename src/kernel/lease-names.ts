@@ -50,7 +50,8 @@ export function checkNamed(lease: Lease, resource: Exclude<Resource, { kind: "fi
  */
 export function checkReach(lease: Lease, tool: Pick<Tool, "capability">, accesses: readonly Access[]): Denial | undefined {
   const { commands, hosts } = lease.scope;
-  if (commands.length > 0 && !namesAll("exec", tool, accesses, ["command"])) return unnamed(lease, "commands");
+  // What git does is judged by its operation, also where it changes files.
+  if (commands.length > 0 && !namesAll("exec", tool, accesses, ["command", "git_ref"])) return unnamed(lease, "commands");
   if (hosts.length > 0 && !namesAll("network", tool, accesses, ["host", "model"], "git_ref")) return unnamed(lease, "hosts");
   return undefined;
 }

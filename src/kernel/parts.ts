@@ -14,6 +14,7 @@ import type { ViolationStore } from "../flow/violation-store.ts";
 import type { EventSink } from "../model/event.ts";
 import type { ExecEnforcement } from "../model/exec.ts";
 import type { OperatorGates, ToolPolicy } from "../model/gates.ts";
+import type { RepositoryView } from "../model/git.ts";
 import type { Session } from "../model/session.ts";
 import type { SpendingLimits } from "../model/spending-limits.ts";
 import type { SystemSettings } from "../model/system.ts";
@@ -57,6 +58,8 @@ export interface OpenWorkspace {
   readonly rules?: string;
   /** What the workspace is built with, as it is now. */
   readonly toolchain?: () => Toolchain;
+  /** The repository in which a directory of it lies, as it is now. */
+  readonly repository?: RepositoryView;
   /** Device number of the service root. */
   readonly volumeId: string;
 }

@@ -10,6 +10,7 @@ import type { Denial, Verdict } from "../model/decision.ts";
 import type { ExecAccess } from "../model/exec.ts";
 import { FailureWithoutEffect, Refusal, storeFailure, ToolFailure } from "../model/failure.ts";
 import type { FileAccess } from "../model/files.ts";
+import { type GitAccess, NO_REPOSITORY } from "../model/git.ts";
 import type { MachineAccess } from "../model/machine.ts";
 import type { ProgressListener } from "../model/progress.ts";
 import type { SearchAccess } from "../model/search.ts";
@@ -22,7 +23,9 @@ import { preImagesNow } from "./bind-ask.ts";
 import { brokenOff } from "./broken-off.ts";
 import { type ArtifactJudge, createContentAccess } from "./content-access.ts";
 import type { Evidence } from "./evidence.ts";
+import type { ExecParts } from "./exec-access.ts";
 import { followDeclared } from "./follow.ts";
+import { gitJudge } from "./git-scope.ts";
 import type { PolicyJudge, TreeJudge } from "./judges.ts";
 import type { KernelParts } from "./parts.ts";
 import { ProgressFeed } from "./progress.ts";
@@ -147,6 +150,7 @@ function contextOf(
   let content: ContentAccess | undefined;
   let exec: ExecAccess | undefined;
   let machine: MachineAccess | undefined;
+  let git: GitAccess | undefined;
   return {
     requestId: trail.requestId,
     sessionId: session.id,
@@ -184,7 +188,12 @@ function contextOf(
       machine ??= machineOf(parts, trail, rules, progress, signal);
       return machine;
     },
+    get git() {
+      git ??= gitOf(parts, evidence, trail, rules, progress, signal);
+      return git;
+    },
     toolchain: trail.toolchain ?? (() => UNKNOWN_TOOLCHAIN),
+    repository: trail.repository ?? (() => NO_REPOSITORY),
     hidden: (bytes) => redaction.hidden(bytes),
     audit: { log: (category, event, fields) => evidence.note(trail, category, event, fields) },
     progress,
@@ -194,24 +203,40 @@ function contextOf(
 }
 
 /** Commands; the code that runs them is loaded with the first. */
-function execOf(
+function execOf(...given: Parameters<typeof execPartsOf>): ExecAccess {
+  return {
+    async run(request) {
+      const { createExec } = await import("./exec-access.ts");
+      return createExec(execPartsOf(...given)).run(request);
+    },
+  };
+}
+
+function execPartsOf(
   parts: KernelParts,
   evidence: Evidence,
   trail: Trail,
   rules: CallRules,
   report: ProgressListener,
   signal: AbortSignal,
-): ExecAccess {
+): ExecParts {
   const { limits, open } = parts.sandbox;
   const { policy } = rules;
-  const mayStillRun = () => requireAllowed(parts, trail, rules, signal);
+  const recheck = () => requireAllowed(parts, trail, rules, signal);
   const recordAttempt = (attempt: EgressAttempt) => evidence.networkAttempt(trail, attempt);
+  return { sandbox: open, limits: limits(), policy, trail, recheck, report, signal, recordAttempt };
+}
+
+/** Git; the code that runs it is loaded with the first. */
+function gitOf(...given: Parameters<typeof execPartsOf>): GitAccess {
+  const [, , trail, { policy }] = given;
+  const action = trail.accesses.find(({ resource }) => resource.kind === "git_ref")?.action;
+  const judge = gitJudge(trail, policy, action, trail.receivedAtMs);
   return {
+    judge,
     async run(request) {
-      const { createExec } = await import("./exec-access.ts");
-      return createExec({ sandbox: open, limits: limits(), policy, trail, recheck: mayStillRun, report, signal, recordAttempt }).run(
-        request,
-      );
+      const { runGit } = await import("./git-access.ts");
+      return runGit(execPartsOf(...given), judge, request);
     },
   };
 }

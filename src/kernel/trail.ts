@@ -9,6 +9,7 @@ import type { Access, WorkspacePath } from "../model/access.ts";
 import type { ToolCall } from "../model/call.ts";
 import type { Denial } from "../model/decision.ts";
 import type { OperatorGates } from "../model/gates.ts";
+import type { RepositoryView } from "../model/git.ts";
 import type { Mark } from "../model/label.ts";
 import type { Lease } from "../model/lease.ts";
 import type { Session } from "../model/session.ts";
@@ -46,7 +47,7 @@ export interface Caller {
 export interface Judged {
   readonly session: Session;
   readonly lease: Lease;
-  readonly place: Pick<OpenWorkspace, "workspace" | "disabledTools" | "toolPolicy" | "toolchain">;
+  readonly place: Pick<OpenWorkspace, "workspace" | "disabledTools" | "toolPolicy" | "toolchain" | "repository">;
   readonly mark: Mark;
   readonly armed: boolean;
   readonly gates: OperatorGates;
@@ -82,6 +83,8 @@ export interface Trail {
   toolchain?: ToolchainView;
   /** What that was, once somebody looked. */
   seenToolchain?: Toolchain;
+  /** The same of its repositories. */
+  repository?: RepositoryView;
   accesses: readonly ResolvedAccess[];
   policyHash?: string;
   rules: readonly string[];

@@ -35,6 +35,7 @@ export type ToolFailureCode =
   | "NOT_SUPPORTED"
   | "TIMEOUT"
   | "CANCELLED"
+  | "GIT_FAILED"
   | "OUTPUT_LIMIT"
   | "SANDBOX_UNAVAILABLE"
   | "DEDUPE_CONFLICT"

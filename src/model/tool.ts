@@ -7,8 +7,10 @@ import type { JsonObject } from "../base/json.ts";
 import type { Access } from "./access.ts";
 import type { ToolCapability } from "./capability.ts";
 import type { ContentAccess } from "./content.ts";
+import type { EffectClass } from "./effect.ts";
 import type { ExecAccess } from "./exec.ts";
 import type { FileAccess } from "./files.ts";
+import type { GitAccess, RepositoryView } from "./git.ts";
 import type { Label } from "./label.ts";
 import type { LeaseBudget } from "./lease.ts";
 import type { MachineAccess } from "./machine.ts";
@@ -46,10 +48,13 @@ export interface ToolContext {
   readonly search: SearchAccess;
   readonly content: ContentAccess;
   readonly exec: ExecAccess;
+  readonly git: GitAccess;
   /** The machine itself; for tools of the effect class `system` alone. */
   readonly machine: MachineAccess;
   /** The same as analysis saw. */
   readonly toolchain: ToolchainView;
+  /** The same as analysis saw. */
+  readonly repository: RepositoryView;
   /** The secrets in `bytes`, sorted: for a tool that shows or matches parts of something. Results are redacted in any case. */
   readonly hidden: (bytes: Uint8Array) => readonly HiddenRange[];
   readonly audit: ToolAudit;
@@ -133,10 +138,15 @@ export interface Tool<Arguments = unknown> {
   /** JSON Schema (2020-12) of `data` on success. */
   readonly outputSchema?: JsonObject;
   readonly capability: ToolCapability;
+  /** Its actions by their names, such as `git:push`, where policy is asked about each by itself; every access names one of them. */
+  readonly actions?: Readonly<Record<string, EffectClass>>;
   /** Loads what `analyse` needs, for a tool that would make every start slower. Done before each analysis; cheap from the second time on. */
   readonly prepare?: () => Promise<void>;
-  /** Pure: every resource the call will touch, and how. `toolchain` is what the workspace is built with; a tool that does not ask costs nothing. */
-  analyse(args: Arguments, toolchain?: ToolchainView): readonly Access[];
+  /**
+   * Pure: every resource the call will touch, and how. `toolchain` is what the workspace is built with, `repository` what it is kept in; a tool that
+   * does not ask costs nothing.
+   */
+  analyse(args: Arguments, toolchain?: ToolchainView, repository?: RepositoryView): readonly Access[];
   /** Pure: the most that the call can spend, as far as that is known. A tool that spends tokens or cost says so here, or they are not reserved. */
   spends?(args: Arguments): LeaseBudget;
   /**

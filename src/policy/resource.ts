@@ -37,7 +37,16 @@ const others = [
   z.strictObject({ kind: z.literal("tool"), name: text }),
   z.strictObject({ kind: z.literal("host"), host: text, port: z.int().min(0).max(65_535) }),
   command,
-  z.strictObject({ kind: z.literal("git_ref"), remote: text.exactOptional(), ref: text, operation: text.exactOptional() }),
+  z.strictObject({
+    kind: z.literal("git_ref"),
+    remote: text.exactOptional(),
+    ref: text,
+    operation: text.exactOptional(),
+    force: z.literal(true).exactOptional(),
+    protected: z.literal(true).exactOptional(),
+    dryRun: z.literal(true).exactOptional(),
+    commit: text.exactOptional(),
+  }),
   z.strictObject({ kind: z.literal("model"), provider: text, model: text }),
   z.strictObject({ kind: z.literal("package"), manager: text, name: text, version: z.string().max(MAX_PATH_LEN).default("") }),
   z.strictObject({ kind: z.literal("artifact"), id: text }),
@@ -60,6 +69,7 @@ const recordedResource = z.discriminatedUnion("kind", [
 export interface RecordedAccess {
   readonly resource: z.infer<typeof recordedResource>;
   readonly effect: (typeof EFFECT_CLASSES)[number];
+  readonly action?: string;
   /** Whether it would have written or sent a secret. */
   readonly carriesSecret: boolean;
 }
@@ -67,9 +77,10 @@ export interface RecordedAccess {
 /** The access that a recorded fact names; `undefined` when it does not say enough. */
 export function parseRecordedAccess(fact: unknown): RecordedAccess | undefined {
   if (typeof fact !== "object" || fact === null || !("effect" in fact)) return undefined;
-  const { effect, secret, ...rest }: { effect: unknown; secret?: unknown } = fact;
+  const { effect, secret, action, ...rest }: { effect: unknown; secret?: unknown; action?: unknown } = fact;
   const parsed = recordedResource.safeParse(rest);
   const known = EFFECT_CLASSES.find((one) => one === effect);
   if (!parsed.success || known === undefined || (secret !== undefined && secret !== true)) return undefined;
-  return { resource: parsed.data, effect: known, carriesSecret: secret === true };
+  if (action !== undefined && typeof action !== "string") return undefined;
+  return { resource: parsed.data, effect: known, carriesSecret: secret === true, ...(action !== undefined && { action }) };
 }

@@ -6,6 +6,7 @@
  * INVARIANT: `describe` yields exactly the attributes that the tables name, each of its declared type, or nothing.
  */
 import { unreachable } from "../base/errors.ts";
+import type { GitRefResource } from "../model/access.ts";
 import { type CommandResource, optionNames, programName, subcommandOf } from "../model/command.ts";
 import type { PolicyPrincipal, PolicyRequest, PolicyResource, PolicyValue, ResourceKind } from "./request.ts";
 
@@ -54,7 +55,18 @@ export const RESOURCE_TYPES: Readonly<Record<ResourceKind, { readonly entity: st
       characters: "StringSet",
     },
   },
-  git_ref: { entity: "GitRef", attributes: { "remote?": "String", ref: "String" } },
+  git_ref: {
+    entity: "GitRef",
+    attributes: {
+      "remote?": "String",
+      ref: "String",
+      operation: "String",
+      force: "Boolean",
+      protected: "Boolean",
+      dryRun: "Boolean",
+      "commit?": "String",
+    },
+  },
   model: { entity: "Model", attributes: { provider: "String", model: "String" } },
   package: { entity: "Package", attributes: { manager: "String", name: "String", version: "String" } },
   artifact: { entity: "Artifact", attributes: { id: "String" } },
@@ -135,7 +147,7 @@ function resourceValues(resource: PolicyResource): AttributeValues {
     case "command":
       return commandValues(resource);
     case "git_ref":
-      return { remote: resource.remote, ref: resource.ref };
+      return gitRefValues(resource);
     case "model":
       return { provider: resource.provider, model: resource.model };
     case "package":
@@ -145,6 +157,19 @@ function resourceValues(resource: PolicyResource): AttributeValues {
     default:
       return unreachable(resource);
   }
+}
+
+function gitRefValues(resource: GitRefResource): AttributeValues {
+  const { remote, ref, operation = "", commit } = resource;
+  return {
+    remote,
+    ref,
+    operation,
+    commit,
+    force: resource.force === true,
+    protected: resource.protected === true,
+    dryRun: resource.dryRun === true,
+  };
 }
 
 function commandValues(command: CommandResource): AttributeValues {

@@ -19,7 +19,7 @@ import type { EgressNetwork } from "./net/admission.ts";
 import type { EgressTotals } from "./net/attempt.ts";
 import { Egress, type EgressGrant } from "./net/egress.ts";
 import { noBackend } from "./none/none-backend.ts";
-import { NEW_NAMESPACES, planSandbox, type SandboxLimits, type SandboxMount } from "./plan/plan.ts";
+import { NEW_NAMESPACES, planSandbox, type SandboxFile, type SandboxLimits, type SandboxMount } from "./plan/plan.ts";
 import { PROCESSORS, type Processor } from "./plan/syscall-numbers.ts";
 import { type LostLink, lostLinks, type ScopeJudge, unexpected, workspaceMounts } from "./plan/workspace-mounts.ts";
 import { SOCAT } from "./run/beginning.ts";
@@ -71,6 +71,8 @@ export interface SandboxRun {
   readonly limits: SandboxLimits;
   /** What it may reach; nothing when absent. */
   readonly egress?: EgressGrant;
+  /** What it sees in place of files of the workspace; refused where that cannot be done. */
+  readonly files?: readonly SandboxFile[];
 }
 
 /** What came of a run that began. */
@@ -173,6 +175,7 @@ export class Sandbox {
 
   async #runAs(identity: Identity, processor: Processor, wanted: SandboxRun, output: RunOutput, signal: AbortSignal): Promise<SandboxEnd> {
     const { root, judge, limits, environment, egress, ...rest } = wanted;
+    if (wanted.files !== undefined && this.#backend.name !== "bwrap") throw noOwnFiles(this.#backend.name);
     const tree = workspaceTree(root);
     const { mounts, standing } = workspaceMounts(identity.source, tree, judge);
     this.#system ??= systemView(this.#options.toolchains);
@@ -275,6 +278,15 @@ function isEnding(): ToolFailure {
     "SANDBOX_UNAVAILABLE",
     "the kernel is being closed; the command did not run",
     "try again once it has started again",
+  );
+}
+
+/** Without them the run would go by what lies in the workspace. */
+function noOwnFiles(backend: string): ToolFailure {
+  return new ToolFailure(
+    "SANDBOX_UNAVAILABLE",
+    `this runs in bubblewrap alone, and \`sandbox.backend\` is \`${backend}\`; nothing ran`,
+    "ask the operator for the backend `bwrap`",
   );
 }
 

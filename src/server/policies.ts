@@ -39,7 +39,9 @@ export function policySources(preset: string, operator: OperatorDirectory): read
 /** Kinds of resource that tools touch besides files: fewer kinds make validation faster. */
 const FILES: readonly ResourceKind[] = ["file", "tool"];
 const ARTIFACTS: readonly ResourceKind[] = ["artifact", "tool"];
+const REMOTES: readonly ResourceKind[] = ["file", "git_ref", "host", "tool"];
 const RESOURCES: Readonly<Record<string, readonly ResourceKind[]>> = {
+  git: REMOTES,
   put_content: ARTIFACTS,
   artifact_publish: ARTIFACTS,
   artifact_fetch: ARTIFACTS,
@@ -52,15 +54,18 @@ const BY_EFFECT: Readonly<Partial<Record<EffectClass, readonly ResourceKind[]>>>
   system: [...FILES, "command", "package", "host"],
 };
 
-/** The actions that policy can be asked about: one per registered tool, foreign unless it is one of `own`, or the kernel's own without that. */
+/** The actions that policy can be asked about: each of every registered tool, foreign unless it is one of `own`, or the kernel's own without that. */
 export function policyActions(tools: readonly Tool[], own?: readonly Tool[]): readonly ActionDeclaration[] {
   const isOwn = (tool: Tool) => (own === undefined ? isOwnTool(declaredTool(tool)) : own.includes(declaredTool(tool)));
-  return tools.map((tool) => ({
-    name: tool.name,
-    effect: tool.capability.effect,
-    resources: RESOURCES[tool.name] ?? BY_EFFECT[tool.capability.effect] ?? FILES,
-    ...(!isOwn(tool) && { foreign: true }),
-  }));
+  return tools.flatMap((tool) => {
+    const foreign = !isOwn(tool);
+    return Object.entries({ [tool.name]: tool.capability.effect, ...tool.actions }).map(([name, effect]) => ({
+      name,
+      effect,
+      resources: RESOURCES[name] ?? RESOURCES[tool.name] ?? BY_EFFECT[effect] ?? FILES,
+      ...(foreign && { foreign }),
+    }));
+  });
 }
 
 /** Builds the engine of a preset. */

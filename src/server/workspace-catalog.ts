@@ -17,12 +17,14 @@ import type { FileRules, Settings, WorkspaceSettings } from "../config/config.ts
 import { chosenToolchain } from "../config/toolchain.ts";
 import { type TrustState, trustStateOf } from "../config/trust.ts";
 import type { OpenWorkspace, WorkspaceCatalog } from "../kernel/index.ts";
+import { DEFAULT_GIT_RULES } from "../model/git.ts";
 import type { Session } from "../model/session.ts";
 import type { ChosenToolchain } from "../model/toolchain.ts";
 import type { Workspace } from "../model/workspace.ts";
 import { BUILT_IN_ZONE_RULES, compileZones, type ZoneRules } from "../model/zone.ts";
 import { isInPlaceThisTurn, openWorkspaceRoots, type WorkspaceRoots } from "../sandbox/files/files.ts";
 import { projectFiles } from "../sandbox/files/project-files.ts";
+import { lookAtRepository } from "../sandbox/git/repository.ts";
 import { grantOf } from "./grants.ts";
 import type { OperatorDirectory } from "./operator-directory.ts";
 import { isWithin, realPath } from "./real-path.ts";
@@ -145,6 +147,7 @@ async function openWorkspace(rulesOf: WorkspaceRules, hidden: readonly string[],
       canonicalJson({ ...rules, disabledTools, toolchain: { ...chosen }, ...(toolPolicy && { toolPolicy: toolPolicy.digest }) }),
     ),
     toolchain: () => ({ files: projectFiles(workspace, roots), chosen }),
+    repository: (directory) => lookAtRepository(workspace, roots, directory, DEFAULT_GIT_RULES),
     volumeId: String(statSync(session.serviceRoot).dev),
   };
 }

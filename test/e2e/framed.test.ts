@@ -143,11 +143,20 @@ describe("the other variants", () => {
     });
   });
 
-  test.each([
-    ["git_op", { case: "gitOp", value: { operation: "STATUS" } }],
-    ["inference", { case: "inference", value: { provider: "p", model: "m", promptHash: hash, maxTokens: 1n } }],
-  ] satisfies [string, Variant][])("%s is answered: there is no such tool here", async (_, tool) => {
+  test.each([["inference", { case: "inference", value: { provider: "p", model: "m", promptHash: hash, maxTokens: 1n } }]] satisfies [
+    string,
+    Variant,
+  ][])("%s is answered: there is no such tool here", async (_, tool) => {
     expect(await failureOf(tool)).toEqual(["TOOL_SPEC_MISSING", "gates", "TOOL:unknown"]);
+  });
+
+  test("git_op is the tool `git`", async () => {
+    expect(await failureOf({ case: "gitOp", value: { operation: "STATUS" } })).toEqual(["NOT_SUPPORTED"]);
+    expect(await failureOf({ case: "gitOp", value: { operation: "PUSH" } })).toEqual([
+      "PERMISSION_DENIED",
+      "policy",
+      "base.push-release-manager-only",
+    ]);
   });
 
   test("shell_exec is the tool `shell`", async () => {

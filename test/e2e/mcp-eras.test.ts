@@ -147,8 +147,8 @@ const SUCCEEDING: Readonly<Record<string, object>> = {
   read_file: { path: "a.txt" },
   write_file: { path: "c.txt", content: "c" },
 };
-/** Tools that no call runs here: the preset stages or asks about them, or the workspace says nothing of tests. */
-const NOT_RUN = ["install_dependencies", "run_lint", "run_test", "shell"];
+/** Tools that no call runs here: the preset stages or asks about them, or the workspace says nothing of tests and has no repository. */
+const NOT_RUN = ["git", "install_dependencies", "run_lint", "run_test", "shell"];
 
 /** A call that is refused by policy, one that fails, and one whose arguments do not fit. */
 const FAILING = [
@@ -156,6 +156,7 @@ const FAILING = [
   ["read_file", { path: "none" }],
   ["shell", { command: "ls" }],
   ["run_test", {}],
+  ["git", { operation: "STATUS" }],
   ["install_dependencies", { manager: "npm" }],
   ["write_file", { path: "../x", content: "" }],
   ["edit_file", { path: "a.txt", edits: [{ operation: "replace", spec: "absent", content: "" }] }],

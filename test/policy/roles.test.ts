@@ -197,10 +197,10 @@ put_content artifact_publish
 merge_branch
   on itself own
   | ask dev.merge-branch | = | = | - base.product-owner-changes-nothing | - DEFAULT_DENY
-git_add git_commit git_checkout git:add git:commit git:checkout
+git_add git_commit git_checkout git:add git:commit git:checkout git:branch git:merge git:reset git:stash git:tag
   on itself git
   | ok dev.git-local | = | = | - base.product-owner-changes-nothing | - DEFAULT_DENY
-git:branch git:merge git:rebase git:reset git:stash git:tag git:remote
+git:rebase git:remote
   on itself git
   | ask dev.git-rewrite | = | = | - base.product-owner-changes-nothing | - DEFAULT_DENY
 shell

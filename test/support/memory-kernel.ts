@@ -44,6 +44,7 @@ import type { Bell } from "../../src/model/bell.ts";
 import type { CallResponse } from "../../src/model/call.ts";
 import type { Durability, EventSink, LedgerEvent } from "../../src/model/event.ts";
 import { NO_GATES, type ToolPolicy } from "../../src/model/gates.ts";
+import { DEFAULT_GIT_RULES, type GitRules } from "../../src/model/git.ts";
 import { type Lease, type LeaseBudget, type LeaseScope, UNRESTRICTED_SCOPE } from "../../src/model/lease.ts";
 import type { Session } from "../../src/model/session.ts";
 import { NO_LIMITS } from "../../src/model/spending-limits.ts";
@@ -55,6 +56,7 @@ import { createPolicyEngine, type PolicyEngine } from "../../src/policy/policy.t
 import { createRedactor, type Redactor } from "../../src/redact/redact.ts";
 import { openWorkspaceRoots } from "../../src/sandbox/files/files.ts";
 import { projectFiles } from "../../src/sandbox/files/project-files.ts";
+import { lookAtRepository } from "../../src/sandbox/git/repository.ts";
 import { HostMachine } from "../../src/sandbox/host-commands/host-machine.ts";
 import type { LockStore } from "../../src/sandbox/lock-store.ts";
 import { openSandbox } from "../../src/server/open-sandbox.ts";
@@ -176,6 +178,8 @@ export interface MemoryKernelOptions {
   readonly system?: SystemSettings;
   /** The same as it is now, as after a reload. */
   readonly settingsOfSystem?: () => SystemSettings | undefined;
+  /** What the operator asks of branches and messages. */
+  readonly gitRules?: GitRules;
   /** Another one than that of the built-in rules. */
   readonly redactor?: Redactor;
   /** What the kernel gets when it asks for the redactor. */
@@ -354,7 +358,8 @@ export async function memoryKernel(options: MemoryKernelOptions = {}): Promise<M
     const zones = compileZones({ ...BUILT_IN_ZONE_RULES, ...rules }, "");
     const workspace = { ...place.workspace, zones };
     const toolchain = () => ({ files: projectFiles(workspace, place.roots), chosen: {} });
-    rezoned = { ...place, workspace, toolchain, rules: canonicalJson({ ...rules }) };
+    const repository = (directory: string) => lookAtRepository(workspace, place.roots, directory, DEFAULT_GIT_RULES);
+    rezoned = { ...place, workspace, toolchain, repository, rules: canonicalJson({ ...rules }) };
   };
   return {
     breakWorkspace,
@@ -432,6 +437,7 @@ function fixedParts(clock: Clock, root: string, tools: readonly Tool[], options:
     disabledTools: new Set(options.workspaceDisabled),
     volumeId: "1",
     toolchain,
+    repository: (directory: string) => lookAtRepository(workspace, roots, directory, options.gitRules ?? DEFAULT_GIT_RULES),
     ...(options.toolPolicy && { toolPolicy: options.toolPolicy }),
   };
   return {

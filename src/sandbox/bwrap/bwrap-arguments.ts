@@ -10,6 +10,8 @@ import { beginning } from "../run/beginning.ts";
 
 /** Descriptors that a run of bwrap inherits, by what they carry. */
 export const DESCRIPTORS = { seccomp: 3, status: 4, gate: 5, ready: 6, passwd: 7, group: 8, hosts: 9, options: 10 } as const;
+/** The first descriptor of the plan's own files, which follow in their order. */
+const FIRST_FILE = 11;
 
 const ISOLATION = [
   "--unshare-all",
@@ -61,6 +63,7 @@ function optionsOf(plan: SandboxPlan): readonly string[] {
     ...["--size", String(temporaryBytesMax), "--tmpfs", "/tmp"],
     ...(["passwd", "group", "hosts"] as const).flatMap((name) => ["--ro-bind-data", String(DESCRIPTORS[name]), `/etc/${name}`]),
     ...plan.mounts.flatMap(mountArguments),
+    ...(plan.files ?? []).flatMap(({ target }, index) => ["--ro-bind-data", String(FIRST_FILE + index), target]),
     ...(plan.proxySocket === undefined ? [] : ["--ro-bind", plan.proxySocket, INSIDE_PROXY_SOCKET]),
     ...["--remount-ro", "/", "--chdir", plan.workDir, "--clearenv"],
     ...Object.entries(plan.environment).flatMap(([name, value]) => ["--setenv", name, value]),

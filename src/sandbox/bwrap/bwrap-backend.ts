@@ -48,12 +48,13 @@ export function bwrapLaunch(plan: SandboxPlan, { program, prefix, runAs }: Bwrap
     hosts: text(files.hosts),
     options: { opened: () => memoryFileOf(told.options) },
   };
+  const own = (plan.files ?? []).map((file): Carried => ({ opened: () => memoryFileOf(Buffer.from(file.text)) }));
   const [first = program, ...rest] = [...prefix, program, ...told.line];
   return {
     command: [first, ...rest],
     runAs: prefix.length === 0 ? runAs : undefined,
     owner: runAs,
-    descriptors: Object.values(carried),
+    descriptors: [...Object.values(carried), ...own],
     seccomp: plan.seccomp.digest,
     firstProcess: ({ status }) => numberIn(/"child-pid"\s*:\s*(\d+)/.exec(status)),
     exitCode: ({ status }) => numberIn(/"exit-code"\s*:\s*(\d+)/.exec(status)),

@@ -60,6 +60,15 @@ export interface SandboxRequest {
   readonly askedBytesMax?: number;
   /** A socket of the egress proxy on the machine; without it nothing is reachable. */
   readonly proxySocket?: string;
+  /** Files that a run sees in place of what lies in the workspace. */
+  readonly files?: readonly SandboxFile[];
+}
+
+/** A file with a text of the kernel's own, read only inside; it lies over all mounts. */
+export interface SandboxFile {
+  /** Absolute, inside; something lies there. */
+  readonly target: string;
+  readonly text: string;
 }
 
 /** What every backend enforces. */
@@ -75,7 +84,7 @@ export const INSIDE_USER = { name: "agent", id: 1000 } as const;
 /** The plan for `request` on `processor`. */
 export function planSandbox(request: SandboxRequest, processor: Processor): SandboxPlan {
   const mounts = [...request.system, ...request.workspace];
-  for (const { target } of mounts) {
+  for (const { target } of [...mounts, ...(request.files ?? [])]) {
     assert(target.startsWith("/") && !target.split("/").includes("..") && !target.includes("\0"), "a mount's target is absolute and plain");
   }
   assert(request.workDir.startsWith("/"), "the directory of a run is absolute");

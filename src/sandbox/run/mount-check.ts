@@ -19,12 +19,15 @@ interface Mounted {
  * What is wrong, or `undefined`.
  * @param mountInfo `/proc/PID/mountinfo` of a process of the run
  */
-export function mountProblem({ mounts }: Pick<SandboxPlan, "mounts">, mountInfo: string): string | undefined {
+export function mountProblem({ mounts, files = [] }: Pick<SandboxPlan, "mounts" | "files">, mountInfo: string): string | undefined {
   const mounted = parse(mountInfo);
   const workspace = mounted.get(INSIDE_WORKSPACE);
   if (workspace === undefined) return "the workspace is not mounted";
   const planned = new Map(mounts.filter(({ target }) => isInside(target)).map((mount) => [mount.target, mount]));
-  for (const target of mounted.keys()) if (isInside(target) && !planned.has(target)) return `\`${target}\` was not planned`;
+  const own = new Set(files.map(({ target }) => target));
+  for (const target of mounted.keys())
+    if (isInside(target) && !planned.has(target) && !own.has(target)) return `\`${target}\` was not planned`;
+  for (const target of own) if (!isOwnFile(mounted.get(target))) return `\`${target}\` is not the kernel's own file`;
   for (const [target, { kind }] of planned) {
     const found = mounted.get(target);
     if (found === undefined) return `\`${target}\` is not mounted`;
@@ -35,6 +38,14 @@ export function mountProblem({ mounts }: Pick<SandboxPlan, "mounts">, mountInfo:
   }
   return undefined;
 }
+
+/** A file that bwrap itself made, in its own file system in memory. */
+function isOwnFile(found: Mounted | undefined): boolean {
+  return found?.type === "tmpfs" && OWN_FILE.test(found.root);
+}
+
+/** As bwrap names what it makes, before it takes the name away. */
+const OWN_FILE = /^\/bindfile\w+(?:\/\/deleted)?$/;
 
 function isInside(target: string): boolean {
   return target === INSIDE_WORKSPACE || target.startsWith(`${INSIDE_WORKSPACE}/`);

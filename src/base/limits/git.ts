@@ -1,0 +1,29 @@
+/** Limits of repositories and of runs of git. */
+import { KIB, MIB } from "./units.ts";
+
+/** Bytes of a repository's settings, and of other small files of it, that are looked at. */
+export const GIT_FILE_BYTES_MAX = 64 * KIB;
+/** Bytes of settings that are handed to git: they go through a pipe that nobody reads before it is full. */
+export const GIT_SETTINGS_BYTES_MAX = 32 * KIB;
+/** Bytes of the list of packed references that are looked at. */
+export const GIT_PACKED_REFS_BYTES_MAX = 8 * MIB;
+/** Symbolic references that are followed one after another. */
+export const GIT_SYMBOLIC_REFS_MAX = 5;
+/** Bytes that one run of git may put out; a call that wants more has to be narrowed. */
+export const GIT_OUTPUT_BYTES_MAX = 8 * MIB;
+/** Bytes of messages of git that are kept. */
+export const GIT_MESSAGE_BYTES_MAX = 16 * KIB;
+/** Files that a command can leave out by name, and that are staged by one command. */
+export const GIT_PATHS_PER_RUN_MAX = 1000;
+/** Commits that a log shows when the call does not say. */
+export const GIT_LOG_COMMITS = 50;
+/** Commits that a log shows at most. */
+export const GIT_LOG_COMMITS_MAX = 10_000;
+/** Characters of the first line of a message. */
+export const GIT_SUBJECT_CHARACTERS_MAX = 72;
+/** Bytes of a message. */
+export const GIT_MESSAGE_LENGTH_MAX = 16 * KIB;
+/** Files or settings that a message names one by one. */
+export const GIT_NAMED_MAX = 20;
+/** Bytes of a reference's name. */
+export const GIT_REF_BYTES_MAX = 250;

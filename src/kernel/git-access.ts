@@ -1,0 +1,119 @@
+/**
+ * The handle of a call that runs git: in the sandbox, with an environment of the kernel's own, by the call's scope.
+ *
+ * INVARIANTS: git runs only where analysis named a git reference, so that lease and policy judged the operation; the settings it sees are those
+ * of a closed list, unless a run is there to change them and they hold nothing else; output is bounded, and never cut unseen.
+ */
+import { assert } from "../base/errors.ts";
+import { EXEC_TIMEOUT_MS, GIT_MESSAGE_BYTES_MAX, GIT_OUTPUT_BYTES_MAX, MAX_TIMEOUT_MS } from "../base/limits.ts";
+import { Refusal, ToolFailure } from "../model/failure.ts";
+import type { GitOutcome, GitRequest } from "../model/git.ts";
+import { putAside } from "../sandbox/files/put-aside.ts";
+import { putBack } from "../sandbox/files/put-back.ts";
+import { gitEnvironment } from "../sandbox/git/environment.ts";
+import { CapturedOutput } from "../sandbox/run/captured-output.ts";
+import { INSIDE_WORKSPACE } from "../sandbox/sandbox.ts";
+import type { ExecParts } from "./exec-access.ts";
+import { commandEgress } from "./exec-egress.ts";
+import { type GitJudge, gitScope } from "./git-scope.ts";
+import { unanalysed } from "./scope.ts";
+import type { Caller, Trail } from "./trail.ts";
+
+/** Runs git for one call, by what `judge` says of files. */
+export function runGit(exec: ExecParts, judge: GitJudge, request: GitRequest): Promise<GitOutcome> {
+  return request.reach === "nothing" ? run(exec, judge, request) : exec.trail.changes.during(() => run(exec, judge, request));
+}
+
+async function run(exec: ExecParts, judge: GitJudge, request: GitRequest): Promise<GitOutcome> {
+  const { trail, signal } = exec;
+  const { caller } = trail;
+  assert(caller, "git is run only for an authenticated call");
+  requireAnalysed(trail, request);
+  const egress = request.hosts === undefined ? undefined : commandEgress(trail, request.hosts, exec.recordAttempt);
+  const inside = insideOf(request.root);
+  const settings = settingsOf(trail, request);
+  const sandbox = await exec.sandbox();
+  await exec.recheck();
+  const stdout = new CapturedOutput(GIT_OUTPUT_BYTES_MAX);
+  const stderr = new CapturedOutput(GIT_MESSAGE_BYTES_MAX);
+  const scope = gitScope(judge, request.root, request.reach);
+  const { roots } = caller.place;
+  const end = await sandbox.run(
+    {
+      root: roots.service.path === "" ? "/" : roots.service.path,
+      judge: scope.judge,
+      command: ["git", ...request.args],
+      workDir: request.reach === "new" ? INSIDE_WORKSPACE : inside,
+      environment: gitEnvironment({
+        directory: inside,
+        isNew: request.reach === "new",
+        readOnly: request.reach === "nothing",
+        ...(!settings.hasIdentity && { committer: committerOf(caller) }),
+      }),
+      limits: {
+        ...exec.limits,
+        outputBytesMax: GIT_OUTPUT_BYTES_MAX,
+        timeoutMs: Math.min(request.timeoutMs ?? EXEC_TIMEOUT_MS, MAX_TIMEOUT_MS),
+      },
+      ...(egress && { egress: egress.grant }),
+      files: settings.text === undefined ? [] : [{ target: `${inside}/.git/config`, text: settings.text }],
+    },
+    { stdout: (bytes) => stdout.push(bytes), stderr: (bytes) => stderr.push(bytes) },
+    signal,
+  );
+  trail.sandboxed = { ...end.enforced, namespaces: [...end.enforced.namespaces] };
+  for (const path of end.unexpected) putAside(roots, path, trail.requestId.replace(/[^A-Za-z0-9]/g, "").slice(0, 16));
+  for (const { path, points } of end.lost) putBack(roots, path, points);
+  const network = end.egress && (await egress?.outcome(end.egress));
+  if (end.endedBy === "output") throw tooMuch();
+  return {
+    stdout: stdout.parts().head,
+    stderr: Buffer.from(stderr.parts().head).toString("utf8"),
+    nested: scope.nested(),
+    refusedHosts: network?.problems ?? [],
+    ...(end.exitCode !== undefined && { exitCode: end.exitCode }),
+    ...(end.endedBy !== undefined && { endedBy: end.endedBy }),
+  };
+}
+
+/** An operation that was judged stands in the analysis as a reference of git. */
+function requireAnalysed({ accesses, call }: Trail, { reach }: GitRequest): void {
+  const named = accesses.filter(({ resource }) => resource.kind === "git_ref");
+  const isNamed = named.some(({ effect }) => reach === "nothing" || effect !== "read");
+  if (!isNamed) throw new Refusal(unanalysed(call?.tool ?? "", reach === "nothing" ? "read" : "write"));
+}
+
+function settingsOf(trail: Trail, { root, reach }: GitRequest): { readonly text?: string; readonly hasIdentity: boolean } {
+  if (reach === "new") return { hasIdentity: true };
+  const repository = trail.repository?.(root);
+  assert(repository?.kind === "found" && repository.root === root, "git runs in a repository that was looked at");
+  if (reach !== "settings") return { text: repository.settings, hasIdentity: repository.hasIdentity };
+  if (repository.ignoredSettings.length > 0) throw foreignSettings(repository.ignoredSettings);
+  return { hasIdentity: repository.hasIdentity };
+}
+
+function committerOf({ session }: Caller): { readonly name: string; readonly email: string } {
+  const name = session.agentId.replaceAll(/[^\w.@ -]/g, "-").slice(0, 100) || "agent";
+  return { name, email: `${name.replaceAll(/[^\w.-]/g, "-")}@agents.invalid` };
+}
+
+function insideOf(root: string): string {
+  return root === "." ? INSIDE_WORKSPACE : `${INSIDE_WORKSPACE}/${root}`;
+}
+
+function tooMuch(): ToolFailure {
+  return new ToolFailure(
+    "OUTPUT_LIMIT",
+    `git put out more than ${GIT_OUTPUT_BYTES_MAX / 2 ** 20} MiB and was ended`,
+    "name paths, or ask for fewer commits",
+  );
+}
+
+function foreignSettings(names: readonly string[]): ToolFailure {
+  const shown = names.slice(0, 5).map((name) => `\`${name.slice(0, 80)}\``);
+  return new ToolFailure(
+    "NOT_SUPPORTED",
+    `the repository has settings that have no effect here (${shown.join(", ")}), and git would have to run by them to change its settings`,
+    "ask a person to make this change, or to remove those settings",
+  );
+}

@@ -1,0 +1,107 @@
+/**
+ * The environment in which git runs: whatever could make it run another program, read another configuration or reach what it was not asked for is off.
+ *
+ * INVARIANT: these values stand above those of every configuration file, and no caller can add to them. The list is long because git has many ways to
+ * be told what to run; what a repository's own settings may say is decided elsewhere, by a closed list.
+ */
+
+/** Who commits where the repository does not say. */
+export interface Committer {
+  readonly name: string;
+  readonly email: string;
+}
+
+/** What one run needs besides. */
+export interface GitSurroundings {
+  /** Absolute, inside: the directory that holds `.git`. */
+  readonly directory: string;
+  /** There is no repository yet. */
+  readonly isNew?: boolean;
+  /** Nothing may be changed, not even the index. */
+  readonly readOnly: boolean;
+  readonly committer?: Committer;
+}
+
+const SETTINGS: Readonly<Record<string, string>> = {
+  "advice.detachedHead": "false",
+  "branch.autoSetupMerge": "false",
+  "branch.autoSetupRebase": "never",
+  "color.ui": "false",
+  "commit.gpgSign": "false",
+  "core.askPass": "/bin/false",
+  "core.attributesFile": "/dev/null",
+  "core.editor": ":",
+  "core.excludesFile": "/dev/null",
+  "core.fsmonitor": "false",
+  "core.hooksPath": "/dev/null",
+  "core.pager": "cat",
+  "core.protectHFS": "true",
+  "core.protectNTFS": "true",
+  "core.quotePath": "true",
+  "core.sshCommand": "/bin/false",
+  // An empty value forgets helpers that were named before.
+  "credential.helper": "",
+  "diff.ignoreSubmodules": "dirty",
+  "fetch.fsckObjects": "true",
+  "fetch.recurseSubmodules": "false",
+  "gc.auto": "0",
+  "gpg.program": "/bin/false",
+  "gpg.ssh.program": "/bin/false",
+  "gpg.x509.program": "/bin/false",
+  "http.followRedirects": "false",
+  "init.templateDir": "",
+  "log.showSignature": "false",
+  "maintenance.auto": "false",
+  "merge.verifySignatures": "false",
+  "protocol.allow": "never",
+  "protocol.https.allow": "always",
+  "pull.rebase": "false",
+  "push.gpgSign": "false",
+  "push.recurseSubmodules": "no",
+  "rebase.updateRefs": "false",
+  "rerere.enabled": "false",
+  "safe.bareRepository": "explicit",
+  "status.submoduleSummary": "false",
+  "submodule.recurse": "false",
+  "tag.gpgSign": "false",
+  "transfer.fsckObjects": "true",
+  "user.useConfigOnly": "true",
+};
+
+/** The variables of one run. */
+export function gitEnvironment({ directory, isNew = false, readOnly, committer }: GitSurroundings): Readonly<Record<string, string>> {
+  const settings = Object.entries(SETTINGS);
+  return {
+    ...(!isNew && { GIT_DIR: `${directory}/.git`, GIT_WORK_TREE: directory, GIT_COMMON_DIR: `${directory}/.git` }),
+    GIT_CEILING_DIRECTORIES: "/",
+    GIT_CONFIG_NOSYSTEM: "1",
+    GIT_CONFIG_SYSTEM: "/dev/null",
+    GIT_CONFIG_GLOBAL: "/dev/null",
+    GIT_ATTR_NOSYSTEM: "1",
+    XDG_CONFIG_HOME: "/nonexistent",
+    GIT_CONFIG_COUNT: String(settings.length),
+    ...Object.fromEntries(
+      settings.flatMap(([name, value], index) => [
+        [`GIT_CONFIG_KEY_${index}`, name],
+        [`GIT_CONFIG_VALUE_${index}`, value],
+      ]),
+    ),
+    GIT_ALLOW_PROTOCOL: "https",
+    GIT_TERMINAL_PROMPT: "0",
+    GIT_ASKPASS: "/bin/false",
+    SSH_ASKPASS: "/bin/false",
+    GIT_SSH_COMMAND: "/bin/false",
+    GIT_EDITOR: ":",
+    GIT_SEQUENCE_EDITOR: ":",
+    GIT_MERGE_AUTOEDIT: "no",
+    GIT_PAGER: "cat",
+    GIT_NO_REPLACE_OBJECTS: "1",
+    ...(readOnly && { GIT_OPTIONAL_LOCKS: "0" }),
+    ...(committer && {
+      GIT_AUTHOR_NAME: committer.name,
+      GIT_AUTHOR_EMAIL: committer.email,
+      GIT_COMMITTER_NAME: committer.name,
+      GIT_COMMITTER_EMAIL: committer.email,
+    }),
+  };
+}

@@ -1,0 +1,58 @@
+/**
+ * Looks at files of a repository without running git: contained, without following links, small ones only.
+ *
+ * INVARIANT: nothing is opened but regular files and directories below the workspace, whatever the repository puts in their place.
+ */
+import { closeSync, constants, fstatSync, readSync } from "node:fs";
+import type { RootHandle } from "../files/roots.ts";
+import { O_PATH, openBeneath } from "../files/syscalls.ts";
+
+/** What lies under a name. */
+export type Kind = "file" | "directory" | "other" | "nothing";
+
+/** Looks below one directory of the workspace. */
+export interface RepositoryFiles {
+  /** Links are `other`, and so is what cannot be looked at. */
+  readonly kindOf: (path: string) => Kind;
+  /** A regular file of at most `bytesMax` bytes; `undefined` for anything else. */
+  readonly read: (path: string, bytesMax: number) => string | undefined;
+}
+
+/** The files below `directory` of the workspace of `handle`. */
+export function repositoryFiles(handle: RootHandle, directory: string): RepositoryFiles {
+  const at = (path: string) => (directory === "." ? path : `${directory}/${path}`);
+  return {
+    kindOf(path) {
+      const descriptor = openBeneath(handle.descriptor, at(path), O_PATH | constants.O_NOFOLLOW, "plain");
+      if (descriptor < 0) return descriptor === -ENOENT ? "nothing" : "other";
+      try {
+        const stats = fstatSync(descriptor);
+        return stats.isFile() ? "file" : stats.isDirectory() ? "directory" : "other";
+      } finally {
+        closeSync(descriptor);
+      }
+    },
+    read(path, bytesMax) {
+      // without waiting: a FIFO has nobody at its other end
+      const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
+      const descriptor = openBeneath(handle.descriptor, at(path), flags, "plain");
+      if (descriptor < 0) return undefined;
+      try {
+        const stats = fstatSync(descriptor);
+        if (!stats.isFile() || stats.size > bytesMax) return undefined;
+        const bytes = Buffer.alloc(stats.size);
+        let done = 0;
+        while (done < bytes.length) {
+          const count = readSync(descriptor, bytes, done, bytes.length - done, done);
+          if (count === 0) break; // it became shorter meanwhile
+          done += count;
+        }
+        return bytes.toString("utf8", 0, done);
+      } finally {
+        closeSync(descriptor);
+      }
+    },
+  };
+}
+
+const ENOENT = 2;

@@ -1,0 +1,383 @@
+/**
+ * CHECKOUT, MERGE, REBASE, RESET and STASH: what changes files of the working tree.
+ *
+ * INVARIANT: before git changes anything it has named every file that it would change, and each of them is one that the call may write.
+ */
+import type { JsonObject } from "../../base/json.ts";
+import { FailureWithoutEffect } from "../../model/failure.ts";
+import type { FoundRepository, GitOutcome } from "../../model/git.ts";
+import { displayArguments, listChanges, pathArguments } from "./display.ts";
+import { joinedMessage, messageProblem } from "./message.ts";
+import { commitOf, nameProblem, plainName, revisionProblem } from "./names.ts";
+import { type Asked, movedBranch, type Operation, type Running, readRef, type Touched, type TouchedPath } from "./operation.ts";
+import { has, lastValue, type Parsed, written } from "./options.ts";
+import { pathProblem } from "./places.ts";
+import { failureOf, leftOutFacts, type Runner, refuseClosed, sorted } from "./runner.ts";
+
+const QUIET = { "--quiet": { idle: true }, "-q": { idle: true } } as const;
+
+/** Refuses when one of the files that a question of `git diff` names may not be written. */
+export async function requireWritable(git: Runner, what: string, ...questions: readonly (readonly string[])[]): Promise<number> {
+  const named: string[] = [];
+  for (const question of questions)
+    named.push(...(await git.fields(["diff", "--name-only", "--no-renames", "--ignore-submodules=dirty", "-z", ...question])));
+  const { open, closed } = sorted(git, named, "write");
+  refuseClosed(closed, `${what} would change`, "ask a person to do it, or choose commits that do not touch those files");
+  return open.length;
+}
+
+function pathsProblem({ paths = [] }: Parsed): string | undefined {
+  return paths.map(pathProblem).find((problem) => problem !== undefined);
+}
+
+/** Paths whose files are replaced. */
+function replaced(paths: readonly string[] | undefined): readonly TouchedPath[] {
+  return (paths ?? []).map((path) => ({ path, effect: "write" }));
+}
+
+function placed({ parsed, cwd, repository: { root } }: Running): readonly string[] {
+  return pathArguments(parsed.paths ?? [], { cwd, root });
+}
+
+/** CHECKOUT. */
+export const checkout: Operation = {
+  usage: "CHECKOUT <branch> | -b <new> [<start>] | --detach <commit> | [<commit>] -- <path>…",
+  options: {
+    ...QUIET,
+    "-b": { takes: "text" },
+    "--detach": {},
+    "-d": { same: "--detach" },
+    "--force": {},
+    "-f": { same: "--force" },
+    "--ours": {},
+    "--theirs": {},
+    "--no-guess": { idle: true },
+    "--no-track": { idle: true },
+  },
+  check(parsed) {
+    const { operands, paths } = parsed;
+    const name = lastValue(parsed, "-b");
+    if (operands.length > 1) return "one branch or commit is taken; paths stand behind `--`";
+    if (paths !== undefined && paths.length === 0 && operands.length === 0) return "name the branch, or the paths to restore behind `--`";
+    if (paths === undefined && name === undefined && operands.length === 0) return "name the branch";
+    if (paths !== undefined && paths.length > 0 && name !== undefined) return "a new branch and paths do not go together";
+    return (
+      (name === undefined ? undefined : nameProblem(name)) ??
+      operands.map(revisionProblem).find((one) => one !== undefined) ??
+      pathsProblem(parsed)
+    );
+  },
+  touches({ parsed, repository }) {
+    const [target = "HEAD"] = parsed.operands;
+    const force = (has(parsed, "--force") || (parsed.paths ?? []).length > 0) && { force: true as const };
+    const name = lastValue(parsed, "-b");
+    const refs: Touched[] = name === undefined ? [] : [movedBranch(repository, { name })];
+    return { refs: [{ ...readRef(repository, target), effect: "write", ...force }, ...refs], paths: replaced(parsed.paths) };
+  },
+  run: runCheckout,
+};
+
+async function runCheckout(running: Running): Promise<JsonObject> {
+  const { parsed, git, repository } = running;
+  const [target] = parsed.operands;
+  if ((parsed.paths ?? []).length > 0) {
+    const paths = placed(running);
+    const from = target === undefined ? [] : [commitOf(target)];
+    const side = written(parsed, ["--ours", "--theirs"]);
+    const count = await requireWritable(git, "this", [...from, "--", ...paths]);
+    await git.run("files", ["checkout", ...side, ...from, "--", ...paths]);
+    return { text: `restored ${count} file${count === 1 ? "" : "s"}`, restored: count };
+  }
+  const name = lastValue(parsed, "-b");
+  if (name !== undefined) requireBranchName(name, repository);
+  if (target !== undefined && (repository.commit !== undefined || name === undefined))
+    await requireWritable(git, "this", ["HEAD", commitOf(target)], ...(has(parsed, "--force") ? [["HEAD"]] : []));
+  else if (has(parsed, "--force")) await requireWritable(git, "this", ["HEAD"]);
+  const how = [
+    "--quiet",
+    "--no-recurse-submodules",
+    "--no-guess",
+    ...written(parsed, ["--force", "--detach"]),
+    ...(name === undefined ? [] : ["--no-track", "-b", name]),
+    ...(target === undefined ? [] : [has(parsed, "--detach") || name !== undefined ? commitOf(target) : target]),
+  ];
+  await git.run("files", ["checkout", ...how, "--"]);
+  return whereNow(git);
+}
+
+/** Branches that agents make are named as the operator wants. */
+export function requireBranchName(name: string, { rules: { branchPattern } }: FoundRepository): void {
+  if (branchPattern === undefined || new RegExp(`^(?:${branchPattern})$`, "u").test(name)) return;
+  throw new FailureWithoutEffect(
+    "PERMISSION_DENIED",
+    `\`${name}\` is not of the form that the operator wants of new branches`,
+    `make it match \`${branchPattern}\``,
+  );
+}
+
+/** The branch and commit that are checked out now. */
+async function whereNow(git: Runner): Promise<JsonObject> {
+  const [commit = "", subject = ""] = await git.fields(["log", "-1", "-z", "--format=%H%x00%s"]);
+  const branch = (await git.run("nothing", ["branch", "--show-current"])).trim();
+  const at = `${commit.slice(0, 12)} ${subject}`;
+  return {
+    text: branch === "" ? `at ${at}, on no branch` : `on ${branch}, at ${at}`,
+    commit,
+    ...(branch === "" ? { detached: true } : { branch }),
+  };
+}
+
+/** Ends a merge or a rebase that stopped with what to do next. */
+async function ended(git: Runner, outcome: GitOutcome, command: string): Promise<JsonObject> {
+  const conflicts = await git.fields(["diff", "--name-only", "--diff-filter=U", "-z", "--ignore-submodules=dirty"]);
+  if (outcome.exitCode === 0 && outcome.endedBy === undefined) return { ...(await whereNow(git)), conflicts: [] };
+  const { open, closed } = sorted(git, conflicts, "read");
+  if (conflicts.length === 0) throw failureOf(command, outcome, "files");
+  const name = command.toUpperCase();
+  return {
+    text: `${name} stopped: ${open.length} file${open.length === 1 ? " is" : "s are"} in conflict`,
+    conflicts: [...open],
+    next: `edit the files in conflict, ADD them, then ${name} --continue; ${name} --abort gives it up`,
+    ...leftOutFacts(closed),
+  };
+}
+
+const STRATEGY_OPTIONS = [
+  "ours",
+  "theirs",
+  "ignore-space-change",
+  "ignore-all-space",
+  "ignore-space-at-eol",
+  "patience",
+  "diff3",
+  "no-renames",
+];
+
+/** MERGE. */
+export const merge: Operation = {
+  usage: "MERGE [--ff-only | --no-ff | --squash] [-m <message>] <commit> | --abort | --continue",
+  options: {
+    ...QUIET,
+    "--ff": {},
+    "--ff-only": {},
+    "--no-ff": {},
+    "--squash": {},
+    "--no-commit": {},
+    "--message": { takes: "text" },
+    "-m": { takes: "text", same: "--message" },
+    "--strategy-option": { takes: STRATEGY_OPTIONS },
+    "-X": { takes: STRATEGY_OPTIONS, same: "--strategy-option" },
+    "--abort": {},
+    "--continue": {},
+    "--no-edit": { idle: true },
+    "--stat": { idle: true },
+    "--no-stat": { idle: true },
+  },
+  check: (parsed) => oneOrStep(parsed, ["--abort", "--continue"]),
+  touches: branchMoved(["--abort"]),
+  async run({ parsed, git, repository }) {
+    const [other] = parsed.operands;
+    if (other === undefined) return step(git, repository, "merge", has(parsed, "--abort") ? "--abort" : "--continue");
+    await requireWritable(git, "the merge", [`HEAD...${commitOf(other)}`]);
+    const parts = parsed.options.get("--message");
+    const how = [
+      "--no-edit",
+      "--no-verify",
+      "--no-gpg-sign",
+      "--no-verify-signatures",
+      "--no-stat",
+      ...written(parsed, ["--ff", "--ff-only", "--no-ff", "--squash", "--no-commit", "--strategy-option"]),
+      ...(parts === undefined ? [] : [`--message=${joinedMessage(parts)}`]),
+    ];
+    return ended(git, await git.try("files", ["merge", ...how, plainName(other) ?? commitOf(other)]), "merge");
+  },
+};
+
+/** REBASE. */
+export const rebase: Operation = {
+  usage: "REBASE [--onto <commit>] <upstream> | --abort | --continue | --skip",
+  options: {
+    ...QUIET,
+    "--onto": { takes: "text" },
+    "--abort": {},
+    "--continue": {},
+    "--skip": {},
+    "--strategy-option": { takes: STRATEGY_OPTIONS },
+    "-X": { takes: STRATEGY_OPTIONS, same: "--strategy-option" },
+    "--no-stat": { idle: true },
+  },
+  check: (parsed) => oneOrStep(parsed, ["--abort", "--continue", "--skip"]) ?? revisionOf(lastValue(parsed, "--onto")),
+  touches: branchMoved(["--abort", "--continue", "--skip"], true),
+  async run({ parsed, git, repository }) {
+    const [upstream] = parsed.operands;
+    if (upstream === undefined) {
+      if (repository.state.runsCommands)
+        throw new FailureWithoutEffect(
+          "PERMISSION_DENIED",
+          "what is left of this rebase would run commands, or cannot be read",
+          "ask a person to look at `.git/rebase-merge/git-rebase-todo`, or give it up with --abort",
+        );
+      return step(git, repository, "rebase", ["--abort", "--continue", "--skip"].find((name) => has(parsed, name)) ?? "--continue");
+    }
+    const onto = commitOf(lastValue(parsed, "--onto") ?? upstream);
+    await requireWritable(git, "the rebase", ["HEAD", onto], [`${commitOf(upstream)}...HEAD`]);
+    const how = [
+      "--merge",
+      "--no-verify",
+      "--no-gpg-sign",
+      "--no-autosquash",
+      "--no-autostash",
+      "--no-stat",
+      ...written(parsed, ["--strategy-option"]),
+    ];
+    return ended(git, await git.try("files", ["rebase", ...how, "--onto", onto, commitOf(upstream)]), "rebase");
+  },
+};
+
+function revisionOf(text: string | undefined): string | undefined {
+  return text === undefined ? undefined : revisionProblem(text);
+}
+
+/** Either one commit, or a step of what is under way. */
+function oneOrStep(parsed: Parsed, steps: readonly string[]): string | undefined {
+  const given = steps.filter((name) => has(parsed, name));
+  const parts = parsed.options.get("--message");
+  if ((parsed.paths ?? []).length > 0) return "no paths are taken";
+  if (given.length > 1 || (given.length === 1 && (parsed.operands.length > 0 || parsed.options.size > 1)))
+    return `${given.join(" and ")} stands alone`;
+  if (given.length === 0 && parsed.operands.length !== 1) return `name one commit, or give ${steps.join(" or ")}`;
+  return (
+    parsed.operands.map(revisionProblem).find((one) => one !== undefined) ??
+    (parts === undefined ? undefined : messageProblem(joinedMessage(parts)))
+  );
+}
+
+/** The current branch is moved; with `forced`, or by one of `forcing`, what it named may be lost. */
+function branchMoved(forcing: readonly string[], forced = false): Operation["touches"] {
+  return ({ parsed, repository }: Asked) => {
+    const others = parsed.operands.map((revision) => readRef(repository, revision));
+    return { refs: [movedBranch(repository, { force: forced || forcing.some((name) => has(parsed, name)) }), ...others] };
+  };
+}
+
+async function step(git: Runner, { state }: FoundRepository, command: "merge" | "rebase", name: string): Promise<JsonObject> {
+  if (state.inProgress !== command) throw new FailureWithoutEffect("NOT_SUPPORTED", `no ${command} is under way`, "look at the status");
+  if (name !== "--continue")
+    await requireWritable(git, `${command} ${name}`, ["HEAD"], ...(command === "rebase" ? [["HEAD", "ORIG_HEAD"]] : []));
+  return ended(git, await git.try("files", [command, name]), command);
+}
+
+/** RESET. */
+export const reset: Operation = {
+  usage: "RESET [--soft | --mixed | --hard] [<commit>] | [--] <path>…",
+  options: { ...QUIET, "--soft": {}, "--mixed": {}, "--hard": {} },
+  check(parsed) {
+    const kinds = ["--soft", "--mixed", "--hard"].filter((name) => has(parsed, name));
+    if (kinds.length > 1) return `${kinds.join(" and ")} do not go together`;
+    if (kinds.length > 0 && (parsed.paths ?? []).length > 0)
+      return "paths are unstaged without an option; CHECKOUT -- <path> restores files";
+    if (parsed.operands.length > 1) return "one commit is taken; paths stand behind `--`";
+    return parsed.operands.map(revisionProblem).find((one) => one !== undefined) ?? pathsProblem(parsed);
+  },
+  touches({ parsed, repository }) {
+    const others = parsed.operands.map((revision) => readRef(repository, revision));
+    const paths = (parsed.paths ?? []).map((path) => ({ path, effect: "write" as const }));
+    const unstages = parsed.operands.length === 0 && !has(parsed, "--hard");
+    if (unstages || paths.length > 0) return { refs: [{ ref: "index", effect: "write" }, ...others], paths };
+    return { refs: [movedBranch(repository, { force: true }), ...others], paths };
+  },
+  async run(running) {
+    const { parsed, git } = running;
+    const [target = "HEAD"] = parsed.operands;
+    const paths = placed(running);
+    if (paths.length > 0) {
+      await requireWritable(git, "this", ["--cached", commitOf(target), "--", ...paths]);
+      await git.run("repository", ["reset", "--quiet", commitOf(target), "--", ...paths]);
+      return { text: "unstaged" };
+    }
+    const kind = ["--soft", "--hard"].find((name) => has(parsed, name)) ?? "--mixed";
+    await requireWritable(git, "this", ["--cached", commitOf(target)], ...(kind === "--hard" ? [[commitOf(target)]] : []));
+    await git.run(kind === "--hard" ? "files" : "repository", [
+      "reset",
+      kind,
+      "--quiet",
+      "--no-recurse-submodules",
+      commitOf(target),
+      "--",
+    ]);
+    return whereNow(git);
+  },
+};
+
+const STASHES = ["push", "list", "show", "pop", "apply", "drop"] as const;
+const STASH = /^stash@\{\d{1,4}\}$/;
+
+function stashOf({ operands: [verb = "push", entry = "stash@{0}"] }: Parsed): { readonly verb: string; readonly entry: string } {
+  return { verb, entry: /^\d{1,4}$/.test(entry) ? `stash@{${entry}}` : entry };
+}
+
+/** STASH. */
+export const stash: Operation = {
+  usage: "STASH [push [-m <message>] [-- <path>…]] | list | show|pop|apply|drop [stash@{n}]",
+  options: {
+    ...QUIET,
+    "--message": { takes: "text" },
+    "-m": { takes: "text", same: "--message" },
+    "--patch": { idle: true },
+    "-p": { idle: true },
+  },
+  check(parsed) {
+    const { verb, entry } = stashOf(parsed);
+    if (!STASHES.some((known) => known === verb)) return `\`${verb.slice(0, 40)}\` is not taken; use one of ${STASHES.join(", ")}`;
+    if (parsed.operands.length > 2 || (verb === "push" && parsed.operands.length > 1) || !STASH.test(entry))
+      return "name a stash as `stash@{0}`";
+    if (verb !== "push" && (has(parsed, "--message") || (parsed.paths ?? []).length > 0)) return "a message and paths go with push";
+    const message = lastValue(parsed, "--message");
+    return (message === undefined ? undefined : messageProblem(message)) ?? pathsProblem(parsed);
+  },
+  touches({ parsed, repository }) {
+    const { verb, entry } = stashOf(parsed);
+    if (verb === "list" || verb === "show") return { refs: [{ ...readRef(repository, "HEAD"), ref: entry }] };
+    return { refs: [{ ref: entry, effect: "write", ...(verb === "drop" && { force: true as const }) }], paths: replaced(parsed.paths) };
+  },
+  run: runStash,
+};
+
+async function runStash(running: Running): Promise<JsonObject> {
+  const { parsed, git } = running;
+  const { verb, entry } = stashOf(parsed);
+  const parent = `${commitOf(entry)}^1`;
+  switch (verb) {
+    case "list": {
+      const fields = await git.fields(["stash", "list", "-z", "--format=%gd%x00%H%x00%s"]);
+      const stashes = [];
+      for (let at = 0; at + 3 <= fields.length; at += 3)
+        stashes.push({ name: fields[at] ?? "", commit: fields[at + 1] ?? "", subject: fields[at + 2] ?? "" });
+      return { text: stashes.map(({ name, subject }) => `${name}: ${subject}`).join("\n"), stashes };
+    }
+    case "show": {
+      const question = ["diff", parent, commitOf(entry)] as const;
+      const { files, closed, paths } = await listChanges(git, question, []);
+      const text =
+        files.length === 0 ? "" : await git.run("nothing", ["diff", ...displayArguments(parsed), ...question.slice(1), "--", ...paths]);
+      return { text, files: [...files], ...leftOutFacts(closed) };
+    }
+    case "push": {
+      const paths = placed(running);
+      const count = await requireWritable(git, "this", ["HEAD", "--", ...paths]);
+      const message = lastValue(parsed, "--message");
+      await git.run("files", ["stash", "push", "--quiet", ...(message === undefined ? [] : [`--message=${message}`]), "--", ...paths]);
+      return {
+        text: count === 0 ? "there was nothing to put aside" : `put aside changes of ${count} file${count === 1 ? "" : "s"}`,
+        count,
+      };
+    }
+    case "drop":
+      await git.run("repository", ["stash", "drop", "--quiet", entry]);
+      return { text: `dropped ${entry}` };
+    default: {
+      await requireWritable(git, "this", [parent, commitOf(entry)]);
+      return ended(git, await git.try("files", ["stash", verb, "--quiet", entry]), `stash ${verb}`);
+    }
+  }
+}
