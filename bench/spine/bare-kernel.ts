@@ -135,7 +135,7 @@ export async function openBareKernel(
     }),
     workspaces,
     sandbox: openSandbox({ operator }, "ins_bench").sandbox,
-    machine: openMachine({ operator }),
+    machine: openMachine({ operator }).machine,
     ledger,
     argumentsKey: systemRandom(32),
     onInternalError: (error) => console.error(error),

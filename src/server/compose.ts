@@ -118,10 +118,10 @@ function administrationsOf(opened: OpenedParts, door: KernelDoor) {
 }
 
 async function closeKernel(opened: OpenedParts, door: KernelDoor, started: Promise<unknown>): Promise<void> {
-  const { configuration, ledger, instance, asking, commands, spending, stores, kept, content, onInternalError } = opened;
+  const { configuration, ledger, instance, asking, commands, machine, spending, stores, kept, content, onInternalError } = opened;
   const { bell, sessions, violations, locks } = stores;
   asking.approvals.shutDown();
-  await commands.endRuns(); // nobody would be left to bound them
+  await Promise.all([commands.endRuns(), machine.endRuns()]); // nobody would be left to bound them
   await configuration.reload.close();
   await started.catch(onInternalError);
   await door.flush().catch(onInternalError);

@@ -4,17 +4,29 @@ import type { KernelParts } from "../kernel/index.ts";
 import type { SystemSettings } from "../model/system.ts";
 import type { OperatorDirectory } from "./operator-directory.ts";
 
+/** What a kernel reaches the machine with, and the end of what runs there. */
+export interface OpenMachine {
+  readonly machine: KernelParts["machine"];
+  /** Ends what runs; nothing runs any more. */
+  readonly endRuns: () => Promise<void>;
+}
+
 /** Opens nothing yet. */
-export function openMachine(live: { readonly operator: Pick<OperatorDirectory, "settings"> }): KernelParts["machine"] {
+export function openMachine(live: { readonly operator: Pick<OperatorDirectory, "settings"> }): OpenMachine {
   let opened: ReturnType<KernelParts["machine"]["open"]> | undefined;
   return {
-    settings(): SystemSettings | undefined {
-      const { system } = live.operator.settings;
-      return system && systemOf(system);
+    machine: {
+      settings(): SystemSettings | undefined {
+        const { system } = live.operator.settings;
+        return system && systemOf(system);
+      },
+      open() {
+        opened ??= import("../sandbox/host-commands/host-machine.ts").then(({ HostMachine }) => new HostMachine());
+        return opened;
+      },
     },
-    open() {
-      opened ??= import("../sandbox/host-commands/host-machine.ts").then(({ HostMachine }) => new HostMachine());
-      return opened;
+    async endRuns() {
+      await (await opened)?.endRuns();
     },
   };
 }

@@ -90,6 +90,7 @@ export async function openParts(options: KernelOptions) {
     tell,
     ...(options.network && { network: options.network }),
   });
+  const machine = openMachine(live);
   const parts: KernelParts = {
     clock: systemClock,
     random: systemRandom,
@@ -110,13 +111,13 @@ export async function openParts(options: KernelOptions) {
     dedupe: new Dedupe({ ...who, store: kept, clock: systemClock, onInternalError }),
     workspaces: configuration.workspaces,
     sandbox: commands.sandbox,
-    machine: openMachine(live),
+    machine: machine.machine,
     ledger,
     onInternalError,
   };
   await tools.ready();
   await recordOverrides(ledger, systemClock.nowMs(), tools.under(live.operator.settings).overridden);
-  return { ...base, tell, kept, content, configuration, spending, asking, commands, parts };
+  return { ...base, tell, kept, content, configuration, spending, asking, commands, machine, parts };
 }
 
 /** What everything else rests on: the operator's directory, this kernel's claim, the ledger and the stores. */

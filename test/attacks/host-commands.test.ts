@@ -208,6 +208,18 @@ describe("a command that does not end", () => {
     expect(await eventually(() => beginningOf(id) === undefined)).toBe(true);
   }, 20_000);
 
+  test("is ended with its kernel, which starts nothing more then", async () => {
+    const place = machinePlace(onTestFinished);
+    const program = place.program("tool", "echo $$ >>$LOG; while :; do sleep 1; done");
+    const machine = new HostMachine();
+    const running = ran(listing(program), [program], {}, machine);
+    expect(await eventually(() => place.log() !== "")).toBe(true);
+    await machine.endRuns();
+    expect(beginningOf(Number(place.log()))).toBeUndefined();
+    expect(await running).toMatchObject({ endedBy: "cancelled" });
+    expect(await failureOf(ran(listing(program), [program], {}, machine))).toMatchObject({ 0: "CANCELLED" });
+  }, 20_000);
+
   test("leaves a service that it started running once it has ended by itself, and does not wait for it", async () => {
     const place = machinePlace(onTestFinished);
     const program = place.program("tool", `setsid sh -c 'echo $$ >>$LOG; sleep 3' & sleep 0.2; exit 0`);

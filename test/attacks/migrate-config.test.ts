@@ -67,6 +67,17 @@ describe("a migration", () => {
     expect([kernel.textOf(FILE), inConfig(kernel)]).toEqual([text, ["gateway.yaml"]]);
   });
 
+  test("shows no secret of the file, and keeps it", async () => {
+    const kernel = await prepared();
+    const secret = `ghp_${"a1B2".repeat(9)}`;
+    putFile(kernel, FILE, FILE_V1.replace("listen:", `token: ${secret}\nlisten:`));
+    const answers = [await migrate(kernel, { dry_run: true }), await migrate(kernel)];
+    expect(answers.map(({ outcome }) => outcome.kind)).toEqual(["success", "success"]);
+    expect(JSON.stringify(answers)).toContain("token: "); // the line stands in the diff, without its value
+    expect(JSON.stringify([answers, kernel.ledger.events])).not.toContain(secret.slice(4));
+    expect([kernel.textOf(FILE), kernel.textOf(BACKUP)].every((text) => text.includes(secret))).toBe(true);
+  });
+
   test("never writes over a copy of something else", async () => {
     const kernel = await prepared();
     putFile(kernel, BACKUP, "precious\n");

@@ -12,7 +12,7 @@ import { BINARY_BYTES_MAX, HOST_COMMANDS_MAX, SYSTEM_SUDO_CHECK_MS } from "../..
 import { quoted } from "../../model/command.ts";
 import { FailureWithoutEffect, type ToolFailure } from "../../model/failure.ts";
 import type { FoundProgram, MachineCommand } from "../../model/machine.ts";
-import { listedPrograms, type SystemSettings } from "../../model/system.ts";
+import { type ListedProgram, listedPrograms, type SystemSettings } from "../../model/system.ts";
 import type { RunOutput } from "../run/launch.ts";
 import { type HostEnd, runHostCommand } from "./run-host-command.ts";
 import { trustedProgram } from "./trusted-program.ts";
@@ -25,7 +25,8 @@ export interface MachineEnd extends HostEnd {
 /** The machine of one kernel. */
 export class HostMachine {
   readonly #ownUser: number;
-  #running = 0;
+  readonly #runs = new Set<Promise<unknown>>();
+  readonly #ending = new AbortController();
 
   /** @param ownUser the user of the kernel */
   constructor(ownUser: number = process.geteuid?.() ?? 0) {
@@ -37,20 +38,38 @@ export class HostMachine {
    * @throws ToolFailure NOT_SUPPORTED, FILE_NOT_FOUND, PERMISSION_DENIED or RESOURCE_BUSY when it did not run; as `runHostCommand`
    */
   async run(settings: SystemSettings, command: MachineCommand, output: RunOutput, signal: AbortSignal): Promise<MachineEnd> {
-    const { argv, asRoot, environment = {}, timeoutMs } = command;
+    const { argv } = command;
     const ways = listedPrograms(settings).filter(({ program }) => program === argv[0]);
     if (ways.length === 0) throw notListed(argv[0]);
     this.#requireTrusted(argv[0]);
-    if (this.#running >= HOST_COMMANDS_MAX) throw tooMany();
-    this.#running += 1;
+    if (this.#ending.signal.aborted) throw isEnding();
+    if (this.#runs.size >= HOST_COMMANDS_MAX) throw tooMany();
+    const running = this.#run(settings, command, ways, output, AbortSignal.any([signal, this.#ending.signal]));
+    this.#runs.add(running);
     try {
-      const sudo = asRoot && this.#ownUser !== 0 ? ways.some((way) => way.sudo) : false;
-      const started = sudo ? await this.#throughSudo(settings.sudo, argv, signal) : argv;
-      const end = await runHostCommand({ argv: started, environment, timeoutMs }, output, signal);
-      return { ...end, userId: sudo ? 0 : this.#ownUser };
+      return await running;
     } finally {
-      this.#running -= 1;
+      this.#runs.delete(running);
     }
+  }
+
+  /** Ends everything that runs, as a cancelled call does, and starts nothing more; resolves when it has ended. */
+  async endRuns(): Promise<void> {
+    this.#ending.abort();
+    await Promise.allSettled(this.#runs);
+  }
+
+  async #run(
+    settings: SystemSettings,
+    { argv, asRoot, environment = {}, timeoutMs }: MachineCommand,
+    ways: readonly ListedProgram[],
+    output: RunOutput,
+    signal: AbortSignal,
+  ): Promise<MachineEnd> {
+    const sudo = asRoot && this.#ownUser !== 0 && ways.some((way) => way.sudo);
+    const started = sudo ? await this.#throughSudo(settings.sudo, argv, signal) : argv;
+    const end = await runHostCommand({ argv: started, environment, timeoutMs }, output, signal);
+    return { ...end, userId: sudo ? 0 : this.#ownUser };
   }
 
   /** The program of that name, as `MachineAccess.find` says. */
@@ -124,6 +143,10 @@ function noRights(program: string, why: string): ToolFailure {
 /** A name as sudoers reads it. */
 function sudoersName(name: string): string {
   return name.replace(/[^A-Za-z0-9_.-]/g, "\\$&");
+}
+
+function isEnding(): ToolFailure {
+  return new FailureWithoutEffect("CANCELLED", "the kernel is ending, so the command did not run", "send it again once a kernel runs");
 }
 
 function tooMany(): ToolFailure {
