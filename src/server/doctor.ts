@@ -21,6 +21,7 @@ import type { Finding } from "./finding.ts";
 import { type Environment, operatorPath, readOperatorDirectory } from "./operator-directory.ts";
 import { problemOfGates } from "./operator-gates.ts";
 import { checkPresets } from "./policy-check.ts";
+import { systemFindings } from "./system-finding.ts";
 import { trustReports } from "./trust.ts";
 import { warningOfUnknownTools } from "./unknown-tools.ts";
 
@@ -33,6 +34,7 @@ export async function diagnose(options: KernelOptions): Promise<readonly Finding
     await attempt("operator directory", () => operatorDirectory(options.environment, options.configDirectory)),
     await attempt("policies", () => policies(options)),
     ...(await sandboxFindings(() => readOperatorDirectory(options.configDirectory ?? operatorPath(options.environment)))),
+    ...(await systemFindings(() => readOperatorDirectory(options.configDirectory ?? operatorPath(options.environment)))),
     await capabilities(options),
     await trustedWorkspaces(options),
     ...(await ledgerAndArming(options)),

@@ -220,6 +220,22 @@ describe("a command that does not end", () => {
     expect(await failureOf(ran(listing(program), [program], {}, machine))).toMatchObject({ 0: "CANCELLED" });
   }, 20_000);
 
+  test("is said to go on where the kernel may not end it, as what sudo started; where it may, it is ended", async () => {
+    const place = machinePlace(onTestFinished);
+    const program = place.program("tool", "echo $$ >>$LOG; sleep 20");
+    const child = new URL("./children/without-rights.ts", import.meta.url).pathname;
+    const said = execFileSync(process.execPath, [child, program], { encoding: "utf8", timeout: 30_000 });
+    const id = Number(place.log());
+    if (OWN === 0) {
+      expect(said).toMatch(/^OUTCOME_UNKNOWN: .*may go on$/);
+      expect(beginningOf(id)).toBeDefined();
+      process.kill(-id, "SIGKILL"); // the group that this test's own child began
+    } else {
+      expect(said).toBe("ended by timeout");
+    }
+    expect(await eventually(() => beginningOf(id) === undefined)).toBe(true);
+  }, 40_000);
+
   test("leaves a service that it started running once it has ended by itself, and does not wait for it", async () => {
     const place = machinePlace(onTestFinished);
     const program = place.program("tool", `setsid sh -c 'echo $$ >>$LOG; sleep 3' & sleep 0.2; exit 0`);

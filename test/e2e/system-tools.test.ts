@@ -2,6 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { diagnose } from "../../src/server/doctor.ts";
 import { createKernel } from "../../src/server/library.ts";
 import { handrail, until } from "../support/command-line.ts";
 import { readEvidence } from "../support/evidence.ts";
@@ -63,3 +64,21 @@ test("what the operator lists is offered, no more and no longer, and everything 
   const lines = tail.stdout.trim().split("\n");
   expect(lines.filter((line) => line.includes('"system_ctl"')).length).toBe(calls.length);
 });
+
+test("the doctor says which listed programs could not be started, and nothing where nothing is listed", async () => {
+  const machine = machinePlace(onTestFinished);
+  const place = freshPlace();
+  const found = async (system: string) => {
+    place.put("config/handrail.yaml", system);
+    const findings = await diagnose({ environment: {}, stateDirectory: place.state, configDirectory: place.config });
+    return findings.filter(({ check }) => check === "system tools").map(({ status, detail }) => [status, detail]);
+  };
+  const binaries = (...programs: readonly string[]) =>
+    `system:\n  binaries:\n${programs.map((program, index) => `    b${index}: { program: ${program} }\n`).join("")}`;
+  const [good, open] = [machine.program("good", ""), machine.program("open", "", 0o757)];
+  expect(await found("{}\n")).toEqual([]);
+  expect(await found(binaries(good))).toEqual([["ok", "1 program may run outside of the sandbox, for the role sre"]]);
+  expect(await found(binaries(good, open, "/nowhere/x"))).toEqual([
+    ["failed", `\`${open}\` can be written by others; \`/nowhere/x\` is not there`],
+  ]);
+}, 60_000);

@@ -5,6 +5,7 @@
  * installation starts, is no part of the command any more. INVARIANT: only processes that were seen below the command, and began when they were
  * seen to, are signalled.
  */
+import { assert } from "../../base/errors.ts";
 import { HOST_PROCESSES_MAX } from "../../base/limits.ts";
 import { beginningOf, childrenOf } from "../run/process-tree.ts";
 
@@ -22,6 +23,7 @@ export class ProcessGroup {
 
   /** @param leader a living child of the kernel that leads a session and a group */
   constructor(leader: number) {
+    assert(leader > 1, "0 and 1 name more than a group when they are signalled");
     this.#leader = leader;
   }
 

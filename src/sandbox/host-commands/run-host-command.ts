@@ -103,6 +103,7 @@ class RunningCommand {
     for (const timer of this.#timers) clearTimeout(timer);
     this.#child.stdout?.destroy();
     this.#child.stderr?.destroy();
+    this.#child.unref(); // one that goes on does not keep the kernel from ending
   }
 
   #listen(stream: Readable | null, take: (piece: Uint8Array) => void): void {
