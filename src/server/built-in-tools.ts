@@ -7,7 +7,7 @@ import type { Tool } from "../model/tool.ts";
 import { artifactTools } from "../tools/artifact/artifact-tools.ts";
 import { editTools } from "../tools/edit/edit-tools.ts";
 import { fileTools } from "../tools/file/file-tools.ts";
-import { git } from "../tools/git/git.ts";
+import { gitTools } from "../tools/git/git-tools.ts";
 import { searchTools } from "../tools/search/search-tools.ts";
 import { shell } from "../tools/shell/shell.ts";
 import { systemTools } from "../tools/system/system-tools.ts";
@@ -21,7 +21,7 @@ export const BUILT_IN_TOOLS: readonly Tool[] = [
   ...artifactTools,
   shell,
   ...toolchainTools,
-  git,
+  ...gitTools,
 ];
 
 const configured = new WeakSet<Tool>();

@@ -39,9 +39,16 @@ export function policySources(preset: string, operator: OperatorDirectory): read
 /** Kinds of resource that tools touch besides files: fewer kinds make validation faster. */
 const FILES: readonly ResourceKind[] = ["file", "tool"];
 const ARTIFACTS: readonly ResourceKind[] = ["artifact", "tool"];
+const REFERENCES: readonly ResourceKind[] = ["file", "git_ref", "tool"];
 const REMOTES: readonly ResourceKind[] = ["file", "git_ref", "host", "tool"];
 const RESOURCES: Readonly<Record<string, readonly ResourceKind[]>> = {
   git: REMOTES,
+  git_status: REFERENCES,
+  git_diff: REFERENCES,
+  git_add: REFERENCES,
+  git_commit: REFERENCES,
+  git_checkout: REFERENCES,
+  git_push: REMOTES,
   put_content: ARTIFACTS,
   artifact_publish: ARTIFACTS,
   artifact_fetch: ARTIFACTS,

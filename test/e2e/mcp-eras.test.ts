@@ -148,7 +148,10 @@ const SUCCEEDING: Readonly<Record<string, object>> = {
   write_file: { path: "c.txt", content: "c" },
 };
 /** Tools that no call runs here: the preset stages or asks about them, or the workspace says nothing of tests and has no repository. */
-const NOT_RUN = ["git", "install_dependencies", "run_lint", "run_test", "shell"];
+const NOT_RUN = [
+  ...["git", "git_add", "git_checkout", "git_commit", "git_diff", "git_push", "git_status"],
+  ...["install_dependencies", "run_lint", "run_test", "shell"],
+];
 
 /** A call that is refused by policy, one that fails, and one whose arguments do not fit. */
 const FAILING = [

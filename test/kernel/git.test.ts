@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/base/json.ts";
 import { git } from "../../src/tools/git/git.ts";
+import { gitTools } from "../../src/tools/git/git-tools.ts";
 import { newRepository, type PlainGit } from "../support/git-place.ts";
 import { type MemoryKernelOptions, memoryKernel } from "../support/memory-kernel.ts";
 
@@ -190,5 +191,57 @@ describe("who may do what", () => {
     const { refused } = await working({ scope: { gitOperations: [["status", "diff"]], commands: [["npm"]] } });
     expect(await refused("STATUS")).toMatch(/^success/);
     expect(await refused("LOG")).toMatch(/^lease_scope/);
+  });
+});
+
+describe("what is meant rather than how git is told", () => {
+  async function meaning(options: Partial<MemoryKernelOptions> = {}) {
+    const { kernel, plain } = await working({ tools: gitTools, ...options });
+    const ask = async (tool: string, args: object = {}): Promise<string> => {
+      const { outcome } = await kernel.call(tool, { ...args });
+      if (kernel.internalErrors.length > 0) throw kernel.internalErrors[0];
+      if (outcome.kind === "denied") return `${outcome.denial.reason} ${outcome.denial.ruleId}`;
+      return outcome.kind === "error" ? `${outcome.code}: ${outcome.message}` : JSON.stringify(outcome.data);
+    };
+    return { kernel, plain, ask };
+  }
+
+  test("a branch is made, files are staged and committed, without a prompt", async () => {
+    const { kernel, plain, ask } = await meaning();
+    expect(await ask("git_checkout", { branch: "feature", create_if_missing: true })).toContain('"branch":"feature"');
+    expect(await ask("git_checkout", { branch: "work", create_if_missing: true })).toContain('"branch":"work"');
+    expect(await ask("git_checkout", { branch: "absent" })).toMatch(/^FILE_NOT_FOUND/);
+    plain.put("a.txt", "changed\n");
+    plain.put(".env", "KEY=value\n");
+    expect(await ask("git_status")).toContain('"changed":[{"path":"a.txt","status":"modified"}]');
+    expect(await ask("git_diff")).toContain("+changed");
+    expect(await ask("git_add", { files: ["a.txt", ".env"] })).toBe("workspace_blocked_zone ZONE:secret");
+    expect(await ask("git_add", { files: ["."] })).toContain('"staged":["a.txt"]');
+    expect(await ask("git_diff", { staged: true })).toContain("+changed");
+    expect(await ask("git_commit", { message: "fix\n\nSigned-off-by: Ada <ada@example.com>" })).toMatch(/^tool_input_invalid/);
+    expect(await ask("git_commit", { message: "change a" })).toContain('"subject":"change a"');
+    expect(plain.git("log", "-1", "--format=%s", "--name-only")).toBe("change a\n\na.txt\n");
+    expect(kernel.ledger.of("tool_executed").at(-1)?.payload).toMatchObject({
+      accesses: [{ kind: "git_ref", ref: "work", operation: "commit" }],
+    });
+  });
+
+  test("names of branches are those that git and the operator take", async () => {
+    const { ask } = await meaning({ gitRules: { protectedBranches: ["main"], branchPattern: "agent/.+" } });
+    expect(await ask("git_checkout", { branch: "mine", create_if_missing: true })).toMatch(/^PERMISSION_DENIED: `mine` is not of the form/);
+    expect(await ask("git_checkout", { branch: "agent/mine", create_if_missing: true })).toContain('"branch":"agent/mine"');
+    expect(await ask("git_checkout", { branch: "--force" })).toMatch(/^tool_input_invalid/);
+  });
+
+  test("a push is the release manager's, tried without a person and done with one", async () => {
+    const push = { remote: "origin", branch: "work" };
+    expect(await (await meaning()).ask("git_push", push)).toBe("permission_denied RBAC:git_push");
+    const { plain, ask } = await meaning({ session: { role: "release_manager" } });
+    expect(await ask("git_push", push)).toMatch(/^FILE_NOT_FOUND: there is no remote `origin`/);
+    expect(await ask("git_push", { ...push, confirm: true })).toMatch(/^tool_approval_required/);
+    plain.git("remote", "add", "origin", "git@example.com:team/service.git");
+    expect(await ask("git_push", push)).toMatch(
+      /^NOT_SUPPORTED: `origin` cannot be reached: ssh is not used here; the same over https is `https:\/\/example.com\/team\/service.git`/,
+    );
   });
 });

@@ -75,8 +75,8 @@ export const git: Tool<z.infer<typeof parameters>> = {
   execute: async (args, context) => runOperation(args, context),
 };
 
-/** The accesses of an operation, judged as `action`. */
-export function analyseOperation(call: OperationCall, action: string, view: RepositoryView | undefined): readonly Access[] {
+/** The accesses of an operation, judged as `action`; as their tool when absent. */
+export function analyseOperation(call: OperationCall, action: string | undefined, view: RepositoryView | undefined): readonly Access[] {
   const { operation, cwd = "." } = call;
   const asked = { parsed: parsedOf(call), cwd: cwd === "" ? "." : cwd, repository: view?.(directoryOf(cwd)) ?? NO_REPOSITORY };
   return accessesOf(operation.toLowerCase(), action, asked, OPERATIONS[operation].touches(asked));

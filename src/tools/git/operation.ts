@@ -55,16 +55,22 @@ export interface Operation {
   readonly isNew?: true;
 }
 
-/** The accesses of an operation; each is judged as `action`. */
-export function accessesOf(operation: string, action: string, asked: Asked, { refs, paths = [], hosts = [] }: Touches): readonly Access[] {
+/** The accesses of an operation; each is judged as `action`, or as the tool itself without one. */
+export function accessesOf(
+  operation: string,
+  action: string | undefined,
+  asked: Asked,
+  { refs, paths = [], hosts = [] }: Touches,
+): readonly Access[] {
+  const named = action === undefined ? {} : { action };
   return [
-    ...refs.map(({ effect, ...ref }): Access => ({ resource: { kind: "git_ref", ...ref, operation }, effect, action })),
+    ...refs.map(({ effect, ...ref }): Access => ({ resource: { kind: "git_ref", ...ref, operation }, effect, ...named })),
     ...[...new Map(paths.map((one) => [`${one.effect} ${one.path}`, one])).values()].flatMap(({ path, effect }): readonly Access[] => {
       const place = workspacePath(asked.cwd, path);
       // Of a whole workspace each file that turns out to be meant is judged.
-      return place === "." ? [] : [{ resource: { kind: "file", path: place }, effect, action }];
+      return place === "." ? [] : [{ resource: { kind: "file", path: place }, effect, ...named }];
     }),
-    ...hosts.map((host): Access => ({ resource: { kind: "host", ...host }, effect: "network", action })),
+    ...hosts.map((host): Access => ({ resource: { kind: "host", ...host }, effect: "network", ...named })),
   ];
 }
 
