@@ -35,7 +35,7 @@ export interface FoundProgram {
   readonly realPath: string;
   /** Why it is not to be run, as the rest of a sentence about it; absent when it is. */
   readonly problem?: string;
-  /** SHA-256 of the file; absent when it cannot be read. */
+  /** SHA-256 of the file; absent when it is not to be run, or cannot be read. */
   readonly sha256?: string;
   readonly sizeBytes: number;
 }

@@ -79,7 +79,8 @@ export class HostMachine {
       const stats = statSync(path, { throwIfNoEntry: false });
       if (stats === undefined) continue;
       const looked = trustedProgram(path, this.#ownUser);
-      const sha256 = stats.isFile() && stats.size <= BINARY_BYTES_MAX ? await sha256Of(path, signal) : undefined;
+      // What others can change may be a pipe by the time that it is opened.
+      const sha256 = looked.ok && stats.size <= BINARY_BYTES_MAX ? await sha256Of(path, signal) : undefined;
       return {
         path,
         realPath: looked.ok ? looked.realPath : path,
