@@ -11,6 +11,7 @@ import { Dedupe } from "../../src/dedupe/dedupe.ts";
 import { createKernelDoor, type KernelDoor, type KernelParts, KillSwitch, SecretGuesses, ToolRegistry } from "../../src/kernel/index.ts";
 import type { EventSink } from "../../src/model/event.ts";
 import { NO_GATES } from "../../src/model/gates.ts";
+import { NO_GIT_REMOTES } from "../../src/model/git-remote.ts";
 import { NO_LIMITS } from "../../src/model/spending-limits.ts";
 import type { Tool } from "../../src/model/tool.ts";
 import { createPolicyEngine, type PolicyEngine } from "../../src/policy/policy.ts";
@@ -110,6 +111,7 @@ export async function openBareKernel(
     policy: () => Promise.resolve(policy),
     redactor: () => redactor,
     guesses: new SecretGuesses(),
+    gitRemotes: async () => NO_GIT_REMOTES,
     sessions,
     marks,
     armings,

@@ -24,6 +24,7 @@ test("an operator who wrote nothing gets the safe defaults", async () => {
       open_files: 1024,
       output_mb: 64,
     },
+    git: { credentials: [] },
     roles: ["dev", "sre", "release_manager", "product_owner"],
     workspaces: [],
   });

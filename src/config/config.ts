@@ -20,6 +20,7 @@ import { PRESET_NAMES } from "../model/preset.ts";
 import { BUILT_IN_ROLES, ROLE_PATTERN } from "../model/role.ts";
 import { approvalSettings } from "./approvals.ts";
 import { capabilitySettings } from "./capabilities.ts";
+import { gitSettings } from "./git.ts";
 import { limitSettings } from "./limits.ts";
 import { redactionSettings } from "./redaction.ts";
 import { sandboxSettings } from "./sandbox.ts";
@@ -89,6 +90,7 @@ const settings = z
     /** What the operator says about single tools. */
     capabilities: capabilitySettings.default({}),
     sandbox: sandboxSettings.prefault({}),
+    git: gitSettings.prefault({}),
     /** What system tools may use of the machine; without it there are no such tools. */
     system: systemSettings.optional(),
     roles: listOf(role).default([...BUILT_IN_ROLES]),

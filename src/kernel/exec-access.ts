@@ -10,6 +10,7 @@ import { EXEC_KEPT_BYTES, EXEC_TIMEOUT_MS, MAX_TIMEOUT_MS } from "../base/limits
 import { commandOf } from "../model/command.ts";
 import type { ExecAccess, ExecCommand, ExecOutcome, ExecRequest } from "../model/exec.ts";
 import { Refusal, ToolFailure } from "../model/failure.ts";
+import type { GitRemotes } from "../model/git-remote.ts";
 import type { ProgressListener } from "../model/progress.ts";
 import type { PolicyEngine } from "../policy/policy.ts";
 import { putAside } from "../sandbox/files/put-aside.ts";
@@ -34,6 +35,8 @@ export interface ExecParts {
   readonly signal: AbortSignal;
   /** Writes what a command tried to reach into the ledger. */
   readonly recordAttempt: (attempt: EgressAttempt) => Promise<void>;
+  /** What the operator knows of git's remotes. */
+  readonly gitRemotes: () => Promise<GitRemotes>;
 }
 
 /** Commands for one call. */

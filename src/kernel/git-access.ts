@@ -5,16 +5,17 @@
  * of a closed list, unless a run is there to change them and they hold nothing else; output is bounded, and never cut unseen.
  */
 import { assert } from "../base/errors.ts";
-import { EXEC_TIMEOUT_MS, GIT_MESSAGE_BYTES_MAX, GIT_OUTPUT_BYTES_MAX, MAX_TIMEOUT_MS } from "../base/limits.ts";
+import { EXEC_TIMEOUT_MS, GIT_MESSAGE_BYTES_MAX, GIT_OUTPUT_BYTES_MAX, GIT_REMOTE_TIMEOUT_MS, MAX_TIMEOUT_MS } from "../base/limits.ts";
 import { Refusal, ToolFailure } from "../model/failure.ts";
 import type { GitOutcome, GitRequest } from "../model/git.ts";
+import type { GitRemoteReach } from "../model/git-remote.ts";
 import { putAside } from "../sandbox/files/put-aside.ts";
 import { putBack } from "../sandbox/files/put-back.ts";
 import { gitEnvironment } from "../sandbox/git/environment.ts";
 import { CapturedOutput } from "../sandbox/run/captured-output.ts";
 import { INSIDE_WORKSPACE } from "../sandbox/sandbox.ts";
 import type { ExecParts } from "./exec-access.ts";
-import { commandEgress } from "./exec-egress.ts";
+import { gitEgress, plainAddress } from "./git-egress.ts";
 import { type GitJudge, gitScope } from "./git-scope.ts";
 import { unanalysed } from "./scope.ts";
 import type { Caller, Trail } from "./trail.ts";
@@ -29,7 +30,8 @@ async function run(exec: ExecParts, judge: GitJudge, request: GitRequest): Promi
   const { caller } = trail;
   assert(caller, "git is run only for an authenticated call");
   requireAnalysed(trail, request);
-  const egress = request.hosts === undefined ? undefined : commandEgress(trail, request.hosts, exec.recordAttempt);
+  const { remote } = request;
+  const egress = remote && gitEgress(trail, remote, await exec.gitRemotes(), exec.recordAttempt);
   const inside = insideOf(request.root);
   const settings = settingsOf(trail, request);
   const sandbox = await exec.sandbox();
@@ -48,12 +50,13 @@ async function run(exec: ExecParts, judge: GitJudge, request: GitRequest): Promi
         directory: inside,
         isNew: request.reach === "new",
         readOnly: request.reach === "nothing",
+        ...(remote && { remote: { address: remote.address, plainAddress: plainAddress(remote) } }),
         ...(!settings.hasIdentity && { committer: committerOf(caller) }),
       }),
       limits: {
         ...exec.limits,
         outputBytesMax: GIT_OUTPUT_BYTES_MAX,
-        timeoutMs: Math.min(request.timeoutMs ?? EXEC_TIMEOUT_MS, MAX_TIMEOUT_MS),
+        timeoutMs: Math.min(request.timeoutMs ?? (remote ? GIT_REMOTE_TIMEOUT_MS : EXEC_TIMEOUT_MS), MAX_TIMEOUT_MS),
       },
       ...(egress && { egress: egress.grant }),
       files: settings.text === undefined ? [] : [{ target: `${inside}/.git/config`, text: settings.text }],
@@ -66,14 +69,24 @@ async function run(exec: ExecParts, judge: GitJudge, request: GitRequest): Promi
   for (const { path, points } of end.lost) putBack(roots, path, points);
   const network = end.egress && (await egress?.outcome(end.egress));
   if (end.endedBy === "output") throw tooMuch();
+  const [said, complained] = [stdout.parts().head, Buffer.from(stderr.parts().head)];
   return {
-    stdout: stdout.parts().head,
-    stderr: Buffer.from(stderr.parts().head).toString("utf8"),
+    stdout: remote ? asNamed(Buffer.from(said), remote) : said,
+    stderr: (remote ? asNamed(complained, remote) : complained).toString("utf8"),
     nested: scope.nested(),
     refusedHosts: network?.problems ?? [],
     ...(end.exitCode !== undefined && { exitCode: end.exitCode }),
     ...(end.endedBy !== undefined && { endedBy: end.endedBy }),
   };
+}
+
+/** What git said, with the remote's address as the call knows it. */
+function asNamed(said: Buffer, remote: GitRemoteReach): Buffer {
+  const [plain, address] = [plainAddress(remote), remote.address].map((text) => Buffer.from(text).toString("latin1"));
+  return Buffer.from(
+    said.toString("latin1").replaceAll(plain ?? "", () => address ?? ""),
+    "latin1",
+  );
 }
 
 /** An operation that was judged stands in the analysis as a reference of git. */

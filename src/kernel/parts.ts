@@ -15,6 +15,7 @@ import type { EventSink } from "../model/event.ts";
 import type { ExecEnforcement } from "../model/exec.ts";
 import type { OperatorGates, ToolPolicy } from "../model/gates.ts";
 import type { RepositoryView } from "../model/git.ts";
+import type { GitRemotes } from "../model/git-remote.ts";
 import type { Session } from "../model/session.ts";
 import type { SpendingLimits } from "../model/spending-limits.ts";
 import type { SystemSettings } from "../model/system.ts";
@@ -120,6 +121,8 @@ export interface KernelParts {
   readonly sandbox: KernelSandbox;
   /** Where programs run that the operator lists for system tools. */
   readonly machine: KernelMachine;
+  /** What the operator knows of git's remotes, by the configuration in force. */
+  readonly gitRemotes: () => Promise<GitRemotes>;
   readonly ledger: EventSink;
   /** Keys the digests of arguments in evidence, so that short secrets cannot be guessed from them. */
   readonly argumentsKey: Uint8Array;

@@ -224,7 +224,8 @@ function execPartsOf(
   const { policy } = rules;
   const recheck = () => requireAllowed(parts, trail, rules, signal);
   const recordAttempt = (attempt: EgressAttempt) => evidence.networkAttempt(trail, attempt);
-  return { sandbox: open, limits: limits(), policy, trail, recheck, report, signal, recordAttempt };
+  const { gitRemotes } = parts;
+  return { sandbox: open, limits: limits(), policy, trail, recheck, report, signal, recordAttempt, gitRemotes };
 }
 
 /** Git; the code that runs it is loaded with the first. */

@@ -5,6 +5,7 @@
  */
 import type { Denial } from "./decision.ts";
 import type { ExecEnd } from "./exec.ts";
+import type { GitRemoteReach } from "./git-remote.ts";
 
 /** What the operator asks of branches and messages. */
 export interface GitRules {
@@ -95,8 +96,8 @@ export interface GitRequest {
   readonly reach: GitReach;
   /** The repository; of a new one the directory that it will lie in. */
   readonly root: string;
-  /** Hosts that analysis named, as `host:port`. */
-  readonly hosts?: readonly string[];
+  /** The remote that it speaks to, whose host analysis named. */
+  readonly remote?: GitRemoteReach;
   readonly timeoutMs?: number;
 }
 

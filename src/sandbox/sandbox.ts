@@ -31,6 +31,7 @@ export { SANDBOX_USER_ID } from "./identity/identity.ts";
 export type { EgressNetwork, EgressVerdict } from "./net/admission.ts";
 export type { EgressAttempt, EgressTotals } from "./net/attempt.ts";
 export type { EgressGrant } from "./net/egress.ts";
+export type { SecureWay } from "./net/secure-way.ts";
 export { INSIDE_WORKSPACE, type SandboxLimits } from "./plan/plan.ts";
 export type { Reach, ScopeJudge } from "./plan/workspace-mounts.ts";
 

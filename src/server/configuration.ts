@@ -75,7 +75,9 @@ export function currentRedactor(live: Readonly<LiveOperator>, environment: Envir
   let making: { readonly by: OperatorDirectory; readonly redactor: Promise<Redactor> } | undefined;
   const make = async (by: OperatorDirectory): Promise<Redactor> => {
     const { openRedactor } = await import("./redaction.ts");
-    const redactor = openRedactor(by.settings.redaction, environment, join(by.path, "handrail.yaml"));
+    const { gitRemotesOf } = await import("./git-remotes.ts");
+    const { secrets } = gitRemotesOf(by, environment);
+    const redactor = openRedactor(by.settings.redaction, environment, join(by.path, "handrail.yaml"), secrets);
     if (live.operator === by) made = { by, redactor };
     return redactor;
   };

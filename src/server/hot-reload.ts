@@ -61,6 +61,7 @@ const RELOADED_SETTINGS: ReadonlySet<string> = new Set([
   "capabilities",
   "limits",
   "system",
+  "git",
 ]);
 
 /** Settings in which a tool's name can be misspelt. */

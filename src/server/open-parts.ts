@@ -112,6 +112,7 @@ export async function openParts(options: KernelOptions) {
     workspaces: configuration.workspaces,
     sandbox: commands.sandbox,
     machine: machine.machine,
+    gitRemotes: async () => (await import("./git-remotes.ts")).gitRemotesOf(live.operator, options.environment).remotes,
     ledger,
     onInternalError,
   };

@@ -6,6 +6,7 @@ import { KernelError } from "../base/errors.ts";
 import type { RedactionSettings } from "../config/redaction.ts";
 import { compileCustomRedaction } from "../redact/custom-rules.ts";
 import { secretsOfEnvironment } from "../redact/environment.ts";
+import type { KnownSecret } from "../redact/known-secret.ts";
 import { createRedactor, type Redactor, type RedactorOptions } from "../redact/redact.ts";
 import type { RuleSet } from "../redact/rule-set.ts";
 import { handrailVersion } from "./version.ts";
@@ -13,15 +14,17 @@ import { handrailVersion } from "./version.ts";
 /**
  * Makes the redactor.
  * @param name the settings file's name, for messages
+ * @param more secrets that are known besides
  * @throws KernelError CONFIG_INVALID naming every rule and allowance that cannot be used
  */
 export function openRedactor(
   settings: RedactionSettings,
   environment: Readonly<Record<string, string | undefined>>,
   name: string,
+  more: readonly KnownSecret[] = [],
 ): Redactor {
   const { rules, allow } = checkRedaction(settings, name);
-  const known = secretsOfEnvironment(environment, settings.environment);
+  const known = [...secretsOfEnvironment(environment, settings.environment), ...more];
   return createRedactor({ known, rules, release: handrailVersion(), ...(allow && { allow }) });
 }
 

@@ -5,6 +5,7 @@
 import { once } from "node:events";
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer as createHttpServer, type RequestListener } from "node:http";
+import { createServer as createHttpsServer } from "node:https";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -47,6 +48,16 @@ export class Internet {
   /** A server for `name` at `port` of a public address, by HTTP. */
   async http(name: string, port: number, listener: RequestListener): Promise<void> {
     await this.#listen(name, port, createHttpServer(listener));
+  }
+
+  /** A server for `name` at `port` of a public address, by HTTP over TLS. */
+  async https(
+    name: string,
+    port: number,
+    certificate: { readonly key: string; readonly cert: string },
+    listener: RequestListener,
+  ): Promise<void> {
+    await this.#listen(name, port, createHttpsServer(certificate, listener));
   }
 
   /** A server for `name` at `port` of a public address. */

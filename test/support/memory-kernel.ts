@@ -45,6 +45,7 @@ import type { CallResponse } from "../../src/model/call.ts";
 import type { Durability, EventSink, LedgerEvent } from "../../src/model/event.ts";
 import { NO_GATES, type ToolPolicy } from "../../src/model/gates.ts";
 import { DEFAULT_GIT_RULES, type GitRules } from "../../src/model/git.ts";
+import { type GitRemotes, NO_GIT_REMOTES } from "../../src/model/git-remote.ts";
 import { type Lease, type LeaseBudget, type LeaseScope, UNRESTRICTED_SCOPE } from "../../src/model/lease.ts";
 import type { Session } from "../../src/model/session.ts";
 import { NO_LIMITS } from "../../src/model/spending-limits.ts";
@@ -59,6 +60,7 @@ import { projectFiles } from "../../src/sandbox/files/project-files.ts";
 import { lookAtRepository } from "../../src/sandbox/git/repository.ts";
 import { HostMachine } from "../../src/sandbox/host-commands/host-machine.ts";
 import type { LockStore } from "../../src/sandbox/lock-store.ts";
+import type { EgressNetwork } from "../../src/sandbox/sandbox.ts";
 import { openSandbox } from "../../src/server/open-sandbox.ts";
 import { policyActions, policySources } from "../../src/server/policies.ts";
 import type { ArmingStore } from "../../src/session/arming-store.ts";
@@ -174,6 +176,10 @@ export interface MemoryKernelOptions {
   readonly toolchain?: ChosenToolchain;
   /** What contains commands; looked up each time, as after a reload. */
   readonly backend?: () => SandboxSettings["backend"];
+  /** What the operator knows of git's remotes. */
+  readonly gitRemotes?: GitRemotes;
+  /** What commands reach as the internet. */
+  readonly network?: EgressNetwork;
   /** What system tools may use of the machine. */
   readonly system?: SystemSettings;
   /** The same as it is now, as after a reload. */
@@ -431,6 +437,7 @@ function fixedParts(clock: Clock, root: string, tools: readonly Tool[], options:
   const roots = openWorkspaceRoots(workspace);
   onTestFinished(() => roots.close());
   const toolchain = () => ({ files: projectFiles(workspace, roots), chosen: options.toolchain ?? {} });
+  const network = options.network ? { network: options.network } : {};
   const place = {
     workspace,
     roots,
@@ -460,7 +467,8 @@ function fixedParts(clock: Clock, root: string, tools: readonly Tool[], options:
       },
     },
     registry,
-    sandbox: openSandbox({ operator: { settings: settingsWith(options.backend) } }, "ins_test").sandbox,
+    sandbox: openSandbox({ operator: { settings: settingsWith(options.backend) } }, "ins_test", network).sandbox,
+    gitRemotes: async () => options.gitRemotes ?? NO_GIT_REMOTES,
     machine: {
       settings: () => (options.settingsOfSystem ? options.settingsOfSystem() : options.system),
       open: async () => new HostMachine(),

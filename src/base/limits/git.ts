@@ -27,3 +27,15 @@ export const GIT_MESSAGE_LENGTH_MAX = 16 * KIB;
 export const GIT_NAMED_MAX = 20;
 /** Bytes of a reference's name. */
 export const GIT_REF_BYTES_MAX = 250;
+/** Credentials for remotes that the operator can name. */
+export const GIT_CREDENTIALS_MAX = 64;
+/** Bytes of a file with a password. */
+export const GIT_PASSWORD_BYTES_MAX = 8 * KIB;
+/** Characters of a password at least: a shorter one could not be hidden in what git says. */
+export const GIT_PASSWORD_CHARACTERS_MIN = 6;
+/** Bytes of a file with certificates. */
+export const GIT_AUTHORITIES_BYTES_MAX = 4 * MIB;
+/** Milliseconds that a run of git which reaches a remote may take. */
+export const GIT_REMOTE_TIMEOUT_MS = 600_000;
+/** Seconds that a remote may say nothing before git gives up. */
+export const GIT_REMOTE_SILENCE_SECONDS = 60;

@@ -4,6 +4,7 @@
  * INVARIANT: these values stand above those of every configuration file, and no caller can add to them. The list is long because git has many ways to
  * be told what to run; what a repository's own settings may say is decided elsewhere, by a closed list.
  */
+import { GIT_REMOTE_SILENCE_SECONDS } from "../../base/limits.ts";
 
 /** Who commits where the repository does not say. */
 export interface Committer {
@@ -20,6 +21,8 @@ export interface GitSurroundings {
   /** Nothing may be changed, not even the index. */
   readonly readOnly: boolean;
   readonly committer?: Committer;
+  /** The remote that is reached, and how git names it to the proxy, which speaks TLS in its place. */
+  readonly remote?: { readonly address: string; readonly plainAddress: string };
 }
 
 const SETTINGS: Readonly<Record<string, string>> = {
@@ -54,7 +57,6 @@ const SETTINGS: Readonly<Record<string, string>> = {
   "maintenance.auto": "false",
   "merge.verifySignatures": "false",
   "protocol.allow": "never",
-  "protocol.https.allow": "always",
   "pull.rebase": "false",
   "push.gpgSign": "false",
   "push.recurseSubmodules": "no",
@@ -68,9 +70,31 @@ const SETTINGS: Readonly<Record<string, string>> = {
   "user.useConfigOnly": "true",
 };
 
+/** What holds besides where a remote is reached. */
+const REACHING: Readonly<Record<string, string>> = {
+  "http.cookieFile": "",
+  "http.emptyAuth": "false",
+  "http.lowSpeedLimit": "1",
+  "http.lowSpeedTime": String(GIT_REMOTE_SILENCE_SECONDS),
+  "http.saveCookies": "false",
+  "http.userAgent": "git",
+  "transfer.bundleURI": "false",
+  "fetch.uriProtocols": "",
+  "submodule.fetchJobs": "1",
+};
+
 /** The variables of one run. */
-export function gitEnvironment({ directory, isNew = false, readOnly, committer }: GitSurroundings): Readonly<Record<string, string>> {
-  const settings = Object.entries(SETTINGS);
+export function gitEnvironment({
+  directory,
+  isNew = false,
+  readOnly,
+  committer,
+  remote,
+}: GitSurroundings): Readonly<Record<string, string>> {
+  const settings = [
+    ...Object.entries(SETTINGS),
+    ...(remote ? [...Object.entries(REACHING), [`url.${remote.plainAddress}.insteadOf`, remote.address] as const] : []),
+  ];
   return {
     ...(!isNew && { GIT_DIR: `${directory}/.git`, GIT_WORK_TREE: directory, GIT_COMMON_DIR: `${directory}/.git` }),
     GIT_CEILING_DIRECTORIES: "/",
@@ -86,7 +110,8 @@ export function gitEnvironment({ directory, isNew = false, readOnly, committer }
         [`GIT_CONFIG_VALUE_${index}`, value],
       ]),
     ),
-    GIT_ALLOW_PROTOCOL: "https",
+    // Nothing at all without a remote; with one, what was rewritten for the proxy.
+    GIT_ALLOW_PROTOCOL: remote ? "http" : "none",
     GIT_TERMINAL_PROMPT: "0",
     GIT_ASKPASS: "/bin/false",
     SSH_ASKPASS: "/bin/false",

@@ -10,6 +10,7 @@ import type { AddressProblem, Networks } from "./address.ts";
 import type { EgressReason } from "./attempt.ts";
 import type { Connect } from "./connection.ts";
 import { checkedAddresses, type LookUp } from "./lookup.ts";
+import type { SecureWay } from "./secure-way.ts";
 
 /** What a decision says. `message` is safe for the agent, and says what to do. */
 export type EgressVerdict = { readonly kind: "allow" } | { readonly kind: "deny"; readonly message: string };
@@ -22,6 +23,8 @@ export interface EgressRules {
   readonly decide: DecideEgress;
   /** Closed whatever is decided. */
   readonly blockedPorts: readonly number[];
+  /** Where it is there, nothing else leaves. */
+  readonly secure?: SecureWay;
 }
 
 /** How the machine's network is used. */

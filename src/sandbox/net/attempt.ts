@@ -22,6 +22,8 @@ export type EgressReason =
   | "unknown_host"
   | "no_connection"
   | "no_answer"
+  /** The server did not prove to be the host. */
+  | "certificate"
   /** Inside a tunnel another server was named, or none that can be read. */
   | "server_name"
   | "too_many"

@@ -15,7 +15,8 @@ import { admit, type EgressNetwork, type EgressRefusal, type EgressRules } from 
 import type { Attempt, AttemptLog, EgressTotals } from "./attempt.ts";
 import { forward } from "./forward.ts";
 import { Places } from "./places.ts";
-import { type ForwardTarget, forwardTarget, type TunnelTarget, tunnelTarget } from "./proxy-request.ts";
+import { type ForwardTarget, forwardTarget, securedAuthority, type TunnelTarget, tunnelTarget } from "./proxy-request.ts";
+import type { SecureWay } from "./secure-way.ts";
 import { tunnel } from "./tunnel.ts";
 import { type Upstream, type UpstreamLimits, Upstreams } from "./upstreams.ts";
 
@@ -111,7 +112,37 @@ export class EgressProxy {
       response.writeHead(refusal.status, { ...ANSWER_HEADERS, "content-length": Buffer.byteLength(body) }).end(body);
     };
     const target = forwardTarget(headOf(request));
+    const { secure } = this.#parts.rules;
+    if (secure !== undefined) return this.#onSecure(request, response, target, secure, attempt, refuse);
     await this.#pass(target, attempt, refuse, (upstream, to) => forward(request, response, to, upstream, this.#upstreams, attempt, refuse));
+  }
+
+  /** A request that is judged by itself, and made over TLS. */
+  async #onSecure(
+    request: IncomingMessage,
+    response: ServerResponse,
+    target: ForwardTarget | EgressRefusal,
+    secure: SecureWay,
+    attempt: Attempt,
+    refuse: (refusal: EgressRefusal) => void,
+  ): Promise<void> {
+    if (target.kind === "refusal") return refuse(target);
+    const { host, port, path } = target;
+    const added = secure.admit({ method: request.method ?? "", host: host.host, port, path });
+    if (added === undefined) {
+      attempt.to(host.host, port);
+      return refuse(notThis(secure));
+    }
+    const authority = securedAuthority(target);
+    await this.#pass({ ...target, authority }, attempt, refuse, async (upstream, to) => {
+      const over = await this.#upstreams.secure(upstream, host.host, secure.authorities);
+      if ("kind" in over) return refuse({ ...over, ...upstream.detail });
+      try {
+        await forward(request, response, to, over, this.#upstreams, attempt, refuse, added);
+      } finally {
+        over.cut("fault"); // nothing, where all went well
+      }
+    });
   }
 
   async #onConnect(request: IncomingMessage, client: Duplex, head: Buffer): Promise<void> {
@@ -123,6 +154,11 @@ export class EgressProxy {
       answerRaw(client, refusal);
     };
     const target = tunnelTarget(headOf(request));
+    const { secure } = this.#parts.rules;
+    if (secure !== undefined) {
+      if (target.kind === "target") attempt.to(target.host.host, target.port);
+      return refuse(target.kind === "refusal" ? target : notThis(secure));
+    }
     await this.#pass(target, attempt, refuse, (upstream, to) => tunnel(client, head, to, upstream, this.#upstreams, attempt));
   }
 
@@ -165,6 +201,10 @@ export class EgressProxy {
     attempt.end("refused", isLate ? "timeout" : "malformed");
     answerRaw(client, isLate ? LATE : error.code === "HPE_HEADER_OVERFLOW" ? LARGE : UNREADABLE);
   }
+}
+
+function notThis({ message }: SecureWay): EgressRefusal {
+  return { kind: "refusal", outcome: "refused", status: 403, reason: "denied", message };
 }
 
 const ANSWER_HEADERS = { "content-type": "text/plain; charset=utf-8", connection: "close" } as const;

@@ -15,6 +15,7 @@ import { connectToAddresses } from "./connection.ts";
 import { EgressProxy } from "./egress-proxy.ts";
 import { lookUpAt, machineNetworks } from "./lookup.ts";
 import { Places } from "./places.ts";
+import type { SecureWay } from "./secure-way.ts";
 
 /** What a command may reach. */
 export interface EgressGrant {
@@ -22,6 +23,8 @@ export interface EgressGrant {
   readonly decide: DecideEgress;
   /** Closed whatever is decided; remote shells and mail when absent. */
   readonly blockedPorts?: readonly number[];
+  /** Requests that the kernel makes over TLS in the command's place; where it is there, nothing else leaves. */
+  readonly secure?: SecureWay;
   /** Called with each attempt when it has ended; must not throw. */
   readonly record: (attempt: EgressAttempt) => void;
 }
@@ -56,9 +59,14 @@ export class Egress {
    * @param userId as whom the command's processes count on the machine
    * @throws ToolFailure SANDBOX_UNAVAILABLE when no socket can be made
    */
-  async open({ decide, record, blockedPorts = BLOCKED_PORTS }: EgressGrant, userId: number): Promise<OpenEgress> {
+  async open({ decide, record, secure, blockedPorts = BLOCKED_PORTS }: EgressGrant, userId: number): Promise<OpenEgress> {
     const log = new AttemptLog(record);
-    const proxy = new EgressProxy({ rules: { decide, blockedPorts }, network: this.#network, log, places: this.#places });
+    const proxy = new EgressProxy({
+      rules: { decide, blockedPorts, ...(secure && { secure }) },
+      network: this.#network,
+      log,
+      places: this.#places,
+    });
     try {
       const socketPath = this.#nextPath();
       await proxy.listen(socketPath);

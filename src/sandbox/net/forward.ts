@@ -14,6 +14,7 @@ import type { Upstream, Upstreams } from "./upstreams.ts";
 
 /**
  * Passes `request` on over `upstream`.
+ * @param added headers that it gets, each in place of the client's own
  * @param refuse answers instead of the server, which has not answered
  */
 export async function forward(
@@ -24,6 +25,7 @@ export async function forward(
   upstreams: Upstreams,
   attempt: Attempt,
   refuse: (refusal: EgressRefusal) => void,
+  added: Readonly<Record<string, string>> = {},
 ): Promise<void> {
   const { socket } = upstream;
   const closed = new Promise<void>((resolve) => (socket.closed ? resolve() : socket.once("close", () => resolve())));
@@ -33,7 +35,7 @@ export async function forward(
     createConnection: () => socket,
     method: request.method ?? "GET",
     path: target.path,
-    headers: forwardedHeaders(request.rawHeaders, target.authority),
+    headers: forwardedHeaders(request.rawHeaders, target.authority, added),
     insecureHTTPParser: false,
     maxHeaderSize: EGRESS_HEAD_BYTES_MAX,
   });

@@ -32,6 +32,7 @@ export interface TunnelTarget extends Target {
 }
 
 const HTTP_PORT = 80;
+const HTTPS_PORT = 443;
 const ABSOLUTE = /^http:\/\/([^/?#]*)(\/[^#]*|\?[^#]*)?$/i;
 const AUTHORITY = /^(\[[^\][]*\]|[^:@[\]]+)(?::([1-9]\d{0,4}))?$/;
 const PORT_MAX = 65_535;
@@ -65,6 +66,12 @@ export function forwardTarget(head: RequestHead): ForwardTarget | EgressRefusal 
     path: path.startsWith("/") ? path : `/${path}`,
     authority: port === HTTP_PORT ? name : `${name}:${port}`,
   };
+}
+
+/** What the `Host` header says over TLS, where another port goes without saying. */
+export function securedAuthority({ host: { host }, port }: Target): string {
+  const name = host.includes(":") ? `[${host}]` : host;
+  return port === HTTPS_PORT ? name : `${name}:${port}`;
 }
 
 function parseAuthority(text: string, defaultPort: number | undefined): Target | undefined {
@@ -104,9 +111,11 @@ const BETWEEN_NEIGHBOURS = new Set([
   ...["te", "trailer", "upgrade", "http2-settings", "expect"],
 ]);
 
-/** The headers of a request as they are passed on. */
-export function forwardedHeaders(rawHeaders: readonly string[], authority: string): string[] {
-  return ["Host", authority, ...passedOn(rawHeaders, new Set(["host"])), "Connection", "close"];
+/** The headers of a request as they are passed on; those of `added` take the place of the client's own. */
+export function forwardedHeaders(rawHeaders: readonly string[], authority: string, added: Readonly<Record<string, string>> = {}): string[] {
+  const replaced = new Set(["host", ...Object.keys(added).map((name) => name.toLowerCase())]);
+  const more = Object.entries(added).flatMap(([name, value]) => (value === "" ? [] : [name, value]));
+  return ["Host", authority, ...passedOn(rawHeaders, replaced), ...more, "Connection", "close"];
 }
 
 /** The headers of an answer as they are passed on; how it is framed is between the proxy and its client. */

@@ -8,6 +8,7 @@ import { EGRESS_BYTES_MAX, EGRESS_CONNECT_MS, EGRESS_IDLE_MS, EGRESS_TOTAL_MS } 
 import type { EgressRefusal } from "./admission.ts";
 import type { EgressReason } from "./attempt.ts";
 import type { Connect } from "./connection.ts";
+import { secured } from "./secure-way.ts";
 
 /** Bounds of the connections; smaller ones are for tests. */
 export interface UpstreamLimits {
@@ -32,8 +33,10 @@ export class Upstream {
   #address: string | undefined;
   #cutBy: EgressReason | undefined;
 
-  constructor(socket: Socket) {
+  /** @param address of a connection that is made already */
+  constructor(socket: Socket, address?: string) {
     this.socket = socket;
+    this.#address = address;
     socket.once("connect", () => {
       this.#address = socket.remoteAddress;
     });
@@ -82,6 +85,25 @@ export class Upstreams {
     const reason = upstream.cutBy ?? "no_connection";
     const what = reason === "timeout" ? "did not answer in time" : "takes no connection";
     return failed(reason, `\`${host}\` ${what} at port \`${port}\`; look at the port, or try again later`);
+  }
+
+  /** Goes on over TLS, with the server that proves to be `host`. */
+  async secure(upstream: Upstream, host: string, authorities: string | undefined): Promise<Upstream | EgressRefusal> {
+    const { socket } = upstream;
+    const timer = setTimeout(() => upstream.cut("timeout"), this.#limits.connectMs);
+    const over = await secured(socket, host, authorities);
+    clearTimeout(timer);
+    if ("problem" in over) {
+      const reason = upstream.cutBy ?? "certificate";
+      const what = reason === "certificate" ? `did not prove to be that host (${over.problem})` : "did not answer in time";
+      upstream.cut(reason);
+      return failed(reason, `\`${host}\` ${what}; ask the operator to look at its certificate`);
+    }
+    socket.setTimeout(0); // what is said over it is watched there
+    const secure = new Upstream(over, upstream.detail.address);
+    this.#keep(secure);
+    if (this.#isClosed) secure.cut("closed");
+    return secure;
   }
 
   /** Counts what one of them moved; too much ends them all. */

@@ -10,7 +10,7 @@ import { commitOf, nameProblem, remoteProblem, revisionProblem, shownName } from
 import { type Asked, isProtected, movedBranch, type Operation, type Running, type Touched } from "./operation.ts";
 import { has, lastValue, type OptionTable, type Parsed, written } from "./options.ts";
 import { pathProblem, workspacePath } from "./places.ts";
-import { addressOf, addressProblem, hostOf, requireAddress } from "./remotes.ts";
+import { addressOf, addressProblem, hostOf, reachOf, requireReach } from "./remotes.ts";
 import { requireWritable } from "./tree-operations.ts";
 
 const QUIET: OptionTable = { "--quiet": { idle: true }, "-q": { idle: true }, "--verbose": { idle: true }, "-v": { idle: true } };
@@ -54,8 +54,8 @@ const FETCH_SAFE = ["--no-recurse-submodules", "--no-auto-maintenance", "--no-wr
 
 async function fetchNow({ parsed, git, repository }: Running, more: readonly string[], branches: readonly string[]): Promise<string> {
   const { remote } = named(parsed, repository);
-  const { host, port } = requireAddress(repository, remote, false);
-  await git.run("repository", ["fetch", ...FETCH_SAFE, ...more, "--", remote, ...branches], [`${host}:${port}`]);
+  const reach = requireReach(repository, remote, "git-upload-pack");
+  await git.run("repository", ["fetch", ...FETCH_SAFE, ...more, "--", remote, ...branches], reach);
   return remote;
 }
 
@@ -183,7 +183,7 @@ export const push: Operation = {
 
 async function runPush({ parsed, git, repository }: Running): Promise<JsonObject> {
   const { remote } = named(parsed, repository);
-  const { host, port } = requireAddress(repository, remote, true);
+  const reach = requireReach(repository, remote, "git-receive-pack");
   const pushed = pushesOf(parsed, repository);
   if (pushed.length === 0) throw new FailureWithoutEffect("NOT_SUPPORTED", "no branch is checked out", "name the remote and the branch");
   const dryRun = has(parsed, "--dry-run");
@@ -200,7 +200,8 @@ async function runPush({ parsed, git, repository }: Running): Promise<JsonObject
     "--recurse-submodules=no",
     ...written(parsed, ["--dry-run", "--force-with-lease"]),
   ];
-  const text = await git.run(dryRun ? "nothing" : "repository", ["push", ...how, "--", remote, ...specs], [`${host}:${port}`]);
+  const asked = dryRun ? { ...reach, asksOnly: true as const } : reach;
+  const text = await git.run(dryRun ? "nothing" : "repository", ["push", ...how, "--", remote, ...specs], asked);
   return { text, remote, dry_run: dryRun, pushed: pushed.map(({ target }) => target) };
 }
 
@@ -241,9 +242,9 @@ export const clone: Operation = {
   },
   async run({ parsed, git, cwd }) {
     const [address = ""] = parsed.operands;
-    const host = hostOf(address);
+    const reach = reachOf(address, "git-upload-pack");
     const directory = workspacePath(cwd, cloneTarget(parsed));
-    if (host === undefined)
+    if (reach === undefined)
       throw new FailureWithoutEffect("NOT_SUPPORTED", `\`${shownName(address)}\` is no address that is taken`, "use an https address");
     const how = [
       "--no-recurse-submodules",
@@ -253,7 +254,7 @@ export const clone: Operation = {
       "--origin=origin",
       ...written(parsed, ["--depth", "--no-tags", "--branch", "--single-branch"]),
     ];
-    await git.run("new", ["clone", "--quiet", ...how, "--", address, directory], [`${host.host}:${host.port}`]);
+    await git.run("new", ["clone", "--quiet", ...how, "--", address, directory], reach);
     return { text: `cloned into ${directory}`, directory };
   },
 };

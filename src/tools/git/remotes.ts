@@ -5,6 +5,7 @@
  */
 import { FailureWithoutEffect } from "../../model/failure.ts";
 import type { GitRepository } from "../../model/git.ts";
+import type { GitRemoteReach, GitService } from "../../model/git-remote.ts";
 import { canonicalHost } from "../../model/host-name.ts";
 import { shownName } from "./names.ts";
 
@@ -40,12 +41,15 @@ export function addressOf(repository: GitRepository, remote: string, pushes: boo
   return pushes ? (pushUrl ?? url) : url;
 }
 
+/** How an address is reached for `service`; `undefined` for one that has a problem. */
+export function reachOf(address: string, service: GitService): GitRemoteReach | undefined {
+  const host = hostOf(address);
+  return host && { address, ...host, path: `/${ADDRESS.exec(address)?.groups?.["path"] ?? ""}`, service };
+}
+
 /** @throws ToolFailure for a remote that is not there, or is reached otherwise than over https */
-export function requireAddress(
-  repository: GitRepository,
-  remote: string,
-  pushes: boolean,
-): { readonly host: string; readonly port: number } {
+export function requireReach(repository: GitRepository, remote: string, service: GitService): GitRemoteReach {
+  const pushes = service === "git-receive-pack";
   const address = addressOf(repository, remote, pushes);
   if (address === undefined)
     throw new FailureWithoutEffect(
@@ -53,12 +57,12 @@ export function requireAddress(
       `there is no remote \`${shownName(remote)}\` with an address that can be used`,
       "list them with REMOTE -v",
     );
-  const host = hostOf(address);
-  if (host === undefined)
+  const reach = reachOf(address, service);
+  if (reach === undefined)
     throw new FailureWithoutEffect(
       "NOT_SUPPORTED",
       `\`${shownName(remote)}\` cannot be reached: ${addressProblem(address)}`,
       "ask a person to change the address with `git remote set-url`",
     );
-  return host;
+  return reach;
 }

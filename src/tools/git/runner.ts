@@ -8,6 +8,7 @@ import type { JsonObject } from "../../base/json.ts";
 import { GIT_NAMED_MAX, GIT_PATHS_PER_RUN_MAX } from "../../base/limits.ts";
 import { FailureWithoutEffect, ToolFailure } from "../../model/failure.ts";
 import type { GitAccess, GitOutcome, GitReach } from "../../model/git.ts";
+import type { GitRemoteReach } from "../../model/git-remote.ts";
 import { shownName } from "./names.ts";
 import { toWorkspace, without } from "./places.ts";
 
@@ -21,9 +22,9 @@ export interface Closed {
 /** Git in one repository. */
 export interface Runner {
   /** @throws ToolFailure when it did not end well */
-  readonly run: (reach: GitReach, args: readonly [string, ...string[]], hosts?: readonly string[]) => Promise<string>;
+  readonly run: (reach: GitReach, args: readonly [string, ...string[]], remote?: GitRemoteReach) => Promise<string>;
   /** The same whatever the exit code. */
-  readonly try: (reach: GitReach, args: readonly [string, ...string[]], hosts?: readonly string[]) => Promise<GitOutcome>;
+  readonly try: (reach: GitReach, args: readonly [string, ...string[]], remote?: GitRemoteReach) => Promise<GitOutcome>;
   /** Fields that null bytes end. */
   readonly fields: (args: readonly [string, ...string[]]) => Promise<readonly string[]>;
   /** Why a file of the repository may not be read, or written. */
@@ -35,13 +36,13 @@ export interface Runner {
 /** The runner of a call. */
 export function runnerOf(access: GitAccess, root: string): Runner {
   const nested = new Set<string>();
-  const attempt = async (reach: GitReach, args: readonly [string, ...string[]], hosts?: readonly string[]): Promise<GitOutcome> => {
-    const outcome = await access.run({ args, reach, root, ...(hosts && { hosts }) });
+  const attempt = async (reach: GitReach, args: readonly [string, ...string[]], remote?: GitRemoteReach): Promise<GitOutcome> => {
+    const outcome = await access.run({ args, reach, root, ...(remote && { remote }) });
     for (const path of outcome.nested) nested.add(root === "." ? path : path.slice(root.length + 1));
     return outcome;
   };
-  const run = async (reach: GitReach, args: readonly [string, ...string[]], hosts?: readonly string[]): Promise<string> => {
-    const outcome = await attempt(reach, args, hosts);
+  const run = async (reach: GitReach, args: readonly [string, ...string[]], remote?: GitRemoteReach): Promise<string> => {
+    const outcome = await attempt(reach, args, remote);
     if (outcome.exitCode !== 0 || outcome.endedBy !== undefined) throw failureOf(args[0], outcome, reach);
     return textOf(outcome.stdout);
   };
@@ -178,8 +179,15 @@ const KNOWN: readonly (readonly [RegExp, "RESOURCE_BUSY" | "FILE_NOT_FOUND" | "G
   [
     /Authentication failed|could not read (?:Username|Password)|terminal prompts disabled/i,
     "GIT_FAILED",
-    "the remote wants credentials, which agents do not have; ask the operator",
+    "the remote wants a credential, or another one; ask the operator to name it under `git.credentials`",
   ],
+  [
+    /returned error: 40[134]|repository .* not found/i,
+    "GIT_FAILED",
+    "the remote does not have it, or not for the operator's credential; look at the address with REMOTE -v, or ask the operator",
+  ],
+  [/returned error: 30[12378]/i, "GIT_FAILED", "the server names another address, which is not followed; use the one that it has now"],
+  [/Operation too slow/i, "GIT_FAILED", "the remote said nothing for too long; try again later"],
   [/shallow/i, "GIT_FAILED", "the clone has only the newest commits; FETCH --unshallow brings the rest"],
 ];
 

@@ -1,0 +1,57 @@
+/**
+ * The section `git` of `handrail.yaml`: with which credentials remotes are reached, and who vouches for them.
+ *
+ * A credential is named by where it is kept, and never stands here. INVARIANT: each is bound to one host and port.
+ */
+import * as z from "zod";
+import { GIT_CREDENTIALS_MAX, HOST_CHARACTERS_MAX, MAX_PATH_LEN } from "../base/limits.ts";
+import { canonicalHost } from "../model/host-name.ts";
+
+const HOST = /^(\[[0-9A-Fa-f:.]+\]|[^/?#@\\:[\]\s]+)(?::([1-9][0-9]{0,4}))?$/;
+const DEFAULT_PORT = 443;
+
+const host = z
+  .string()
+  .max(HOST_CHARACTERS_MAX)
+  .refine((text) => hostAndPort(text) !== undefined, "must be a host, or a host and a port, as in `git.example.com:8443`")
+  .transform((text) => hostAndPort(text) ?? { host: text, port: DEFAULT_PORT });
+const path = z
+  .string()
+  .max(MAX_PATH_LEN)
+  .regex(
+    /^\/?[A-Za-z0-9._~+-]+(?:\/[A-Za-z0-9._~+-]+)*\/?$/,
+    "must be the beginning of paths on the host, as in `team` or `team/service.git`",
+  )
+  .refine((text) => text.split("/").every((part) => part !== "." && part !== ".."), "must not hold `.` or `..`");
+const file = z.string().startsWith("/", "must be an absolute path").max(MAX_PATH_LEN);
+const variable = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, "must be the name of a variable");
+
+const credential = z.strictObject({
+  host,
+  /** Remotes at or below it alone; all of the host when absent. */
+  path: path.optional(),
+  username: z
+    .string()
+    .min(1)
+    .max(256)
+    .regex(/^[^\p{Cc}:]+$/u, "must not hold `:` or control characters"),
+  /** Where the password or token is kept. */
+  password: z.union([z.strictObject({ env: variable }), z.strictObject({ file })]),
+});
+
+/** The schema of `git`. */
+export const gitSettings = z.strictObject({
+  credentials: z.array(credential).max(GIT_CREDENTIALS_MAX).default([]),
+  /** A file with certificates of authorities, for servers whose certificates are the operator's own. */
+  certificate_authorities: file.optional(),
+});
+
+/** One credential. */
+export type GitCredentialSettings = z.infer<typeof credential>;
+
+function hostAndPort(text: string): { readonly host: string; readonly port: number } | undefined {
+  const [, name = "", digits] = HOST.exec(text) ?? [];
+  const canonical = canonicalHost(name);
+  const port = digits === undefined ? DEFAULT_PORT : Number(digits);
+  return canonical === undefined || port > 65_535 ? undefined : { host: canonical.host, port };
+}

@@ -1,0 +1,75 @@
+import { chmodSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { freshPlace } from "../../test/support/place.ts";
+import { parseSettings } from "../config/config.ts";
+import { liesBelow } from "../model/git-remote.ts";
+import { gitRemotesOf } from "./git-remotes.ts";
+import type { OperatorDirectory } from "./operator-directory.ts";
+
+async function opened(git: object, environment: Readonly<Record<string, string>> = {}) {
+  const settings = await parseSettings(JSON.stringify({ git }), "handrail.yaml");
+  const operator: OperatorDirectory = { path: "/nowhere", exists: true, settings, policies: [] };
+  return gitRemotesOf(operator, environment);
+}
+
+const decoded = (value: string | undefined) => value && Buffer.from(value.replace(/^Basic /, ""), "base64").toString();
+const SECRETS = { ONE: "first-password", TWO: "second-password" };
+const at = (host: string, path = "/a/b.git", port = 443) => ({ host, port, path });
+
+test("a credential is for its host, its port and its paths, and the nearest one is taken", async () => {
+  const { remotes, secrets } = await opened(
+    {
+      credentials: [
+        { host: "Git.Example", username: "all", password: { env: "ONE" } },
+        { host: "git.example:443", path: "team/", username: "team", password: { env: "TWO" } },
+      ],
+    },
+    SECRETS,
+  );
+  expect(decoded(remotes.authorization(at("git.example")))).toBe("all:first-password");
+  expect(decoded(remotes.authorization(at("git.example", "/team/x.git")))).toBe("team:second-password");
+  expect(decoded(remotes.authorization(at("git.example", "/team")))).toBe("team:second-password");
+  expect(decoded(remotes.authorization(at("git.example", "/teams/x.git")))).toBe("all:first-password");
+  for (const other of [at("git.example", "/a", 8443), at("example"), at("x.git.example"), at("git.example.evil.example")])
+    expect(remotes.authorization(other)).toBeUndefined();
+  expect(secrets.map(({ value }) => value)).toEqual(["first-password", "second-password"]);
+});
+
+test.each(["/team/../other/x.git", "/team/%2e%2e/other", "/team//x", "/team%2Fx", "/tea", "/Team/x", "/"])(
+  "%s does not lie below a path that a credential is for",
+  (path) => expect(liesBelow(path, "team")).toBe(false),
+);
+
+test("a password in a file is the operator's alone; otherwise the call that needs it is refused, and nothing is hidden or sent", async () => {
+  const place = freshPlace();
+  const file = join(place.base, "password");
+  writeFileSync(file, "kept-in-a-file\n", { mode: 0o600 });
+  const git = { credentials: [{ host: "git.example", username: "bot", password: { file } }] };
+  expect(decoded((await opened(git)).remotes.authorization(at("git.example")))).toBe("bot:kept-in-a-file");
+  chmodSync(file, 0o640);
+  const open = await opened(git);
+  expect(() => open.remotes.authorization(at("git.example"))).toThrow(/can be read by others; run `chmod go= /);
+  expect([open.remotes.authorization(at("other.example")), open.secrets, open.problems.length]).toEqual([undefined, [], 1]);
+});
+
+test.each([
+  ["no variable", {}, /the variable `ONE`.* holds no password/],
+  ["too short", { ONE: "short" }, /6 or more characters/],
+  ["two lines", { ONE: "first-line\nsecond: line" }, /in one line/],
+])("%s: the call that needs the credential says so", async (_, environment, expected) => {
+  const { remotes } = await opened({ credentials: [{ host: "git.example", username: "bot", password: { env: "ONE" } }] }, environment);
+  expect(() => remotes.authorization(at("git.example"))).toThrow(expected);
+});
+
+test.each([
+  { credentials: [{ host: "https://git.example", username: "bot", password: { env: "ONE" } }] },
+  { credentials: [{ host: "*.example", username: "bot", password: { env: "ONE" } }] },
+  { credentials: [{ host: "git.example", username: "a:b", password: { env: "ONE" } }] },
+  { credentials: [{ host: "git.example", username: "bot", password: "in-the-open" }] },
+  { credentials: [{ host: "git.example", username: "bot", password: { file: "relative" } }] },
+  { credentials: [{ host: "git.example", path: "../x", username: "bot", password: { env: "ONE" } }] },
+  { certificate_authorities: "relative.pem" },
+])("refused: %j", async (git) => {
+  await expect(opened(git)).rejects.toThrow(/git\./);
+});

@@ -1,0 +1,104 @@
+/**
+ * Credentials and authorities for git's remotes, as the operator's configuration names them.
+ *
+ * They are read once for each configuration that is in force, so that what is sent is what is hidden. INVARIANT: a secret that cannot be read, or
+ * that others can read, is not used, and the call that needs it says why; nothing is sent in its place.
+ */
+import { readFileSync, statSync } from "node:fs";
+import { GIT_AUTHORITIES_BYTES_MAX, GIT_PASSWORD_BYTES_MAX, GIT_PASSWORD_CHARACTERS_MIN } from "../base/limits.ts";
+import type { GitCredentialSettings } from "../config/git.ts";
+import { FailureWithoutEffect } from "../model/failure.ts";
+import { type GitRemotes, liesBelow } from "../model/git-remote.ts";
+import type { KnownSecret } from "../redact/known-secret.ts";
+import type { Environment, OperatorDirectory } from "./operator-directory.ts";
+
+/** What a configuration says of remotes. */
+export interface OpenedRemotes {
+  readonly remotes: GitRemotes;
+  /** What is hidden wherever it turns up. */
+  readonly secrets: readonly KnownSecret[];
+  /** What cannot be used, and why, for the operator. */
+  readonly problems: readonly string[];
+}
+
+type Read = { readonly kind: "read"; readonly text: string } | { readonly kind: "problem"; readonly problem: string };
+
+const opened = new WeakMap<OperatorDirectory, OpenedRemotes>();
+
+/** What `operator` says of remotes; the same again for the same configuration. */
+export function gitRemotesOf(operator: OperatorDirectory, environment: Environment): OpenedRemotes {
+  const known = opened.get(operator) ?? open(operator, environment);
+  opened.set(operator, known);
+  return known;
+}
+
+function open({ settings }: OperatorDirectory, environment: Environment): OpenedRemotes {
+  const { credentials, certificate_authorities: file } = settings.git;
+  const read = credentials.map((credential) => ({ ...credential, secret: passwordOf(credential, environment) }));
+  const authorities = file === undefined ? undefined : authoritiesOf(file);
+  const results = [...read.map(({ secret }) => secret), ...(authorities === undefined ? [] : [authorities])];
+  return {
+    remotes: {
+      authorization(place) {
+        const fitting = read.filter(
+          ({ host: { host, port }, path }) =>
+            host === place.host && port === place.port && (path === undefined || liesBelow(place.path, path)),
+        );
+        const [nearest] = fitting.sort((left, right) => depthOf(right.path) - depthOf(left.path));
+        if (nearest === undefined) return undefined;
+        return `Basic ${Buffer.from(`${nearest.username}:${requireRead(nearest.secret)}`).toString("base64")}`;
+      },
+      authorities: () => (authorities === undefined ? undefined : requireRead(authorities)),
+    },
+    secrets: read.flatMap(({ secret }) => (secret.kind === "read" ? [{ rule: "git-credential", value: secret.text }] : [])),
+    problems: results.flatMap((result) => (result.kind === "problem" ? [result.problem] : [])),
+  };
+}
+
+function depthOf(path: string | undefined): number {
+  return path === undefined ? 0 : path.split("/").filter((part) => part !== "").length;
+}
+
+function requireRead(read: Read): string {
+  if (read.kind === "read") return read.text;
+  throw new FailureWithoutEffect("GIT_FAILED", `the credential for this remote cannot be used: ${read.problem}`, "ask the operator");
+}
+
+function passwordOf({ password }: GitCredentialSettings, environment: Environment): Read {
+  const [found, name]: readonly [Read, string] =
+    "env" in password
+      ? [{ kind: "read", text: environment[password.env] ?? "" }, `the variable \`${password.env}\``]
+      : [readOwn(password.file, GIT_PASSWORD_BYTES_MAX, 0o077), `\`${password.file}\``];
+  if (found.kind === "problem") return found;
+  const text = found.text.trim();
+  if (text.length >= GIT_PASSWORD_CHARACTERS_MIN && !/\p{Cc}/u.test(text)) return { kind: "read", text };
+  return problem(
+    `${name}, named under \`git.credentials\`, holds no password of ${GIT_PASSWORD_CHARACTERS_MIN} or more characters in one line`,
+  );
+}
+
+function authoritiesOf(file: string): Read {
+  const found = readOwn(file, GIT_AUTHORITIES_BYTES_MAX, 0o022);
+  if (found.kind === "problem" || found.text.includes("-----BEGIN CERTIFICATE-----")) return found;
+  return problem(`\`${file}\`, named as \`git.certificate_authorities\`, holds no certificates in PEM`);
+}
+
+/** A file of the operator's own. @param closed bits that others must not have */
+function readOwn(file: string, bytesMax: number, closed: number): Read {
+  try {
+    const status = statSync(file);
+    const user = process.geteuid?.();
+    if (!status.isFile() || status.size > bytesMax) return problem(`\`${file}\` is no regular file of at most ${bytesMax} bytes`);
+    if (user !== undefined && status.uid !== user) return problem(`\`${file}\` belongs to another user than the one who runs handrail`);
+    if ((status.mode & closed) !== 0)
+      return problem(`\`${file}\` can be ${closed === 0o077 ? "read" : "written"} by others; run \`chmod go= ${file}\``);
+    return { kind: "read", text: readFileSync(file, "utf8") };
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";
+    return problem(`\`${file}\` cannot be read (${code})`);
+  }
+}
+
+function problem(text: string): Read {
+  return { kind: "problem", problem: text };
+}
