@@ -1,6 +1,7 @@
 // Settings: optional, strict, and safe where nothing is said; a workspace's own file can only narrow.
 import { expect, test } from "vitest";
 import { defaultSettings, parseSettings, parseWorkspaceSettings, wideningKeys } from "./config.ts";
+import { chosenGitRules } from "./git-rules.ts";
 import { chosenToolchain } from "./toolchain.ts";
 
 test("an operator who wrote nothing gets the safe defaults", async () => {
@@ -114,6 +115,38 @@ test.each([
   );
 });
 
+test("rules of git: the operator's for a workspace stand before those for all, and the workspace itself can only protect more", async () => {
+  const text = `git: { protected_branches: [trunk], branch_pattern: "agent/.+", message_pattern: "[A-Z]+-[0-9]+: .+" }
+workspaces:
+  - path: /w
+    git: { branch_pattern: "(feature|fix)/[a-z0-9-]+" }
+`;
+  const { git, workspaces } = await parseSettings(text, "handrail.yaml");
+  const own = await parseWorkspaceSettings("git: { protected_branches: [stable/*, trunk] }\n", "handrail.yaml");
+  expect(chosenGitRules(git, workspaces[0]?.git, own.git)).toEqual({
+    protectedBranches: ["trunk", "stable/*"],
+    branchPattern: "(feature|fix)/[a-z0-9-]+",
+    messagePattern: "[A-Z]+-[0-9]+: .+",
+  });
+  expect(chosenGitRules(undefined, undefined, own.git)).toEqual({
+    protectedBranches: ["main", "master", "release/*", "stable/*", "trunk"],
+  });
+  expect(chosenGitRules(undefined, { protected_branches: [] }, undefined)).toEqual({ protectedBranches: [] });
+  expect(wideningKeys(own)).toEqual([]);
+});
+
+test.each([
+  ["a pattern that is none", "branch_pattern: '('", /git\.branch_pattern/],
+  ["a pattern that is too long", `message_pattern: ${"a".repeat(1001)}`, /git\.message_pattern/],
+  ["an empty pattern", "message_pattern: ''", /git\.message_pattern/],
+  ["a branch that cannot be read", "protected_branches: ['re{lease']", /git\.protected_branches\.0/],
+  ["a reference in place of a branch", "protected_branches: [refs/heads/main]", /git\.protected_branches\.0/],
+  ["too many branches", `protected_branches: [${"x,".repeat(65)}]`, /git\.protected_branches/],
+  ["an unknown key", "protected: [main]", /git/],
+])("of the rules of git %s is refused, and named", async (_what, line, problem) => {
+  await expect(parseSettings(`git:\n  ${line}\n`, "handrail.yaml")).rejects.toThrow(problem);
+});
+
 test("every problem is named at once", async () => {
   await expect(parseSettings("preset: lax\nalert:\n  violations_per_minute: 0\n", "handrail.yaml")).rejects.toThrow(/preset.*alert/s);
 });
@@ -124,6 +157,8 @@ test.each([
   "toolchain:\n  install: {}\n",
   "tools:\n  enabled: true\n",
   "workspaces: []\n",
+  "git:\n  branch_pattern: a\n",
+  "git:\n  message_pattern: a\n",
   "roles: [sre]\n",
 ])("a workspace's own file cannot say %j", async (text) => {
   await expect(parseWorkspaceSettings(text, "handrail.yaml")).rejects.toThrow(/handrail\.yaml/);

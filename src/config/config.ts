@@ -21,6 +21,7 @@ import { BUILT_IN_ROLES, ROLE_PATTERN } from "../model/role.ts";
 import { approvalSettings } from "./approvals.ts";
 import { capabilitySettings } from "./capabilities.ts";
 import { gitSettings } from "./git.ts";
+import { gitRuleSettings, ownGitRuleSettings } from "./git-rules.ts";
 import { limitSettings } from "./limits.ts";
 import { redactionSettings } from "./redaction.ts";
 import { sandboxSettings } from "./sandbox.ts";
@@ -60,6 +61,8 @@ const workspace = z.strictObject({
   files: files.optional(),
   /** How the workspace is tested and linted; what is not said is found in its files. */
   toolchain: toolchainSettings.optional(),
+  /** Branches and messages; each key stands before what is said of all workspaces. */
+  git: gitRuleSettings.optional(),
 });
 
 const tools = z.strictObject({ enabled: z.boolean().default(true), disabled: listOf(z.string()).default([]) });
@@ -138,6 +141,8 @@ const workspaceSettings = z.strictObject({
   tools: tools.omit({ enabled: true }).prefault({}),
   files: files.prefault({}),
   toolchain: ownToolchainSettings.optional(),
+  /** Further protected branches. */
+  git: ownGitRuleSettings.optional(),
 });
 /** Parsed `handrail.yaml` of a workspace. */
 export type WorkspaceSettings = z.infer<typeof workspaceSettings>;

@@ -1,11 +1,13 @@
 /**
- * The section `git` of `handrail.yaml`: with which credentials remotes are reached, and who vouches for them.
+ * The section `git` of `handrail.yaml`: what is asked of branches and messages, with which credentials remotes are reached, and who
+ * vouches for them.
  *
  * A credential is named by where it is kept, and never stands here. INVARIANT: each is bound to one host and port.
  */
 import * as z from "zod";
 import { GIT_CREDENTIALS_MAX, HOST_CHARACTERS_MAX, MAX_PATH_LEN } from "../base/limits.ts";
 import { canonicalHost } from "../model/host-name.ts";
+import { gitRuleParts } from "./git-rules.ts";
 
 const HOST = /^(\[[0-9A-Fa-f:.]+\]|[^/?#@\\:[\]\s]+)(?::([1-9][0-9]{0,4}))?$/;
 const DEFAULT_PORT = 443;
@@ -41,6 +43,7 @@ const credential = z.strictObject({
 
 /** The schema of `git`. */
 export const gitSettings = z.strictObject({
+  ...gitRuleParts,
   credentials: z.array(credential).max(GIT_CREDENTIALS_MAX).default([]),
   /** A file with certificates of authorities, for servers whose certificates are the operator's own. */
   certificate_authorities: file.optional(),

@@ -6,15 +6,16 @@
 import type { Denial } from "./decision.ts";
 import type { ExecEnd } from "./exec.ts";
 import type { GitRemoteReach } from "./git-remote.ts";
+import type { WholePattern } from "./whole-pattern.ts";
 
 /** What the operator asks of branches and messages. */
 export interface GitRules {
   /** Globs of branches that are changed only when a person agrees, and never by force on a remote. */
   readonly protectedBranches: readonly string[];
   /** What names of new branches match, whole. */
-  readonly branchPattern?: string;
+  readonly branchPattern?: WholePattern;
   /** What the first line of a message matches, whole. */
-  readonly messagePattern?: string;
+  readonly messagePattern?: WholePattern;
 }
 
 /** What holds where the operator says nothing. */

@@ -13,6 +13,7 @@ import { CONFIG_FILE_BYTES_MAX, POLICY_FILES_MAX, TRUSTED_WORKSPACES_MAX } from 
 import { defaultSettings, parseSettings, type Settings } from "../config/config.ts";
 import { parsePin, type WorkspacePin } from "../config/trust.ts";
 import { checkCapabilities } from "./capability-overrides.ts";
+import { checkGitRules } from "./git-rules.ts";
 import { type ReadGates, readOperatorGates } from "./operator-gates.ts";
 
 /** Environment variables that locate directories. */
@@ -107,6 +108,7 @@ async function parseChecked(text: string, name: string): Promise<Settings> {
   const { rules, allow } = settings.redaction;
   if (rules.length + allow.length > 0) (await import("./redaction.ts")).checkRedaction(settings.redaction, name);
   checkCapabilities(settings, name);
+  checkGitRules(settings, name);
   return settings;
 }
 

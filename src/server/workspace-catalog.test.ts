@@ -212,3 +212,37 @@ test("what a workspace is tested with is looked at anew for each call, and its o
   const both = await opened(() => ({ settings: granted, trusted: [pin] }));
   expect(both.toolchain?.().chosen).toEqual({ test: ["npm", "run", "ci"], timeoutMs: 600_000 });
 });
+
+test("what git asks of branches and messages is the operator's word at the time, and the workspace can only protect more", async () => {
+  place.put("workspace/handrail.yaml", "git: { protected_branches: [stable] }\n");
+  place.put("workspace/.git/HEAD", "ref: refs/heads/work\n");
+  place.put("workspace/.git/config", "");
+  directory("workspace/.git/objects");
+  directory("workspace/.git/refs");
+  let settings = defaultSettings();
+  const catalog = createWorkspaceCatalog(() => ({ settings }), []);
+  onTestFinished(() => catalog.close());
+  const opened = async () => {
+    const { repository, rules } = await catalog.open(sessionOf(place.workspace));
+    const found = repository?.(".");
+    if (found?.kind !== "found") throw new Error(JSON.stringify(found));
+    return { git: found.rules, rules };
+  };
+  const before = await opened();
+  expect(before.git).toEqual({ protectedBranches: ["main", "master", "release/*", "stable"] });
+
+  settings = await parseSettings(
+    `git: { protected_branches: [trunk], message_pattern: "[A-Z]+-[0-9]+: .+" }
+workspaces: [{ path: ${place.workspace}, git: { branch_pattern: "(feature|fix)/[a-z]+" } }]\n`,
+    "handrail.yaml",
+  );
+  catalog.forget(); // as a reload does
+  const after = await opened();
+  expect(after.rules).not.toBe(before.rules);
+  expect(after.git.protectedBranches).toEqual(["trunk", "stable"]);
+  const { branchPattern, messagePattern } = after.git;
+  expect(
+    ["feature/x", "fix/", "my-feature/x", "feature/x\n", `feature/${"x".repeat(2000)}`].map((name) => branchPattern?.matches(name)),
+  ).toEqual([true, false, false, false, false]);
+  expect(["AB-12: say why", "say why"].map((subject) => messagePattern?.matches(subject))).toEqual([true, false]);
+});

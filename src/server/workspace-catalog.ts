@@ -14,10 +14,10 @@ import { blake3Hex } from "../base/hash.ts";
 import { canonicalJson } from "../base/json.ts";
 import { WORKSPACES_OPEN_MAX } from "../base/limits.ts";
 import type { FileRules, Settings, WorkspaceSettings } from "../config/config.ts";
+import { type ChosenGitRules, chosenGitRules } from "../config/git-rules.ts";
 import { chosenToolchain } from "../config/toolchain.ts";
 import { type TrustState, trustStateOf } from "../config/trust.ts";
 import type { OpenWorkspace, WorkspaceCatalog } from "../kernel/index.ts";
-import { DEFAULT_GIT_RULES } from "../model/git.ts";
 import type { Session } from "../model/session.ts";
 import type { ChosenToolchain } from "../model/toolchain.ts";
 import type { Workspace } from "../model/workspace.ts";
@@ -25,6 +25,7 @@ import { BUILT_IN_ZONE_RULES, compileZones, type ZoneRules } from "../model/zone
 import { isInPlaceThisTurn, openWorkspaceRoots, type WorkspaceRoots } from "../sandbox/files/files.ts";
 import { projectFiles } from "../sandbox/files/project-files.ts";
 import { lookAtRepository } from "../sandbox/git/repository.ts";
+import { readyGitRules } from "./git-rules.ts";
 import { grantOf } from "./grants.ts";
 import type { OperatorDirectory } from "./operator-directory.ts";
 import { isWithin, realPath } from "./real-path.ts";
@@ -134,7 +135,8 @@ function areInPlace({ service, project }: WorkspaceRoots): boolean {
 }
 
 async function openWorkspace(rulesOf: WorkspaceRules, hidden: readonly string[], session: Session): Promise<OpenWorkspace> {
-  const { rules, disabledTools, toolPolicy, chosen } = await planWorkspace(rulesOf, hidden, session);
+  const { rules, disabledTools, toolPolicy, chosen, git } = await planWorkspace(rulesOf, hidden, session);
+  const gitRules = await readyGitRules(git);
   const workspace = workspaceBy(rules, session);
   const roots = openWorkspaceRoots(workspace);
   unused.register(roots, roots.close);
@@ -144,10 +146,16 @@ async function openWorkspace(rulesOf: WorkspaceRules, hidden: readonly string[],
     disabledTools: new Set(disabledTools),
     ...(toolPolicy && { toolPolicy: toolPolicy.policy }),
     rules: blake3Hex(
-      canonicalJson({ ...rules, disabledTools, toolchain: { ...chosen }, ...(toolPolicy && { toolPolicy: toolPolicy.digest }) }),
+      canonicalJson({
+        ...rules,
+        disabledTools,
+        toolchain: { ...chosen },
+        git: { ...git },
+        ...(toolPolicy && { toolPolicy: toolPolicy.digest }),
+      }),
     ),
     toolchain: () => ({ files: projectFiles(workspace, roots), chosen }),
-    repository: (directory) => lookAtRepository(workspace, roots, directory, DEFAULT_GIT_RULES),
+    repository: (directory) => lookAtRepository(workspace, roots, directory, gitRules),
     volumeId: String(statSync(session.serviceRoot).dev),
   };
 }
@@ -157,6 +165,8 @@ export interface WorkspacePlan {
   readonly rules: ZoneRules;
   readonly disabledTools: readonly string[];
   readonly chosen: ChosenToolchain;
+  /** What is asked of branches and messages. */
+  readonly git: ChosenGitRules;
   /** What the workspace says of itself, and whether the operator trusts it. */
   readonly own: WorkspaceSettings;
   readonly trust: TrustState;
@@ -176,7 +186,7 @@ export async function planWorkspace(
   const { settings: own, digests, toolPolicy } = await readWorkspaceConfiguration(serviceRoot);
   const { settings, trusted = [] } = rulesOf();
   const trust = trustStateOf(trusted, serviceRoot, digests);
-  const { files: granted, toolchain } = grantOf(settings, serviceRoot) ?? {};
+  const { files: granted, toolchain, git: grantedGit } = grantOf(settings, serviceRoot) ?? {};
   const isTrusted = trust === "trusted" || assumeTrust;
   const zoneRules = isTrusted ? trustedRulesOf(settings, granted, own) : zoneRulesOf(settings, granted, own);
   const chosen = chosenToolchain(toolchain, isTrusted ? own.toolchain : undefined);
@@ -184,7 +194,8 @@ export async function planWorkspace(
   const kept = toolPolicy === undefined ? zoneRules.settings : [...zoneRules.settings, `/${TOOL_POLICY_FILE}`];
   const rules = { ...zoneRules, settings: kept, hidden: hiddenPaths(hidden, session) };
   const disabledTools = [...settings.tools.disabled, ...own.tools.disabled];
-  return { rules, disabledTools, chosen, own, trust, ...(toolPolicy && { toolPolicy }) };
+  const git = chosenGitRules(settings.git, grantedGit, own.git);
+  return { rules, disabledTools, chosen, git, own, trust, ...(toolPolicy && { toolPolicy }) };
 }
 
 /** The workspace that `rules` make of the directories of `session`. */

@@ -3,6 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/base/json.ts";
+import { compileWholePattern } from "../../src/kernel/index.ts";
 import { git } from "../../src/tools/git/git.ts";
 import { gitTools } from "../../src/tools/git/git-tools.ts";
 import { newRepository, type PlainGit } from "../support/git-place.ts";
@@ -227,7 +228,7 @@ describe("what is meant rather than how git is told", () => {
   });
 
   test("names of branches are those that git and the operator take", async () => {
-    const { ask } = await meaning({ gitRules: { protectedBranches: ["main"], branchPattern: "agent/.+" } });
+    const { ask } = await meaning({ gitRules: { protectedBranches: ["main"], branchPattern: await compileWholePattern("agent/.+") } });
     expect(await ask("git_checkout", { branch: "mine", create_if_missing: true })).toMatch(/^PERMISSION_DENIED: `mine` is not of the form/);
     expect(await ask("git_checkout", { branch: "agent/mine", create_if_missing: true })).toContain('"branch":"agent/mine"');
     expect(await ask("git_checkout", { branch: "--force" })).toMatch(/^tool_input_invalid/);

@@ -19,3 +19,7 @@ export const DANGER_TEXT_DEPTH_MAX = 64;
 export const CAPABILITY_OVERRIDES_MAX = 256;
 /** Characters of the name of a host (RFC 1035), with room for `*.`, or of a provider. */
 export const HOST_CHARACTERS_MAX = 255;
+/** Characters of a text that an operator's pattern for names and first lines is tried on. */
+export const WHOLE_PATTERN_TEXT_CHARACTERS_MAX = 1024;
+/** Patterns for names and first lines that are kept ready. */
+export const WHOLE_PATTERNS_KEPT_MAX = 256;

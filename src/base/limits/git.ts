@@ -25,6 +25,8 @@ export const GIT_SUBJECT_CHARACTERS_MAX = 72;
 export const GIT_MESSAGE_LENGTH_MAX = 16 * KIB;
 /** Files or settings that a message names one by one. */
 export const GIT_NAMED_MAX = 20;
+/** Patterns of protected branches in one list of settings. */
+export const GIT_PROTECTED_BRANCHES_MAX = 64;
 /** Bytes of a reference's name. */
 export const GIT_REF_BYTES_MAX = 250;
 /** Credentials for remotes that the operator can name. */

@@ -3,6 +3,7 @@
 import type { JsonObject } from "../../base/json.ts";
 import { GIT_PATHS_PER_RUN_MAX } from "../../base/limits.ts";
 import { FailureWithoutEffect } from "../../model/failure.ts";
+import type { WholePattern } from "../../model/whole-pattern.ts";
 import { pathArguments } from "./display.ts";
 import { joinedMessage, messageProblem } from "./message.ts";
 import { movedBranch, type Operation, type Running } from "./operation.ts";
@@ -137,7 +138,7 @@ async function runCommit({ parsed, git, context, repository }: Running): Promise
   };
 }
 
-function requirePlain(message: string, hasSecret: boolean, pattern: string | undefined): void {
+function requirePlain(message: string, hasSecret: boolean, pattern: WholePattern | undefined): void {
   if (hasSecret)
     throw new FailureWithoutEffect(
       "PERMISSION_DENIED",
@@ -145,11 +146,11 @@ function requirePlain(message: string, hasSecret: boolean, pattern: string | und
       "say it without the secret",
     );
   const [subject = ""] = message.split("\n");
-  if (pattern !== undefined && !new RegExp(`^(?:${pattern})$`, "u").test(subject))
+  if (pattern !== undefined && !pattern.matches(subject))
     throw new FailureWithoutEffect(
       "PERMISSION_DENIED",
       "the first line of the message is not of the form that the operator wants",
-      `make it match \`${pattern}\``,
+      `make it match \`${pattern.source}\``,
     );
 }
 

@@ -107,11 +107,11 @@ async function runCheckout(running: Running): Promise<JsonObject> {
 
 /** Branches that agents make are named as the operator wants. */
 export function requireBranchName(name: string, { rules: { branchPattern } }: FoundRepository): void {
-  if (branchPattern === undefined || new RegExp(`^(?:${branchPattern})$`, "u").test(name)) return;
+  if (branchPattern === undefined || branchPattern.matches(name)) return;
   throw new FailureWithoutEffect(
     "PERMISSION_DENIED",
     `\`${name}\` is not of the form that the operator wants of new branches`,
-    `make it match \`${branchPattern}\``,
+    `make it match \`${branchPattern.source}\``,
   );
 }
 
