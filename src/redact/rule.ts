@@ -130,7 +130,7 @@ export function isLeftEdge(text: string, start: number, left: LeftEdge): boolean
 function endsEscape(text: string, start: number, before: number): boolean {
   const code = (back: number) => text.charCodeAt(start - back);
   if (code(2) === BACKSLASH) return ESCAPED.has(before);
-  if (before === 109) return COLOUR_END.test(text.slice(Math.max(0, start - ESCAPE_CHARACTERS), start));
+  if (isLetter(before) && TERMINAL_SEQUENCE.test(text.slice(Math.max(0, start - ESCAPE_CHARACTERS), start))) return true;
   if (code(3) === PERCENT) return isHex(code(2)) && isHex(before);
   if (code(4) === BACKSLASH && code(3) === 120) return isHex(code(2)) && isHex(before);
   return code(6) === BACKSLASH && code(5) === 117 && isHex(code(4)) && isHex(code(3)) && isHex(code(2)) && isHex(before);
@@ -138,13 +138,17 @@ function endsEscape(text: string, start: number, before: number): boolean {
 
 const BACKSLASH = 92;
 const PERCENT = 37;
-/** How a terminal is told a colour. */
-const COLOUR_END = new RegExp(`${String.fromCharCode(27)}\\[[0-9;]{0,12}m$`);
+/** How a terminal is told a colour, to clear the rest of a line as grep does, or a set of characters: as it is, and as JSON and shells write it. */
+const TERMINAL_SEQUENCE = new RegExp(`(?:${String.fromCharCode(27)}|\\\\(?:u001[bB]|x1[bB]|033|e))(?:\\[[0-9;?]{0,12}|[()])[A-Za-z]$`);
 const ESCAPED = new Set([..."nrtbf0"].map((character) => character.charCodeAt(0)));
-const ESCAPE_CHARACTERS = 16;
+const ESCAPE_CHARACTERS = 24;
 
 function isHex(code: number): boolean {
   return (code >= 48 && code <= 57) || (code >= 97 && code <= 102) || (code >= 65 && code <= 70);
+}
+
+function isLetter(code: number): boolean {
+  return (code >= 97 && code <= 122) || (code >= 65 && code <= 90);
 }
 
 function isWordCode(code: number): boolean {
