@@ -15,7 +15,6 @@ const FAILURE = [
   /^\S+\.\w+:\d+:\d+:? \S/,
   /\(\d+,\d+\): (?:error|warning)\b/,
   /^\s+\d+:\d+\s+(?:error|warning)\b/, // eslint
-  /\bassert(?:ion)?\b.*\b(?:fail|failed)\b/i,
   /^make(?:\[\d+\])?: \*\*\*/,
   /^Traceback \(most recent call last\)/,
   /\b(?:timed out|segmentation fault|core dumped|command not found|cannot find module|no such file)\b/i,
@@ -24,10 +23,20 @@ const FAILURE = [
 /** As much of a line as is looked at. */
 const CHARACTERS_LOOKED_AT = 1000;
 
+/** Of a word such as `FAIL`. */
+const SHORTEST = 4;
+
 /** Whether `line` looks as if it told of a failure. */
 export function looksLikeFailure(line: string): boolean {
+  if (line.length < SHORTEST && !/[✖✗✘×❌●]/.test(line)) return false; // a megabyte of empty lines is looked at in passing
   const plain = plainText(line.slice(0, CHARACTERS_LOOKED_AT));
-  return FAILURE.some((expression) => expression.test(plain)) && !NOTHING_FAILED.test(plain);
+  return (FAILURE.some((expression) => expression.test(plain)) || assertionFailed(plain)) && !NOTHING_FAILED.test(plain);
+}
+
+/** In two steps, because one expression would begin again at each of many `assert`. */
+function assertionFailed(line: string): boolean {
+  const at = line.search(/\bassert(?:ion)?\b/i);
+  return at !== -1 && /\bfail(?:ed)?\b/i.test(line.slice(at));
 }
 
 /** Sums that say how many failed, when none did. */

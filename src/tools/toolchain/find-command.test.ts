@@ -177,3 +177,10 @@ test("managers that would fetch another version of themselves are told to use th
   });
   expect(environment({ "go.mod": "module x\n\ngo 99.0\n" })).toEqual({ GOTOOLCHAIN: "local", GOPROXY: "off" });
 });
+
+test.each(["\n", " \n", "\t\n", "[", "\n[tool."])("a file of nothing but %j is looked at in passing", (piece) => {
+  const text = piece.repeat((64 * 1024) / piece.length);
+  const began = performance.now();
+  for (const purpose of ["test", "lint"] as const) findCommand(toolchain({ "pyproject.toml": text, Makefile: text }), purpose, undefined);
+  expect(performance.now() - began).toBeLessThan(2000);
+});

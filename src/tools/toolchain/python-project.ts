@@ -10,9 +10,10 @@ interface Mark {
   readonly words?: RegExp;
 }
 
+// No expression passes over the end of a line: whoever writes the file must not be able to keep the kernel busy with empty ones.
 const PYTEST: readonly Mark[] = [
   { file: "pytest.ini" },
-  { file: "pyproject.toml", words: /^\s*\[tool\.pytest\b|["']pytest(?![\w-])|^\s*pytest\s*=/m },
+  { file: "pyproject.toml", words: /^[ \t]*\[tool\.pytest\b|["']pytest(?![\w-])|^[ \t]*pytest[ \t]*=/m },
   { file: "setup.cfg", words: /^\[tool:pytest\]/m },
   { file: "tox.ini", words: /^\[pytest\]/m },
   { file: "conftest.py" },
@@ -21,14 +22,14 @@ const PYTEST: readonly Mark[] = [
 const RUFF: readonly Mark[] = [
   { file: "ruff.toml" },
   { file: ".ruff.toml" },
-  { file: "pyproject.toml", words: /^\s*\[tool\.ruff\b|["']ruff(?![\w-])|^\s*ruff\s*=/m },
+  { file: "pyproject.toml", words: /^[ \t]*\[tool\.ruff\b|["']ruff(?![\w-])|^[ \t]*ruff[ \t]*=/m },
 ];
 
 const FLAKE8: readonly Mark[] = [
   { file: ".flake8" },
   { file: "setup.cfg", words: /^\[flake8\]/m },
   { file: "tox.ini", words: /^\[flake8\]/m },
-  { file: "pyproject.toml", words: /["']flake8(?![\w-])|^\s*flake8\s*=/m },
+  { file: "pyproject.toml", words: /["']flake8(?![\w-])|^[ \t]*flake8[ \t]*=/m },
 ];
 
 /** pytest, ruff and flake8. */
@@ -54,6 +55,6 @@ function shownBy(files: Files, marks: readonly Mark[]): readonly ProjectFileName
 
 /** poetry keeps a project's tools in an environment of its own. */
 function managed(files: Files, command: ToolchainCommand): ToolchainCommand {
-  const isPoetry = files["poetry.lock"] !== undefined || /^\s*\[tool\.poetry\]/m.test(files["pyproject.toml"]?.text ?? "");
+  const isPoetry = files["poetry.lock"] !== undefined || /^[ \t]*\[tool\.poetry\]/m.test(files["pyproject.toml"]?.text ?? "");
   return isPoetry ? ["poetry", "run", ...command] : command;
 }

@@ -29,15 +29,17 @@ const STYLES: readonly Style[] = [
 /** node's own runner, in both of its forms: a line for each count. */
 const NODE = { passed: /^(?:#|ℹ) pass (\d+)$/m, failed: /^(?:#|ℹ) fail (\d+)$/m, skipped: /^(?:#|ℹ) skipped (\d+)$/m };
 /** mocha. */
-const MOCHA = { passed: /^\s+(\d+) passing\b/m, failed: /^\s+(\d+) failing\b/m, skipped: /^\s+(\d+) pending\b/m };
+const MOCHA = { passed: /^[ \t]+(\d+) passing\b/m, failed: /^[ \t]+(\d+) failing\b/m, skipped: /^[ \t]+(\d+) pending\b/m };
 
+/** Lines that sum up are short; in long ones nothing is looked for. */
+const LINE_CHARACTERS_MAX = 1000;
 /** As much of the end of an output as is looked at. */
 const CHARACTERS_LOOKED_AT = 32 * 1024;
 
 /** The counts in `output`; nothing when none are recognised. */
 export function testSummary(output: string): TestSummary | undefined {
   const text = plainText(output.slice(-CHARACTERS_LOOKED_AT));
-  const lines = text.split("\n");
+  const lines = text.split("\n").filter(({ length }) => length <= LINE_CHARACTERS_MAX);
   for (const { line, counts, adds } of STYLES) {
     const matching = lines.filter((one) => line.test(one));
     const counted = (adds ? matching : matching.slice(-1)).map((one) => countsIn(one, counts));

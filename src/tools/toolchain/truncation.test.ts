@@ -176,3 +176,20 @@ test("lines of any text are looked at in linear time", () => {
     expect(looksLikeFailure(line)).toBe(false);
   }
 });
+
+test.each(["\n", "x\n", `${"assert ".repeat(140)}\n`, `${" ".repeat(999)}\n`, `${"\u001b[".repeat(499)}\n`])(
+  "a megabyte of %j is searched for failures in passing",
+  (piece) => {
+    const text = piece.repeat((1024 * 1024) / piece.length);
+    const began = performance.now();
+    truncated(output(text), { kind: "ERRORS", lines: 5000 });
+    expect(performance.now() - began).toBeLessThan(3000);
+  },
+);
+
+test("short lines and failed assertions are still seen", () => {
+  for (const line of ["✖ a", "✗", "FAIL", "assertion `a == b` failed", "an assert has failed"])
+    expect([line, looksLikeFailure(line)]).toEqual([line, true]);
+  for (const line of ["", "ok", "assert x", "failed to assert", "reassert failed"])
+    expect([line, looksLikeFailure(line)]).toEqual([line, false]);
+});
