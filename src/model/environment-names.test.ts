@@ -34,6 +34,34 @@ const REFUSED = [
     "HANDRAIL_TOKEN",
   ],
 ];
+const REFUSED_BY_RUNTIME = [
+  ...["POSIXLY_CORRECT", "BASH_LOADABLES_PATH", "BASH_XTRACEFD", "npm_execpath", "npm_node_execpath", "COREPACK_NPM_REGISTRY"],
+  ...[
+    "RUSTFLAGS",
+    "RUSTDOCFLAGS",
+    "RUSTUP_TOOLCHAIN",
+    "GOCACHEPROG",
+    "GOAUTH",
+    "GOPATH",
+    "GOWORK",
+    "GOPRIVATE",
+    "PKG_CONFIG",
+    "PKG_CONFIG_PATH",
+  ],
+  ...["PYTHONPYCACHEPREFIX", "PYTHON_PRESITE", "COVERAGE_PROCESS_START", "UV_INDEX_URL", "POETRY_REPOSITORIES_X_URL", "NODE_COMPILE_CACHE"],
+  ...["TS_NODE_COMPILER", "LUA_INIT_5_4", "LUA_CPATH_5_4", "BUNDLE_PATH", "GEM_HOME", "RUBYGEMS_GEMDEPS", "COMPOSER_HOME", "ERL_AFLAGS"],
+  ...[
+    "JAVA_HOME",
+    "GRADLE_USER_HOME",
+    "COMPlus_Profiler",
+    "CMAKE_TOOLCHAIN_FILE",
+    "CCACHE_PREFIX",
+    "CPATH",
+    "LIBRARY_PATH",
+    "AWKPATH",
+    "LESS",
+  ],
+];
 const HARMLESS = [
   "CI",
   "NO_COLOR",
@@ -47,13 +75,21 @@ const HARMLESS = [
   "DATABASE_URL",
   "RUST_BACKTRACE",
   "GO111MODULE",
+  "GOOS",
+  "GOARCH",
+  "CGO_ENABLED",
+  "PYTHONUNBUFFERED",
+  "PYTHONDONTWRITEBYTECODE",
+  "PYTHONHASHSEED",
+  "RUST_LOG",
+  "LESSON",
   "X",
   "_x1",
 ];
 const NO_NAMES = ["", "1A", "A-B", "A B", "A=B", "A\0", "A\n", "ÄB", "A.B", "A%%", "A()", " PATH", "PATH "];
 
 describe("names of environment variables", () => {
-  test.each(REFUSED)("%s is refused, in any case", (name) => {
+  test.each([...REFUSED, ...REFUSED_BY_RUNTIME])("%s is refused, in any case", (name) => {
     for (const spelt of [name, name.toLowerCase(), name.toUpperCase()])
       expect([spelt, isRefusedEnvironmentName(spelt)]).toEqual([spelt, true]);
   });

@@ -11,6 +11,7 @@ import { COMMAND_DEPTH_MAX, COMMAND_SHOWN_CHARACTERS_MAX, COMMANDS_PER_LINE_MAX 
 import { type CommandDanger, type CommandResource, commandOf, programName, quoted, UNKNOWN_BINARY } from "../../model/command.ts";
 import { isRefusedEnvironmentName } from "../../model/environment-names.ts";
 import { Directories } from "./directories.ts";
+import { HiddenCode } from "./hidden-code.ts";
 import { type Input, inputOf } from "./input.ts";
 import { dangersOf, shellRun } from "./programs.ts";
 import { touchedBy } from "./redirections.ts";
@@ -58,9 +59,10 @@ export class CommandReader {
   readonly #dangers = new Set<CommandDanger>();
   #wanders = false;
   #relative = false;
-  /** A text that would be a substitution stands somewhere as data, and something takes the value of a variable for an expression. */
-  #hidesCode = false;
-  #evaluates = false;
+  /** `cd -P` goes where links point, from where `..` leads to somewhere else. */
+  #followsLinks = false;
+  #ascends = false;
+  readonly #hidden = new HiddenCode();
 
   constructor(grammar: Grammar, characters: readonly string[]) {
     this.#grammar = grammar;
@@ -87,8 +89,8 @@ export class CommandReader {
 
   /** What was found; a line about which something is not clear may run anything, so that is named too. */
   found(text: string): Found {
-    if (this.#wanders && this.#relative) this.doubt("dynamic_redirection");
-    if (this.#hidesCode && this.#evaluates) this.doubt("dynamic_code");
+    if ((this.#wanders || (this.#followsLinks && this.#ascends)) && this.#relative) this.doubt("dynamic_redirection");
+    if (this.#hidden.isPossible) this.doubt("dynamic_code");
     const dangers = [...this.#dangers].sort();
     const rest: CommandResource[] = [];
     if (dangers.length > 0) {
@@ -155,7 +157,8 @@ export class CommandReader {
       case "For":
       case "Select":
       case "ArithmeticFor":
-        if ("name" in node) this.#sets(node.name.value);
+        if (node.type === "Function" && MOVES.has(node.name.value)) this.#wanders = true; // goes wherever the function does
+        if ("name" in node && node.type !== "Function") this.#sets(node.name.value);
         this.#maybe(node, { ...place, repeated: true });
         return;
       default:
@@ -166,6 +169,7 @@ export class CommandReader {
 
   /** Everything below commands, down to the parts of words. */
   #part(node: SyntaxNode, place: Place): void {
+    this.#hidden.part(node);
     switch (node.type) {
       case "ArithmeticExpansion":
         if (node.expression === undefined) this.doubt("unparsed");
@@ -176,7 +180,10 @@ export class CommandReader {
       case "ParameterExpansion":
         if (node.operation?.type === "Unknown") this.doubt("unparsed");
         if (node.operation?.type === "Transform") this.doubt("dynamic_code");
-        if (node.operation?.type === "Default" && node.operation.operator.endsWith("=")) this.#sets(node.parameter);
+        if (node.operation?.type === "Default" && node.operation.operator.endsWith("=")) {
+          if (node.prefix === "!") this.doubt("environment"); // whose name is the value of another
+          this.#sets(node.parameter);
+        }
         break;
       case "ExtendedGlob":
         this.doubt("unparsed"); // off unless a line before switched it on, and then the line would be read otherwise
@@ -186,18 +193,6 @@ export class CommandReader {
         break;
       case "Assignment":
         this.#sets(node.name);
-        if (node.index !== undefined) this.#evaluates = true;
-        break;
-      case "Word": {
-        const { known, text } = readWord(node);
-        if (known && SUBSTITUTION.test(text)) this.#hidesCode = true;
-        break;
-      }
-      case "ArithmeticWord":
-        if (!/^\d*$/.test(node.value)) this.#evaluates = true;
-        break;
-      case "TestBinary":
-        if (/^-(?:eq|ne|lt|le|gt|ge)$/.test(node.operator)) this.#evaluates = true;
         break;
       default:
     }
@@ -205,6 +200,7 @@ export class CommandReader {
   }
 
   #sets(name: string): void {
+    this.#hidden.sets(name);
     if (isRefusedEnvironmentName(name)) this.doubt("environment");
   }
 
@@ -280,10 +276,10 @@ export class CommandReader {
     }
     const name = programName(head.text);
     const dangers = new Set(dangersOf(name, args, place.input));
-    if (EVALUATORS.has(name) && (name !== "printf" || args[0]?.text.startsWith("-v"))) this.#evaluates = true;
+    this.#hidden.command(name, args);
     if (!/^[!-~]+$/.test(head.text)) dangers.add("lookalike");
     const shell = shellRun(name, args, place.input);
-    const { runs, sets } = unwrap(name, args);
+    const { runs, sets } = unwrap(name, args, fed);
     const all: readonly Wrapped[] = shell?.kind === "code" ? [...runs, { kind: "code", code: shell.code, isBash: name === "bash" }] : runs;
     if (sets.some(isRefusedEnvironmentName)) dangers.add("environment");
     if (shell?.kind === "unknown" || all.some((run) => run.kind === "code" && !isFixed(run.code))) dangers.add("dynamic_code");
@@ -296,8 +292,10 @@ export class CommandReader {
 
   #runWrapped(run: Wrapped, name: string, place: Place): void {
     if (run.kind === "unclear" || (run.kind === "code" && !isFixed(run.code))) return;
-    const directories = run.inside === true ? place.directories : place.directories.copy();
-    const within = { ...place, via: [...place.via, name], directories, depth: place.depth + 1 };
+    const copied = run.elsewhere === true ? new Directories(undefined) : place.directories.copy();
+    const directories = run.inside === true ? place.directories : copied;
+    const repeated = place.repeated || run.repeated === true;
+    const within = { ...place, via: [...place.via, name], directories, repeated, depth: place.depth + 1 };
     if (run.kind === "command") this.#run(run.words, within, run.fed === true);
     else this.#code(run.code.text, { ...within, plain: run.inside === true ? place.plain : run.isBash !== true });
   }
@@ -317,9 +315,13 @@ export class CommandReader {
 
   /** Where the shell itself goes. */
   #moves(name: string, args: readonly ShellWord[], { directories, repeated }: Place): void {
-    if (name !== "cd" && name !== "pushd" && name !== "popd") return;
+    // What is read into the shell may go anywhere.
+    if (name === "." || name === "source") directories.enter(undefined);
+    if (!MOVES.has(name)) return;
     if (repeated) this.#wanders = true;
     const target = args.find(({ text }) => !/^-(?:[LPe@]+|-)$/.test(text));
+    if (args.some(({ text }) => /^-[Le@]*P/.test(text))) this.#followsLinks = true;
+    if (target?.text.split("/").includes("..") === true) this.#ascends = true;
     const isPlain = name === "cd" && isFixed(target) && target.text !== "-" && target.text !== "";
     directories.enter(isPlain ? target.text : name === "cd" && target === undefined ? "/tmp" : undefined);
   }
@@ -342,6 +344,8 @@ export class CommandReader {
   #redirect({ operator, target }: Redirect, directories: Directories): void {
     if (target?.parts?.length === 1 && target.parts[0]?.type === "ProcessSubstitution") return; // a pipe to a command that was read
     const word = target === undefined ? undefined : readWord(target);
+    // `>&-x` closes a descriptor and goes on with the word `x`.
+    if (operator.endsWith("&") && word !== undefined && /^\d*-./.test(word.text)) this.doubt("unparsed");
     // Where the directory is not known, the name at least is judged: some names are secret everywhere.
     for (const directory of directories.paths ?? [undefined, "."]) {
       const touched = touchedBy(operator, word, directory);
@@ -360,24 +364,8 @@ const BASH_ALONE = new Set<string>([
   ...["ArithmeticCommand", "ArithmeticFor", "TestCommand", "Select", "Coproc", "ProcessSubstitution", "HereString"],
   ...["AnsiCQuoted", "LocaleString", "BraceExpansion", "ArrayValue", "FileDescriptorVariable"],
 ]);
-/** What bash would run if it took a text for code. */
-const SUBSTITUTION = /\$\(|`|[<>]\(/;
-/** Builtins that take names or numbers for expressions, in which a substitution is run. */
-const EVALUATORS = new Set([
-  "let",
-  "declare",
-  "typeset",
-  "local",
-  "export",
-  "readonly",
-  "unset",
-  "read",
-  "printf",
-  "test",
-  "[",
-  "wait",
-  "mapfile",
-]);
+/** Builtins that change the directory. */
+const MOVES = new Set(["cd", "pushd", "popd"]);
 
 /** Kinds of node that count as a level. */
 const LEVELS = new Set<string>(["Script", "CompoundList", "Subshell", "BraceGroup", "Redirected"]);

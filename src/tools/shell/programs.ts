@@ -202,19 +202,22 @@ export function dangersOf(name: string, args: readonly ShellWord[], input: Input
   if (OTHER_RUNNERS.has(name)) dangers.add("unclear_wrapper");
   if (STATE.has(name) || changesShell(name, args)) dangers.add("shell_state");
   if (name === "." || name === "source") if (!isScriptFile(args[0]?.text === "--" ? args[1] : args[0])) dangers.add("dynamic_code");
-  if (SETTERS.has(name) && args.some(setsRefused)) dangers.add("environment");
+  if (SETTERS.has(name) && (args.some(setsRefused) || namesAnything(name, args))) dangers.add("environment");
   return [...dangers];
 }
 
 function takesCode(name: string, args: readonly ShellWord[]): boolean {
   const option = CODE_OPTIONS.find(([programs]) => programs.test(name))?.[1];
   if (option === undefined) return name === "deno" && args[0]?.text === "eval";
-  for (const { text } of args) {
-    if (text === "--" || !/^[-+]/.test(text)) return false;
-    if (option.test(text)) return true;
+  for (const [at, { text }] of args.entries()) {
+    if (option.test(text) && text !== "--") return true;
+    if (text === "--" || (!/^[-+]/.test(text) && !VALUE_FOLLOWS.test(args[at - 1]?.text ?? ""))) return false;
   }
   return false;
 }
+
+/** Options of interpreters whose value is the next word. */
+const VALUE_FOLLOWS = /^-(?:[a-zA-Z]*[WXCI]|[dcz]|-(?:conditions|env-file|title))$/;
 
 function readsCode(name: string, args: readonly ShellWord[], input: Input): boolean {
   if (input.kind === "none" || !READERS.test(name)) return false;
@@ -267,13 +270,36 @@ function isOption(text: string, option: string): boolean {
   return name.length > 4 && option.startsWith(name);
 }
 
+/** Options of the shell that change how it reads what follows: `keyword` takes assignments out of arguments, `physical` follows links on the way up. */
+const SHELL_OPTIONS = new Set(["posix", "history", "histexpand", "keyword", "physical"]);
+
 function changesShell(name: string, args: readonly ShellWord[]): boolean {
   if (name === "hash") return args.some(({ text }) => text.startsWith("-p"));
   if (name === "shopt") return args.some(({ text }) => /^-[qo]*s/.test(text)) || args.some(({ known }) => !known);
-  return name === "set" && args.some(({ text }) => /^(?:posix|history|histexpand)$/.test(text));
+  if (name !== "set") return false;
+  for (const [at, { text }] of args.entries()) {
+    if (/^[-+][a-zA-Z]*o$/.test(args[at - 1]?.text ?? "") && SHELL_OPTIONS.has(text)) return true;
+    if (text === "--" || !/^[-+]/.test(text)) {
+      if (!/^[-+][a-zA-Z]*o$/.test(args[at - 1]?.text ?? "")) return false;
+    } else if (/^[-+][a-zA-Z]*[kP]/.test(text)) return true;
+  }
+  return false;
 }
 
+/** The name may be joined to the option that takes it, and stand behind that of a reference. */
 function setsRefused({ text }: ShellWord): boolean {
-  const name = /^([A-Za-z_][A-Za-z0-9_]*)(?:$|[+=[])/.exec(text)?.[1];
+  const name = /^(?:-[a-zA-Z]*?[va])?([A-Za-z_][A-Za-z0-9_]*)(?:$|[+=[])/.exec(text)?.[1];
   return name !== undefined && isRefusedEnvironmentName(name);
+}
+
+/** Builtins all of whose words are names. */
+const NAMES_ALONE = new Set(["export", "declare", "typeset", "local", "readonly", "unset", "read", "mapfile", "readarray"]);
+
+/** Whether the name of a variable that is set is only known at run time: by the word, or because it refers to another. */
+function namesAnything(name: string, args: readonly ShellWord[]): boolean {
+  const isOpen = ({ known, text }: ShellWord) => !known && !/^[A-Za-z_][A-Za-z0-9_]*(?:\+?=|\[)/.test(text);
+  if (name === "printf") return args[0]?.text.startsWith("-v") === true && args.slice(0, 2).some(isOpen);
+  if (!NAMES_ALONE.has(name)) return false;
+  const refers = ["declare", "typeset", "local"].includes(name) && args.some(({ text }) => /^-[a-zA-Z]*n/.test(text));
+  return refers || args.some(isOpen);
 }

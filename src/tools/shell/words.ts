@@ -79,7 +79,7 @@ function isKnownPart(part: WordPart): boolean {
   }
 }
 
-/** Escapes whose meaning depends on the locale, or which end the word, are left to the shell. */
+/** Escapes whose meaning depends on the locale, which end the word, or which are none, are left to the shell. */
 function isPlainAnsi(text: string, value: string): boolean {
-  return !/\\(?:0|x0|x\{|u0|U0|c)/.test(text) && /^[\t\n -~]*$/.test(value);
+  return !/\\(?:0|x0|x\{|u0|U0|c|\n)/.test(text) && /^[\t\n -~]*$/.test(value);
 }

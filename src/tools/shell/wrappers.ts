@@ -4,16 +4,24 @@
  * It knows the options of those that agents and attackers use. INVARIANT: an option that is not known here makes what follows
  * unclear; it is never guessed which of the words is the program.
  */
-import { mayBeMany, plainWord, type ShellWord } from "./words.ts";
+import { PLACES, replaced, replacedBy } from "./placeholders.ts";
+import { isFixed, mayBeMany, plainWord, type ShellWord } from "./words.ts";
 
 /** Something that a program runs. */
 export type Wrapped =
-  /** A program; `fed` when further arguments come from elsewhere. `inside`: in the same shell, so that `cd` holds. */
-  | { readonly kind: "command"; readonly words: readonly ShellWord[]; readonly fed?: true; readonly inside?: true }
+  /** A program; `fed` when further arguments come from elsewhere. */
+  | ({ readonly kind: "command"; readonly words: readonly ShellWord[]; readonly fed?: true } & Where)
   /** Text for a shell. */
-  | { readonly kind: "code"; readonly code: ShellWord; readonly inside?: true; readonly isBash?: boolean }
+  | ({ readonly kind: "code"; readonly code: ShellWord; readonly isBash?: boolean } & Where)
   /** Something, but what is not clear. */
   | { readonly kind: "unclear" };
+
+/** `inside`: in the same shell, so that `cd` holds; `elsewhere`: in a directory that is not the shell's; `repeated`: perhaps more than once. */
+interface Where {
+  readonly inside?: true;
+  readonly elsewhere?: true;
+  readonly repeated?: true;
+}
 
 /** The wrapped program of a line, and the names of the variables that are set for it. */
 export interface Unwrapped {
@@ -36,16 +44,26 @@ interface Options {
   readonly fed?: true;
   /** Letters of options with which nothing is run. */
   readonly asks?: string;
+  /** Options with which it runs in another directory. */
+  readonly elsewhere?: RegExp;
 }
 
 const PREFIXES: Readonly<Record<string, Options>> = {
-  env: { flags: "i0v", values: "uC", longFlags: ["ignore-environment", "null", "debug"], longValues: ["unset", "chdir"], assigns: true },
+  env: {
+    flags: "i0v",
+    values: "uC",
+    longFlags: ["ignore-environment", "null", "debug"],
+    longValues: ["unset", "chdir"],
+    assigns: true,
+    elsewhere: /^(?:-[a-zA-Z0]*C|--c)/,
+  },
   sudo: {
     flags: "AbEHnPkKSBN",
     values: "ugpChrtTUDR",
     longFlags: ["preserve-env", "non-interactive", "stdin", "set-home", "background", "login", "shell", "askpass"],
     longValues: ["user", "group", "prompt", "host", "chdir", "chroot", "role", "type"],
     assigns: true,
+    elsewhere: /^(?:-[a-zA-Z]*[DRi]|--(?:c|l))/,
   },
   doas: { flags: "nLs", values: "uC" },
   nohup: {},
@@ -70,7 +88,7 @@ const PREFIXES: Readonly<Record<string, Options>> = {
   unbuffer: { flags: "p" },
   faketime: { flags: "fm", skip: 1 },
   fakeroot: {},
-  chroot: { longValues: ["userspec", "groups"], longFlags: ["skip-chdir"], skip: 1 },
+  chroot: { longValues: ["userspec", "groups"], longFlags: ["skip-chdir"], skip: 1, elsewhere: /^/ },
   strace: { flags: "cCdfFhikqrtTvVwxyYzZ", values: "aebEIoOpPsSuUX" },
   ltrace: { flags: "bcCfiLrStT", values: "aAeFlnopsuwx" },
   exec: { flags: "cl", values: "a", inside: true },
@@ -82,6 +100,21 @@ const PREFIXES: Readonly<Record<string, Options>> = {
   tini: { flags: "gsvw", values: "pe" },
   "dumb-init": { flags: "cv", values: "r" },
   catchsegv: {},
+  "xvfb-run": { flags: "al", values: "efnpsw" },
+  "dbus-run-session": {},
+  valgrind: {},
+  numactl: {},
+  gosu: { skip: 1 },
+  "su-exec": { skip: 1 },
+  "cross-env": { assigns: true },
+  "cross-env-shell": { assigns: true },
+  chronic: { flags: "ve" },
+  ifne: { flags: "n" },
+  logsave: { flags: "asv", skip: 1 },
+  proot: {},
+  torsocks: {},
+  proxychains: {},
+  proxychains4: {},
   xargs: {
     flags: "0oprtx",
     values: "IadEsLnPJRS",
@@ -100,6 +133,9 @@ const PREFIXES: Readonly<Record<string, Options>> = {
   uvx: { flags: "q", values: "p", longValues: ["from", "with", "python"] },
 };
 
+/** What loads programs also runs them. */
+const LOADER: Options = { longFlags: ["inhibit-cache"], longValues: ["library-path", "argv0"] };
+
 /** Programs whose first argument makes them run what follows. */
 const RUNNERS: Readonly<Record<string, readonly string[]>> = {
   npm: ["exec", "x"],
@@ -115,7 +151,11 @@ const RUNNERS: Readonly<Record<string, readonly string[]>> = {
   conda: ["run"],
   direnv: ["exec"],
   rustup: ["run"],
+  corepack: ["npm", "npx", "pnpm", "pnpx", "yarn", "yarnpkg"],
+  pipx: ["run"],
 };
+/** What stands between the verb and the program: a directory, a toolchain. */
+const BEFORE_PROGRAM: Readonly<Record<string, number>> = { direnv: 1, rustup: 1 };
 
 /** Options of these programs that carry text for a shell. */
 const CODE_OPTIONS: Readonly<Record<string, readonly string[]>> = {
@@ -128,16 +168,38 @@ const CODE_OPTIONS: Readonly<Record<string, readonly string[]>> = {
 
 const FIND_RUNS = new Set(["-exec", "-execdir", "-ok", "-okdir"]);
 
-/** What `name` runs when it is given `args`; nothing for a program that is not known to run others. */
-export function unwrap(name: string, args: readonly ShellWord[]): Unwrapped {
+/**
+ * What `name` runs when it is given `args`; nothing for a program that is not known to run others.
+ * @param fed when it gets more of them at run time
+ */
+export function unwrap(name: string, args: readonly ShellWord[], fed = false): Unwrapped {
+  const { runs, sets } = written(name, args);
+  if (!fed) return { runs, sets };
+  // What comes last goes to the program that is run, and where none is written it is the program.
+  const isOpen =
+    runs.length === 0 ? wraps(name, args) : name === "find" || runs.some((run) => run.kind === "command" && run.words.length === 0);
+  const reached = runs.map((run): Wrapped => (run.kind === "command" ? { ...run, fed: true } : run));
+  return { runs: isOpen ? [...reached, { kind: "unclear" }] : reached, sets };
+}
+
+/** Whether `name` with `args` would run what stands behind them. */
+function wraps(name: string, args: readonly ShellWord[]): boolean {
+  if (/^(?:find|fd|fdfind|watch|flock)$/.test(name) || Object.hasOwn(PREFIXES, name) || Object.hasOwn(CODE_OPTIONS, name)) return true;
+  if (/^(?:python|pypy)[\d.]*$/.test(name)) return args.length === 0;
+  const verbs = Object.hasOwn(RUNNERS, name) ? RUNNERS[name] : undefined;
+  return verbs !== undefined && (args.length === 0 || args.some(({ text }) => verbs.includes(text)));
+}
+
+function written(name: string, args: readonly ShellWord[]): Unwrapped {
   const code = codeOption(name, args);
-  if (code !== undefined) return only({ kind: "code", code });
+  if (code !== undefined) return only({ kind: "code", code, elsewhere: true });
+  if (name === "mapfile" || name === "readarray") return calledBack(args);
   if (name === "find" || name === "fd" || name === "fdfind") return { runs: foundRuns(name, args), sets: [] };
   if (name === "eval") return only({ kind: "code", code: joinedCode(args), inside: true });
   if (name === "trap") return trapped(args);
   if (name === "watch") return watched(args);
   if (name === "flock") return locked(args);
-  const options = Object.hasOwn(PREFIXES, name) ? PREFIXES[name] : undefined;
+  const options = Object.hasOwn(PREFIXES, name) ? PREFIXES[name] : /^ld(?:-linux[\w-]*)?\.so[\d.]*$/.test(name) ? LOADER : undefined;
   if (options !== undefined) return prefixed(name, args, options);
   return runner(name, args);
 }
@@ -179,11 +241,13 @@ function prefixed(name: string, args: readonly ShellWord[], options: Options): U
     // `sudo -s` and `env` alone: a shell, or a listing.
     return name === "xargs" ? { runs: [{ kind: "command", words: [plainWord("echo")], fed: true }], sets } : { runs: [], sets };
   }
+  const isElsewhere = args.slice(0, at).some(({ text }) => options.elsewhere?.test(text) === true);
   const command: Wrapped = {
     kind: "command",
-    words,
+    words: name === "xargs" ? replaced(words, replacedBy(args.slice(0, at))) : words,
     ...(options.fed && { fed: true }),
     ...(options.inside && { inside: true }),
+    ...(isElsewhere && { elsewhere: true }),
   };
   // What it most probably is stands beside what it may be, for the rules that deny.
   return { runs: isClear ? [command] : [{ kind: "unclear" }, command], sets };
@@ -228,22 +292,38 @@ function shortTaken(text: string, { flags = "", values = "", attached = "", asks
 }
 
 function runner(name: string, args: readonly ShellWord[]): Unwrapped {
-  if (/^python[\d.]*$/.test(name)) return ranModule(args);
+  if (/^(?:python|pypy)[\d.]*$/.test(name)) return ranModule(args);
   const verbs = Object.hasOwn(RUNNERS, name) ? RUNNERS[name] : undefined;
-  const [verb, ...rest] = args;
-  if (verbs === undefined || verb === undefined || !verbs.includes(verb.text)) return NOTHING;
+  const at = args.findIndex(({ text }) => verbs?.includes(text) === true);
+  // Before the verb stand options, and perhaps what they take.
+  if (verbs === undefined || at === -1 || (at > 0 && args[0]?.text.startsWith("-") !== true)) return NOTHING;
+  const rest = args.slice(name === "corepack" ? at : at + 1 + (BEFORE_PROGRAM[name] ?? 0));
   const words = rest[0]?.text === "--" ? rest.slice(1) : rest;
   const [first] = words;
   if (first === undefined) return NOTHING;
-  return first.text.startsWith("-") ? UNCLEAR : only({ kind: "command", words });
+  if (first.text.startsWith("-")) return UNCLEAR;
+  const command: Wrapped = { kind: "command", words, elsewhere: true };
+  return { runs: at === 0 ? [command] : [{ kind: "unclear" }, command], sets: [] };
+}
+
+/** `mapfile -C` runs a text for each line, with a number and the line behind it. */
+function calledBack(args: readonly ShellWord[]): Unwrapped {
+  const at = args.findIndex(({ text }) => /^-[t]*C/.test(text));
+  const joined = args[at]?.text.replace(/^-t*C/, "") ?? "";
+  const code = joined === "" ? args[at + 1] : { ...(args[at] as ShellWord), text: joined };
+  if (at === -1) return NOTHING;
+  if (!isFixed(code)) return UNCLEAR;
+  return only({ kind: "code", code: plainWord(`${code.text} "$1" "$2"`), inside: true, repeated: true, isBash: true });
 }
 
 /** `python -m pip` is `pip`. */
 function ranModule(args: readonly ShellWord[]): Unwrapped {
-  const at = args.findIndex(({ text }) => !/^-[bBdEiIOPqRsSuvVx]+$/.test(text));
-  const option = args[at]?.text;
-  if (option === "-m") return only({ kind: "command", words: args.slice(at + 1) });
-  if (option?.startsWith("-m") === true) return only({ kind: "command", words: [plainWord(option.slice(2)), ...args.slice(at + 1)] });
+  // `-W` and `-X` take the next word where nothing is joined to them.
+  const isOption = (text: string) => /^-[bBdEiIOPqRsSuvVx]*(?:[WX].*)?$/s.test(text) && text !== "-";
+  const at = args.findIndex(({ text }, index) => !isOption(text) && !/^-[a-zA-Z]*[WX]$/.test(args[index - 1]?.text ?? ""));
+  const module = /^-[bBdEiIOPqRsSuvVx]*m(.*)$/s.exec(args[at]?.text ?? "");
+  if (module?.[1] === "") return only({ kind: "command", words: args.slice(at + 1) });
+  if (module?.[1] !== undefined) return only({ kind: "command", words: [plainWord(module[1]), ...args.slice(at + 1)] });
   return NOTHING;
 }
 
@@ -257,7 +337,9 @@ function foundRuns(name: string, args: readonly ShellWord[]): readonly Wrapped[]
     const rest = args.slice(at + 1);
     const end = rest.findIndex(({ text }, index) => text === ";" || (text === "+" && rest[index - 1]?.text === "{}"));
     const words = end === -1 ? rest : rest.slice(0, end);
-    runs.push(words.length === 0 ? { kind: "unclear" } : { kind: "command", words, fed: true });
+    const isElsewhere = text.endsWith("dir") || (name !== "find" && args.some((option) => /^(?:-C|--base)/.test(option.text)));
+    const command: Wrapped = { kind: "command", words: replaced(words, PLACES), fed: true, ...(isElsewhere && { elsewhere: true }) };
+    runs.push(words.length === 0 ? { kind: "unclear" } : command);
     at += words.length;
   }
   return runs;
@@ -266,7 +348,7 @@ function foundRuns(name: string, args: readonly ShellWord[]): readonly Wrapped[]
 function trapped(args: readonly ShellWord[]): Unwrapped {
   const [code, ...signals] = args[0]?.text === "--" ? args.slice(1) : args;
   if (code === undefined || signals.length === 0 || code.text === "-" || (code.known && code.text.startsWith("-"))) return NOTHING;
-  return only({ kind: "code", code, inside: true });
+  return only({ kind: "code", code, inside: true, repeated: true });
 }
 
 /** `watch` joins its arguments and hands them to a shell. */
