@@ -107,6 +107,12 @@ describe("memory, where no group can be made", () => {
     expect([both.end.endedBy, both.stdout]).toEqual(["memory", ""]);
   });
 
+  test("files in memory that hold nothing are counted, too", async () => {
+    const many = (count: number) => `perl -e 'for (1..${count}) { open my $f, ">", "/tmp/$_" or die }'; sleep 0.3`;
+    expect((await bare.run(many(300_000), { limits })).end).toMatchObject({ endedBy: "memory" });
+    expect((await bare.run(many(10_000), { limits })).end).toMatchObject({ exitCode: 0, endedBy: undefined });
+  });
+
   test("what a process shares with those it came from is counted once", async () => {
     const family = perl(`my $kept = "x" x ${30 * MIB}; for (1 .. 3) { if (fork == 0) { sleep 1; exit } } wait for 1 .. 3; print "got it"`);
     expect((await bare.run(family, { limits })).stdout).toBe("got it");

@@ -44,3 +44,7 @@ export const SANDBOX_TOOLCHAINS_MAX = 64;
 export const DOCTOR_RUN_MS = 10_000;
 /** Milliseconds within which the last process of a sandbox is gone after its command has ended: what does not react any more waits for a disk. */
 export const SANDBOX_END_MS = 5_000;
+/** Milliseconds between two looks at output whose command has ended. */
+export const SANDBOX_OUTPUT_LOOK_MS = 50;
+/** Looks after which output that somebody else still holds open is over: what waits in a pipe is read between two of them. */
+export const SANDBOX_OUTPUT_LOOKS = 20;

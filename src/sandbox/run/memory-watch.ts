@@ -106,9 +106,12 @@ function kibibytesIn(text: string | undefined, lines: RegExp): number {
   return sum;
 }
 
+/** What a file in memory takes of the machine's kernel beside its content: what it is and its name. */
+const FILE_BYTES = 1024;
+
 function usedBelow(path: string): number {
-  const { blocks = 0, bfree = 0, bsize = 0 } = orGone(() => statfsSync(path)) ?? {};
-  return (blocks - bfree) * bsize;
+  const { blocks = 0, bfree = 0, bsize = 0, files = 0, ffree = 0 } = orGone(() => statfsSync(path)) ?? {};
+  return (blocks - bfree) * bsize + (files - ffree) * FILE_BYTES;
 }
 
 /** Processes end while they are looked at. */

@@ -8,7 +8,13 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, writeSync } from "node:fs";
 import type { Readable } from "node:stream";
-import { KILL_GRACE_MS, SANDBOX_MESSAGE_BYTES_MAX, SANDBOX_STATUS_CHARACTERS_MAX } from "../../base/limits.ts";
+import {
+  KILL_GRACE_MS,
+  SANDBOX_MESSAGE_BYTES_MAX,
+  SANDBOX_OUTPUT_LOOK_MS,
+  SANDBOX_OUTPUT_LOOKS,
+  SANDBOX_STATUS_CHARACTERS_MAX,
+} from "../../base/limits.ts";
 import { ToolFailure } from "../../model/failure.ts";
 import type { SandboxLimits } from "../plan/plan.ts";
 import type { Carried, Confine, EndedBy, Launch, RunEnd, RunOutput } from "./launch.ts";
@@ -69,6 +75,7 @@ class SupervisedRun {
   #endedBy: EndedBy | undefined;
   #isKilled = false;
   #problem: unknown;
+  readonly #readers: Readable[] = [];
   /** Child and both streams. */
   #open = 3;
 
@@ -127,10 +134,9 @@ class SupervisedRun {
 
   /** Ends the run: asks, and kills after a moment. Too much output and memory are killed at once. */
   end(by: EndedBy): void {
-    if (this.#endedBy !== undefined || this.#open === 0) return;
-    this.#endedBy = by;
     const processes = this.#processes();
-    if (processes === undefined) return;
+    if (this.#endedBy !== undefined || processes === undefined) return;
+    this.#endedBy = by;
     if (by === "output" || by === "memory") {
       this.#kill();
       return;
@@ -167,6 +173,7 @@ class SupervisedRun {
       if (this.#outputBytes > this.#bounds.limits.outputBytesMax) this.end("output");
       take(piece);
     });
+    this.#readers.push(reader);
     reader.once("error", (error) => this.#failed(error));
     reader.once("close", () => this.#closed());
   }
@@ -239,9 +246,22 @@ class SupervisedRun {
       killFirst({ innerId: this.#innerId });
     }
     this.#letGo();
+    this.#endOutput(SANDBOX_OUTPUT_LOOKS);
     const { pid } = this.#child ?? {};
     if (pid === undefined || this.#launch.ended === undefined) this.#closed();
     else this.#endRest(this.#launch.ended(pid));
+  }
+
+  /**
+   * What the pipes hold is read in some turns of the event loop; whoever holds on to them after that is no process of the run, but another command that was
+   * given them over a socket in the workspace.
+   */
+  #endOutput(looks: number): void {
+    const next = () => {
+      if (looks > 0) this.#endOutput(looks - 1);
+      else for (const reader of this.#readers) reader.destroy();
+    };
+    this.#timers.push(setTimeout(next, SANDBOX_OUTPUT_LOOK_MS));
   }
 
   /** What is left may hold on to the output: that it closes is not waited for in vain. */
