@@ -13,9 +13,8 @@ import { Refusal, ToolFailure } from "../model/failure.ts";
 import type { GitRemotes } from "../model/git-remote.ts";
 import type { ProgressListener } from "../model/progress.ts";
 import type { PolicyEngine } from "../policy/policy.ts";
-import { putAside } from "../sandbox/files/put-aside.ts";
-import { putBack } from "../sandbox/files/put-back.ts";
 import { type EgressAttempt, INSIDE_WORKSPACE, type Sandbox, type SandboxEnd, type SandboxLimits } from "../sandbox/sandbox.ts";
+import { putInOrder } from "./exec-aftermath.ts";
 import { commandEgress } from "./exec-egress.ts";
 import { noteCommand } from "./exec-record.ts";
 import { execScope } from "./exec-scope.ts";
@@ -69,14 +68,11 @@ async function run(exec: ExecParts, request: ExecRequest): Promise<ExecOutcome> 
     signal,
   );
   trail.sandboxed = { ...end.enforced, namespaces: [...end.enforced.namespaces] };
-  const aside = end.unexpected.flatMap((path) => {
-    const now = putAside(roots, path, trail.requestId.replace(/[^A-Za-z0-9]/g, "").slice(0, 16));
-    return now === undefined ? [] : [{ path, now }];
-  });
-  const back = end.lost.filter(({ path, points }) => putBack(roots, path, points)).map(({ path }) => path);
+  const { aside, back, problem } = putInOrder(roots, end, trail.requestId);
   const network = end.egress && (await egress?.outcome(end.egress));
   const outcome = outcomeOf(end, output.shown(redaction), aside);
   noteCommand(trail, outcome);
+  if (problem !== undefined) throw problem;
   return { ...outcome, ...(back.length > 0 && { putBack: back }), ...(network && { network }) };
 }
 

@@ -9,12 +9,11 @@ import { EXEC_TIMEOUT_MS, GIT_MESSAGE_BYTES_MAX, GIT_OUTPUT_BYTES_MAX, GIT_REMOT
 import { Refusal, ToolFailure } from "../model/failure.ts";
 import type { GitOutcome, GitRequest } from "../model/git.ts";
 import type { GitRemoteReach } from "../model/git-remote.ts";
-import { putAside } from "../sandbox/files/put-aside.ts";
-import { putBack } from "../sandbox/files/put-back.ts";
 import { gitEnvironment } from "../sandbox/git/environment.ts";
 import { CapturedOutput } from "../sandbox/run/captured-output.ts";
 import { INSIDE_WORKSPACE } from "../sandbox/sandbox.ts";
 import type { ExecParts } from "./exec-access.ts";
+import { putInOrder } from "./exec-aftermath.ts";
 import { gitEgress, plainAddress } from "./git-egress.ts";
 import { type GitJudge, gitScope } from "./git-scope.ts";
 import { unanalysed } from "./scope.ts";
@@ -65,9 +64,9 @@ async function run(exec: ExecParts, judge: GitJudge, request: GitRequest): Promi
     signal,
   );
   trail.sandboxed = { ...end.enforced, namespaces: [...end.enforced.namespaces] };
-  for (const path of end.unexpected) putAside(roots, path, trail.requestId.replace(/[^A-Za-z0-9]/g, "").slice(0, 16));
-  for (const { path, points } of end.lost) putBack(roots, path, points);
+  const { problem } = putInOrder(roots, end, trail.requestId);
   const network = end.egress && (await egress?.outcome(end.egress));
+  if (problem !== undefined) throw problem;
   if (end.endedBy === "output") throw tooMuch();
   const [said, complained] = [stdout.parts().head, Buffer.from(stderr.parts().head)];
   return {

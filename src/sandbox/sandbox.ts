@@ -11,6 +11,7 @@ import type { Backend } from "./backend.ts";
 import { bwrapBackend } from "./bwrap/bwrap-backend.ts";
 import { containerBackend } from "./container/container-backend.ts";
 import { type ControlGroups, openControlGroups, type RunGroup } from "./control-groups/control-groups.ts";
+import { reopenDirectory } from "./files/reopen.ts";
 import { isProgram, missingProgram } from "./host/programs.ts";
 import { requireProgram, type SystemView, systemView } from "./host/system-view.ts";
 import { workspaceTree } from "./host/workspace-tree.ts";
@@ -21,7 +22,7 @@ import { Egress, type EgressGrant } from "./net/egress.ts";
 import { noBackend } from "./none/none-backend.ts";
 import { NEW_NAMESPACES, planSandbox, type SandboxFile, type SandboxLimits, type SandboxMount } from "./plan/plan.ts";
 import { PROCESSORS, type Processor } from "./plan/syscall-numbers.ts";
-import { type LostLink, lostLinks, type ScopeJudge, unexpected, workspaceMounts } from "./plan/workspace-mounts.ts";
+import { type LostLink, lostLinks, type ScopeJudge, type Standing, unexpected, workspaceMounts } from "./plan/workspace-mounts.ts";
 import { SOCAT } from "./run/beginning.ts";
 import type { RunEnd, RunOutput } from "./run/launch.ts";
 import { adoptOrphans } from "./run/orphans.ts";
@@ -86,6 +87,8 @@ export interface SandboxEnd extends RunEnd {
   readonly unexpected: readonly string[];
   /** Links that it removed or replaced and that were not its to touch. */
   readonly lost: readonly LostLink[];
+  /** What is not known of it, OUTCOME_UNKNOWN: for whoever has dealt with what is known. */
+  readonly problem?: ToolFailure;
 }
 
 /** What this machine can enforce, for `handrail doctor`. */
@@ -119,7 +122,7 @@ export class Sandbox {
 
   /**
    * Runs a command.
-   * @throws ToolFailure SANDBOX_UNAVAILABLE or RESOURCE_BUSY when it did not run; OUTCOME_UNKNOWN when the sandbox was killed from outside
+   * @throws ToolFailure SANDBOX_UNAVAILABLE or RESOURCE_BUSY when it did not run; what failed once it had begun is the end's `problem`
    */
   async run(wanted: SandboxRun, output: RunOutput, signal: AbortSignal): Promise<SandboxEnd> {
     this.#backend.require();
@@ -177,8 +180,7 @@ export class Sandbox {
   async #runAs(identity: Identity, processor: Processor, wanted: SandboxRun, output: RunOutput, signal: AbortSignal): Promise<SandboxEnd> {
     const { root, judge, limits, environment, egress, ...rest } = wanted;
     if (wanted.files !== undefined && this.#backend.name !== "bwrap") throw noOwnFiles(this.#backend.name);
-    const tree = workspaceTree(root);
-    const { mounts, standing } = workspaceMounts(identity.source, tree, judge);
+    const { mounts, standing } = workspaceMounts(identity.source, workspaceTree(root), judge);
     this.#system ??= systemView(this.#options.toolchains);
     const system = this.#system;
     requireProgram(system, wanted.command[0]);
@@ -201,12 +203,13 @@ export class Sandbox {
       const launch = await this.#backend.launch(plan, identity);
       const confine = async (processes: readonly number[]) => group?.confine(processes);
       const watched = group ? {} : { watchedBytesMax: limits.memoryBytesMax };
-      const end = await superviseRun(launch, { limits, output, signal, confine, ...watched });
+      const bounds = { limits, output, signal, confine, ...watched };
+      const { problem, ...end }: RunEnd & { readonly problem?: ToolFailure } = await superviseRun(launch, bounds).catch(unknownEnd);
       const reached = await way?.close();
+      const after = lookedAt(root, judge, standing, problem);
       return {
         ...end,
-        unexpected: unexpected(tree, judge, standing),
-        lost: lostLinks(tree, standing),
+        ...after,
         ...(group && { usage: group.usage() }),
         ...(reached && { egress: reached }),
         enforced: {
@@ -235,6 +238,20 @@ export class Sandbox {
       this.#options.controlGroups === false ? { problem: "none are to be used" } : openControlGroups(this.#options.instanceId);
     return this.#groups;
   }
+}
+
+/** A command that ran has left something, also where its end is not known. */
+function unknownEnd(error: unknown): RunEnd & { readonly problem: ToolFailure } {
+  if (!(error instanceof ToolFailure) || error.code !== "OUTCOME_UNKNOWN") throw error;
+  return { exitCode: undefined, endedBy: undefined, durationMs: 0, problem: error };
+}
+
+/** What a command has left; it may have closed directories to whoever looks. */
+function lookedAt(root: string, judge: ScopeJudge, standing: Standing, before: ToolFailure | undefined) {
+  const tree = workspaceTree(root, (directory) => reopenDirectory(root, directory));
+  const found = unexpected(tree, judge, standing);
+  const problem = before ?? found.problem;
+  return { unexpected: found.paths, lost: lostLinks(tree, standing), ...(problem && { problem }) };
 }
 
 /** The one that the operator chose; never another in its place. */

@@ -75,7 +75,8 @@ async function contain(settings: OperatorDirectory["settings"]): Promise<string>
       environment: {},
       limits: { ...commands.limits(), timeoutMs: DOCTOR_RUN_MS },
     };
-    const { exitCode } = await opened.run(run, { stdout: take, stderr: take }, new AbortController().signal);
+    const { exitCode, problem } = await opened.run(run, { stdout: take, stderr: take }, new AbortController().signal);
+    if (problem !== undefined) throw problem;
     if (said !== "1000\n")
       throw new Error(`a command said \`${said.trim()}\` and ended with ${exitCode}; the machine is not hidden from it`);
     return described(opened.diagnose());

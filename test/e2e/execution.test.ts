@@ -231,6 +231,22 @@ describe.each(USERS)("as $name", ({ kernel, commands }) => {
   );
 
   test(
+    "directories that a command closes, the workspace among them, keep nothing in them from being put aside",
+    async () => {
+      const { client, call } = await connected(place, "--preset", "open");
+      onTestFinished(() => client.close());
+      const made = ["CLAUDE.md", "passed/AGENTS.md", "read/CLAUDE.md", "read/deep/AGENTS.md"];
+      const command = `mkdir -p passed read/deep; for f in ${made.join(" ")}; do echo evil >$f; done; chmod 111 passed; chmod 444 read/deep read; chmod 311 .`;
+      const { data } = await call("shell", { command });
+      expect((data["put_aside"] as readonly JsonObject[]).map(({ path }) => path)).toEqual(made);
+      expect(made.filter((path) => existsSync(join(place.workspace, path)))).toEqual([]);
+      chmodSync(place.workspace, 0o700);
+      expect((await call("shell", { command: "ls README.md" })).data.stdout).toBe("README.md\n");
+    },
+    TEST_MS_MAX,
+  );
+
+  test(
     "output arrives while a command runs, and cancelling the call ends all of it",
     async () => {
       const { client, call } = await connected(place, "--preset", "open");

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { overContainers } from "../support/over-containers.ts";
-import { newSandboxPlace, processesNaming, type SandboxPlace, sandboxUser, useBackend } from "../support/sandbox-place.ts";
+import { EVERYTHING, newSandboxPlace, processesNaming, type SandboxPlace, sandboxUser, useBackend } from "../support/sandbox-place.ts";
 import { startChild } from "./children/run.ts";
 
 const CHECKOUT = fileURLToPath(new URL("../..", import.meta.url)).replace(/\/$/, "");
@@ -116,6 +116,14 @@ await overContainers(async () => {
     await expect(failing.run("touch ran")).rejects.toMatchObject(failure);
     expect(existsSync(join(failing.root, "ran"))).toBe(false);
     failing.close();
+  });
+
+  test("a command that ends the container in which it runs keeps nothing that it made from being found", async () => {
+    const crash = `perl -e 'open my $maps, "<", "/proc/1/maps" or die; my @code = map { /^(\\w+)-(\\w+) r.xp .*(?:sh|libc)/ ? [hex $1, hex $2] : () } <$maps>;
+      open my $memory, "+<", "/proc/1/mem" or die; for (@code) { sysseek $memory, $_->[0], 0; syswrite $memory, "\\xcc" x ($_->[1] - $_->[0]) }'`;
+    const judge = { ...EVERYTHING, entry: (path: string) => (path === "CLAUDE.md" ? "read" : "write") } as const;
+    const { end } = await place.run(`echo evil > CLAUDE.md; ${crash}; exit 7`, { judge });
+    expect([end.exitCode, end.problem?.code, end.unexpected]).toEqual([undefined, "OUTCOME_UNKNOWN", ["CLAUDE.md"]]);
   });
 
   test("nothing of containers is left on the machine when their kernel has closed", async () => {

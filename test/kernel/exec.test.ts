@@ -61,6 +61,19 @@ test("a command sees the workspace and changes it, and what ran and what contain
   expect(kernel.ledger.of("tool_selected")).toHaveLength(1);
 });
 
+test.each([
+  ["a path that is too long to look at", "for i in $(seq 30); do d=$(printf '%0200d' 0); mkdir $d; cd $d; done", "OUTCOME_UNKNOWN"],
+  ["a directory whose name is no text", "mkdir $'a\\xff'", "OUTCOME_UNKNOWN"],
+  ["a name that is too long for another before it", `touch ".env$(printf 'é%.0s' {1..120})"`, undefined],
+])("what a command may not make is put aside beside %s", async (_, distraction, code) => {
+  const { kernel } = await running();
+  const { outcome } = await kernel.call("runner", { command: `(${distraction}); echo evil > CLAUDE.md` });
+  expect(outcome).toMatchObject(code === undefined ? { kind: "success" } : { kind: "error", code });
+  expect(existsSync(join(kernel.root, "CLAUDE.md"))).toBe(false);
+  expect(readdirSync(kernel.root).filter((name) => /^\.handrail-aside-.*CLAUDE\.md$/.test(name))).toHaveLength(1);
+  expect(kernel.ledger.of("tool_executed").at(-1)?.payload).toMatchObject({ commands: [{ exitCode: 0, putAsideCount: code ? 1 : 2 }] });
+});
+
 test("secrets, managed and protected files are for a command what they are for file tools", async () => {
   const { kernel, put, run } = await running();
   for (const path of [".env", "secrets/key", ".git/config", "CLAUDE.md", "handrail.yaml", "node_modules/x/index.js", "own.txt"])

@@ -4,9 +4,11 @@
  * INVARIANT: no link is followed on the way, and nothing that stands is replaced.
  */
 import { closeSync, fstatSync } from "node:fs";
+import { dirname } from "node:path";
 import { ToolFailure } from "../../model/failure.ts";
 import { failureOf } from "./failures.ts";
 import { type Destination, openExistingDestination } from "./parent.ts";
+import { reopenDirectory } from "./reopen.ts";
 import type { WorkspaceRoots } from "./roots.ts";
 import { errorName, makeLink } from "./syscalls.ts";
 
@@ -17,6 +19,7 @@ import { errorName, makeLink } from "./syscalls.ts";
  * @throws ToolFailure when it cannot be made
  */
 export function putBack(roots: WorkspaceRoots, path: string, points: string): boolean {
+  reopenDirectory(roots.service.path || "/", dirname(path));
   const destination = directoryOf(roots, path);
   if (destination === undefined) return false;
   const { directory, name } = destination;

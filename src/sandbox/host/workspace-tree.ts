@@ -4,16 +4,29 @@
  * INVARIANT: what cannot be listed is said to be so, or refuses the command; only what is gone is passed over.
  */
 import { type Dirent, readdirSync, readlinkSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { ToolFailure } from "../../model/failure.ts";
 import type { Tree, TreeEntry } from "../plan/workspace-mounts.ts";
 
-/** The tree below `root`. `list` throws ToolFailure SANDBOX_UNAVAILABLE for paths that are too long. */
-export function workspaceTree(root: string): Tree {
+/**
+ * The tree below `root`. `list` throws ToolFailure SANDBOX_UNAVAILABLE for paths that are too long.
+ * @param reopen asked once to open a directory that its owner has closed; what it cannot open may not be looked at
+ */
+export function workspaceTree(root: string, reopen?: (directory: string) => void): Tree {
+  const tried = <Result>(directory: string, look: () => Result): Result => {
+    try {
+      return look();
+    } catch (error) {
+      if (reopen === undefined || codeOf(error) !== "EACCES") throw error;
+      reopen(directory);
+      return look();
+    }
+  };
   return {
     list(directory) {
       try {
-        return readdirSync(directory === "." ? root : join(root, directory), { withFileTypes: true }).map(entryOf);
+        const path = directory === "." ? root : join(root, directory);
+        return tried(directory, () => readdirSync(path, { withFileTypes: true })).map(entryOf);
       } catch (error) {
         switch (codeOf(error)) {
           case "ENOENT":
@@ -30,9 +43,10 @@ export function workspaceTree(root: string): Tree {
     },
     readLink(path) {
       try {
-        return readlinkSync(join(root, path), "latin1"); // every byte of it, whatever it stands for
+        // every byte of it, whatever it stands for
+        return tried(dirname(path), () => readlinkSync(join(root, path), "latin1"));
       } catch (error) {
-        if (codeOf(error) === "ENOENT" || codeOf(error) === "EINVAL") return "";
+        if (["ENOENT", "ENOTDIR", "EINVAL"].includes(String(codeOf(error)))) return "";
         throw error;
       }
     },

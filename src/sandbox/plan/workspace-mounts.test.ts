@@ -97,16 +97,17 @@ test("links get no mount, and one that was there is expected as long as it leads
   const before = treeOf({ "CLAUDE.md": "-> AGENTS.md", ".env": "-> ../env" });
   const { mounts, standing } = workspaceMounts("/w", before, judge);
   expect(short(mounts)).toEqual(["write ."]);
-  expect(unexpected(before, judge, standing)).toEqual([]);
-  expect(unexpected(treeOf({ "CLAUDE.md": "-> mine.md", ".env": "-> ../env" }), judge, standing)).toEqual(["CLAUDE.md"]);
-  expect(unexpected(treeOf({ "CLAUDE.md": "mine" }), judge, standing)).toEqual(["CLAUDE.md"]);
+  const found = (tree: Tree) => unexpected(tree, judge, standing);
+  expect(found(before)).toEqual({ paths: [], problem: undefined });
+  expect(found(treeOf({ "CLAUDE.md": "-> mine.md", ".env": "-> ../env" })).paths).toEqual(["CLAUDE.md"]);
+  expect(found(treeOf({ "CLAUDE.md": "mine" })).paths).toEqual(["CLAUDE.md"]);
 });
 
 test("new things under names that are not the command's to make are found, once each", () => {
   const judge = judgeOf({ ".husky": "read", "AGENTS.md": "read", "src/.env": "hidden", "old/AGENTS.md": "read" });
   const before = { src: {}, old: { "AGENTS.md": "was here" } };
   const { standing } = workspaceMounts("/w", treeOf(before), judge);
-  expect(unexpected(treeOf(before), judge, standing)).toEqual([]);
+  expect(unexpected(treeOf(before), judge, standing).paths).toEqual([]);
   const after = {
     ...before,
     src: { ".env": "", "a.ts": "" },
@@ -114,13 +115,13 @@ test("new things under names that are not the command's to make are found, once 
     "AGENTS.md": "",
     new: { x: "" },
   };
-  expect(unexpected(treeOf(after), judge, standing)).toEqual([".husky", "AGENTS.md", "src/.env"]);
+  expect(unexpected(treeOf(after), judge, standing).paths).toEqual([".husky", "AGENTS.md", "src/.env"]);
 });
 
 test("what is new where nothing may be made is not the command's, and what lies in whole directories is not looked at", () => {
   const judge = judgeOf({ ".": "read", node_modules: "read" }, ["node_modules"]);
   const { standing } = workspaceMounts("/w", treeOf({ node_modules: {} }), judge);
-  expect(unexpected(treeOf({ node_modules: { a: "" }, b: "" }), judge, standing)).toEqual([]);
+  expect(unexpected(treeOf({ node_modules: { a: "" }, b: "" }), judge, standing).paths).toEqual([]);
 });
 
 test("too many mounts refuse the command, one less does not", () => {
@@ -136,7 +137,28 @@ test("too large a tree refuses before the command, and after it says that it ran
     readLink: () => "",
   };
   expect(codeOf(() => workspaceMounts("/w", endless, judgeOf({})))).toBe("SANDBOX_UNAVAILABLE");
-  expect(codeOf(() => unexpected(endless, judgeOf({}), new Map()))).toBe("OUTCOME_UNKNOWN");
+  const beside: readonly TreeEntry[] = [
+    { name: "AGENTS.md", kind: "file" },
+    { name: "deeper", kind: "directory" },
+  ];
+  const after: Tree = { ...endless, list: (path) => [...(endless.list(path) ?? []), ...beside] };
+  const { paths, problem } = unexpected(after, judgeOf({ "AGENTS.md": "read" }), new Map());
+  expect([paths, problem?.code]).toEqual([["AGENTS.md"], "OUTCOME_UNKNOWN"]);
+});
+
+test("what cannot be looked at afterwards is told, and hides nothing that lies beside it", () => {
+  const judge = judgeOf({ "AGENTS.md": "read", "b/AGENTS.md": "read" });
+  const after = treeOf({ a: {}, "AGENTS.md": "", b: { "AGENTS.md": "" } });
+  const tooLong = (): never => {
+    throw new ToolFailure("SANDBOX_UNAVAILABLE", "the path is too long", "rename it");
+  };
+  for (const listOfA of [() => undefined, tooLong]) {
+    const tree: Tree = { ...after, list: (path) => (path === "a" ? listOfA() : after.list(path)) };
+    const { paths, problem } = unexpected(tree, judge, new Map());
+    expect([paths, problem?.code]).toEqual([["AGENTS.md", "b/AGENTS.md"], "OUTCOME_UNKNOWN"]);
+  }
+  const closed: Tree = { ...after, list: (path) => (path === "a" ? undefined : after.list(path)) };
+  expect(unexpected(closed, judge, workspaceMounts("/w", closed, judge).standing)).toEqual({ paths: [], problem: undefined });
 });
 
 test("a name that is not UTF-8 is no matter for a plain file, and refuses where a mount or a look inside is needed", () => {

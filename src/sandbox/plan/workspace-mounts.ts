@@ -49,6 +49,8 @@ export interface WorkspaceMounts {
 
 /** Where something leads that is no link. */
 const NO_LINK = "";
+/** What stands in the place of a directory that could not be looked at before: no link says that. */
+const CLOSED = "\0";
 /** What stands in a name for bytes that are not UTF-8. */
 const NOT_TEXT = "\u{fffd}";
 
@@ -89,7 +91,10 @@ export function workspaceMounts(source: string, tree: Tree, judge: ScopeJudge): 
     const listed = tree.list(directory);
     if (listed === undefined && directory === ".") throw notStarted("the workspace cannot be read");
     // Its owner could open it again, with everything in it that nobody has judged.
-    if (listed === undefined) return [hidden(directory, "directory")];
+    if (listed === undefined) {
+      standing.set(directory, CLOSED);
+      return [hidden(directory, "directory")];
+    }
     const inner: SandboxMount[] = [];
     let isHeld = false;
     for (const { name, kind } of listed) {
@@ -105,30 +110,53 @@ export function workspaceMounts(source: string, tree: Tree, judge: ScopeJudge): 
   return { mounts: visit(".", undefined), standing };
 }
 
+/** What is found of a workspace after a command. */
+export interface Unexpected {
+  /** Sorted, without what lies below another. */
+  readonly paths: readonly string[];
+  /** Why that may not be all: a command can make a tree that nobody can look at. OUTCOME_UNKNOWN, because it ran. */
+  readonly problem: ToolFailure | undefined;
+}
+
 /**
- * What stands now under names that a command may not make, and did not stand before. Sorted, without what lies below another.
- * @throws ToolFailure OUTCOME_UNKNOWN when the tree is too large to look at
+ * What stands now under names that a command may not make, and did not stand before. Each directory is looked at to its end before
+ * those in it, so that what cannot be looked at hides nothing that lies beside it.
  */
-export function unexpected(tree: Tree, judge: ScopeJudge, standing: Standing): readonly string[] {
-  const found: string[] = [];
-  const entries = counter(notLookedAt);
+export function unexpected(tree: Tree, judge: ScopeJudge, standing: Standing): Unexpected {
+  const paths: string[] = [];
+  let problem: ToolFailure | undefined;
+  let entries = 0;
   const isStanding = (path: string, kind: TreeEntry["kind"]): boolean =>
     standing.get(path) === (kind === "link" ? tree.readLink(path) : NO_LINK);
+  /** The names of directories in `directory` that are to be looked at, too. */
+  const look = (directory: string): readonly string[] => {
+    if (entries > SANDBOX_ENTRIES_MAX) throw notLookedAt("the workspace has more files than can be looked at");
+    if (directory.includes(NOT_TEXT)) throw notLookedAt(`the workspace has a directory whose name is not UTF-8 (\`${directory}\`)`);
+    const listed = tree.list(directory);
+    if (listed === undefined) throw notLookedAt(`a directory of the workspace cannot be looked at (\`${directory}\`)`);
+    entries += listed.length;
+    return listed.flatMap(({ name, kind }) => {
+      const path = inDirectory(directory, name);
+      const isDirectory = kind === "directory";
+      if (isDirectory && standing.get(path) === CLOSED) return [];
+      const reach = judge.entry(path, isDirectory);
+      if (isStanding(path, kind)) return isDirectory && reach === "read" ? name : [];
+      if (reach === "write" || judge.below(directory) !== "write") return isDirectory ? name : [];
+      paths.push(path);
+      return [];
+    });
+  };
   const visit = (directory: string): void => {
     if (judge.isWhole(directory)) return;
-    for (const { name, kind } of tree.list(directory) ?? []) {
-      entries();
-      const path = inDirectory(directory, name);
-      if (isStanding(path, kind)) {
-        if (kind === "directory" && judge.entry(path, true) === "read") visit(path);
-        continue;
-      }
-      if (judge.entry(path, kind === "directory") !== "write" && judge.below(directory) === "write") found.push(path);
-      else if (kind === "directory") visit(path);
+    try {
+      for (const name of look(directory)) visit(inDirectory(directory, name));
+    } catch (error) {
+      problem ??=
+        error instanceof ToolFailure ? notLookedAt(error.message, error) : notLookedAt("the workspace cannot be looked at", error);
     }
   };
   visit(".");
-  return found.sort();
+  return { paths: paths.sort(), problem };
 }
 
 /** A link that is gone, and where it led. */
@@ -140,7 +168,9 @@ export interface LostLink {
 
 /** Links that stood under names that were not the command's to touch, and do not stand there any more. */
 export function lostLinks(tree: Tree, standing: Standing): readonly LostLink[] {
-  return [...standing].flatMap(([path, points]) => (points === NO_LINK || tree.readLink(path) === points ? [] : [{ path, points }]));
+  return [...standing].flatMap(([path, points]) =>
+    points === NO_LINK || points === CLOSED || tree.readLink(path) === points ? [] : [{ path, points }],
+  );
 }
 
 function inDirectory(directory: string, name: string): string {
@@ -171,6 +201,10 @@ function notStarted(message: string): ToolFailure {
   );
 }
 
-function notLookedAt(message: string): ToolFailure {
-  return new ToolFailure("OUTCOME_UNKNOWN", `the command ran, but ${message} afterwards`, "ask the operator to look at the workspace");
+/** What could not be looked at keeps its own sentence. */
+function notLookedAt(message: string, cause?: unknown): ToolFailure {
+  if (cause instanceof ToolFailure && cause.code === "OUTCOME_UNKNOWN") return cause;
+  const said = `the command ran, but afterwards ${message}`;
+  const unforeseen = cause instanceof ToolFailure ? undefined : cause;
+  return new ToolFailure("OUTCOME_UNKNOWN", said, "ask the operator to look at the workspace", undefined, unforeseen);
 }

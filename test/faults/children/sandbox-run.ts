@@ -25,7 +25,8 @@ async function once(): Promise<string> {
     stderr: () => undefined,
   };
   const run = { root, judge: EVERYTHING, command: ["sh", "-c", command] as const, workDir: "/workspace", environment: {}, limits: LIMITS };
-  const { exitCode, enforced } = await sandbox.run(run, output, new AbortController().signal);
+  const { exitCode, enforced, problem } = await sandbox.run(run, output, new AbortController().signal);
+  if (problem !== undefined) throw problem;
   return `${exitCode} ${stdout.trim()} as ${enforced.userId}`;
 }
 
