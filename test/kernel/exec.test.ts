@@ -46,6 +46,12 @@ async function running(tool: Tool = runner(), options: Partial<MemoryKernelOptio
   return { kernel, put, run };
 }
 
+test("the first commands of a kernel may come at once", async () => {
+  const { run } = await running();
+  const runs = await Promise.all(Array.from({ length: 6 }, (_, index) => run(`echo ${index}`)));
+  expect(runs.map(({ exitCode, stdout }) => [exitCode, stdout.head])).toEqual(Array.from({ length: 6 }, (_, index) => [0, `${index}\n`]));
+});
+
 test("a command sees the workspace and changes it, and what ran and what contained it is recorded", async () => {
   const { kernel, put, run } = await running();
   put("a.txt", "alpha\n");

@@ -72,8 +72,10 @@ export class Identities {
   /** @param inode tells a workspace from one that was made anew in its place */
   async #view(mapped: readonly string[], shown: readonly string[], mapping: Mapping, inode: string): Promise<MappedView> {
     const key = [...mapped, inode, mapping.ownerId, mapping.groupId, ...shown].join("\0");
-    const known = await this.#views.get(key);
-    if (known?.isHeld() === true) return known;
+    const known = this.#views.get(key);
+    if (known !== undefined && (await known).isHeld()) return known;
+    // Nothing is waited for from here to where the new one is noted: of several commands that find none, the first one opens it for all.
+    if (this.#views.get(key) !== known) return await this.#view(mapped, shown, mapping, inode);
     this.#forget(key);
     const oldest = this.#views.size >= SANDBOX_VIEWS_MAX ? this.#views.keys().next().value : undefined;
     if (oldest !== undefined) this.#forget(oldest);
