@@ -13,6 +13,7 @@ import { Refusal, ToolFailure } from "../model/failure.ts";
 import type { GitRemotes } from "../model/git-remote.ts";
 import type { ProgressListener } from "../model/progress.ts";
 import type { PolicyEngine } from "../policy/policy.ts";
+import { requireDirectory } from "../sandbox/files/working-directory.ts";
 import { type EgressAttempt, INSIDE_WORKSPACE, type Sandbox, type SandboxEnd, type SandboxLimits } from "../sandbox/sandbox.ts";
 import { putInOrder } from "./exec-aftermath.ts";
 import { commandEgress } from "./exec-egress.ts";
@@ -52,6 +53,8 @@ async function run(exec: ExecParts, request: ExecRequest): Promise<ExecOutcome> 
   const sandbox = await exec.sandbox();
   if (!sandbox.isContained) requireNoSandbox(trail);
   await exec.recheck();
+  const workDir = insideOf(request.workDir);
+  if (workDir !== INSIDE_WORKSPACE) requireDirectory(caller.place.roots, workDir.slice(INSIDE_WORKSPACE.length + 1));
   const output = new ShownOutput(request.keptBytesMax ?? EXEC_KEPT_BYTES, report);
   const { roots } = caller.place;
   const end = await sandbox.run(
@@ -59,7 +62,7 @@ async function run(exec: ExecParts, request: ExecRequest): Promise<ExecOutcome> 
       root: roots.service.path === "" ? "/" : roots.service.path,
       judge: execScope(trail, policy, trail.receivedAtMs),
       command: argumentsOf(request.command),
-      workDir: insideOf(request.workDir),
+      workDir,
       environment: request.environment ?? {},
       limits: { ...exec.limits, timeoutMs: timeoutOf(request) },
       ...(egress && { egress: egress.grant }),
@@ -110,23 +113,11 @@ function timeoutOf({ timeoutMs = 0 }: ExecRequest): number {
 }
 
 const SIGNALLED = 128;
+/** Their names by number, which are the same on the architectures that there are sandboxes for. */
 const SIGNALS = [
-  "",
-  "SIGHUP",
-  "SIGINT",
-  "SIGQUIT",
-  "SIGILL",
-  "SIGTRAP",
-  "SIGABRT",
-  "SIGBUS",
-  "SIGFPE",
-  "SIGKILL",
-  "SIGUSR1",
-  "SIGSEGV",
-  "SIGUSR2",
-  "SIGPIPE",
-  "SIGALRM",
-  "SIGTERM",
+  ...["", "SIGHUP", "SIGINT", "SIGQUIT", "SIGILL", "SIGTRAP", "SIGABRT", "SIGBUS", "SIGFPE", "SIGKILL", "SIGUSR1", "SIGSEGV", "SIGUSR2"],
+  ...["SIGPIPE", "SIGALRM", "SIGTERM", "SIGSTKFLT", "SIGCHLD", "SIGCONT", "SIGSTOP", "SIGTSTP", "SIGTTIN", "SIGTTOU", "SIGURG"],
+  ...["SIGXCPU", "SIGXFSZ", "SIGVTALRM", "SIGPROF", "SIGWINCH", "SIGIO", "SIGPWR", "SIGSYS"],
 ];
 
 function outcomeOf(end: SandboxEnd, shown: Pick<ExecOutcome, "stdout" | "stderr">, putAside: ExecOutcome["putAside"]): ExecOutcome {

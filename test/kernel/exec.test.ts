@@ -46,6 +46,29 @@ async function running(tool: Tool = runner(), options: Partial<MemoryKernelOptio
   return { kernel, put, run };
 }
 
+test("a directory that is not there is said, and no fault of the sandbox", async () => {
+  const codeIn = async (workDir: string) => {
+    const { kernel, put } = await running(runner((command) => ({ command: { shell: command }, workDir })));
+    put("web/a.txt", "x");
+    symlinkSync("web", join(kernel.root, "link"));
+    const { outcome } = await kernel.call("runner", { command: "pwd" });
+    return outcome.kind === "error" ? outcome.code : outcome.kind;
+  };
+  expect(await Promise.all(["none", "web/none", "web/a.txt", "web", "/workspace/web", "link", "."].map(codeIn))).toEqual([
+    ...["FILE_NOT_FOUND", "FILE_NOT_FOUND", "NOT_A_DIRECTORY"],
+    ...["success", "success", "success", "success"],
+  ]);
+});
+
+test("the signal that ended a command has its name, those of limits and of the filter of system calls too", async () => {
+  const { run } = await running();
+  const signalOf = async (name: string) => (await run(`kill -${name} $$`)).signal;
+  expect(await Promise.all(["KILL", "TERM", "XCPU", "XFSZ", "SYS"].map(signalOf))).toEqual([
+    ...["SIGKILL", "SIGTERM", "SIGXCPU", "SIGXFSZ", "SIGSYS"],
+  ]);
+  expect(await run("exit 3")).not.toHaveProperty("signal");
+});
+
 test("the first commands of a kernel may come at once", async () => {
   const { run } = await running();
   const runs = await Promise.all(Array.from({ length: 6 }, (_, index) => run(`echo ${index}`)));
