@@ -4,7 +4,7 @@
  * INVARIANT: what no rule names does not exist, because the library that makes the filter passes over names that it does not know. Conditions
  * look at the low half of an argument, as the machine's kernel takes it.
  */
-import { JUDGEMENTS, type Judgement, REFUSED_ERROR } from "../plan/seccomp-rules.ts";
+import { ENOSYS, JUDGEMENTS, type Judgement, REFUSED_ERROR } from "../plan/seccomp-rules.ts";
 import { callNumber, JUDGED_CALLS, type Processor, REFUSED_CALLS } from "../plan/syscall-numbers.ts";
 import { ALLOWED_CALLS } from "./allowed-calls.ts";
 
@@ -32,7 +32,6 @@ export interface OciSeccomp {
   readonly syscalls: readonly OciRule[];
 }
 
-const ENOSYS = 38;
 const ARCHITECTURES: Readonly<Record<Processor, string>> = { x64: "SCMP_ARCH_X86_64", arm64: "SCMP_ARCH_AARCH64" };
 
 /** The filter for `processor`. */

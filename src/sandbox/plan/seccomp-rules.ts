@@ -26,7 +26,8 @@ export type Judgement =
 
 // errno values, the same on both processors
 const EPERM = 1;
-const ENOSYS = 38;
+/** There is no such call. */
+export const ENOSYS = 38;
 const EAFNOSUPPORT = 97;
 
 /** `CLONE_NEW*`: a new namespace of any kind. */

@@ -2,11 +2,11 @@
  * The system call filter of the sandbox: a program of classic BPF for seccomp, made here, so that no compiler is needed.
  *
  * Decides which calls the kernel of the machine takes from inside. It does not trust the processor that is announced: a call of any other
- * instruction set ends the process. What is refused stands in the rules. INVARIANT: pure, and the same for the same processor.
+ * instruction set ends the process, and one that is newer than the rules does not exist. What is refused stands in the rules. INVARIANT: pure, and the same for the same processor.
  */
 import { blake3Hex } from "../../base/hash.ts";
-import { JUDGEMENTS, type Judgement, REFUSED_ERROR } from "./seccomp-rules.ts";
-import { AUDIT_ARCHITECTURE, callNumber, JUDGED_CALLS, type Processor, REFUSED_CALLS } from "./syscall-numbers.ts";
+import { ENOSYS, JUDGEMENTS, type Judgement, REFUSED_ERROR } from "./seccomp-rules.ts";
+import { AUDIT_ARCHITECTURE, callNumber, FIRST_UNKNOWN_CALL, JUDGED_CALLS, type Processor, REFUSED_CALLS } from "./syscall-numbers.ts";
 
 /** A program as the kernel takes it: 8 bytes for each instruction, little endian. */
 export interface SeccompProgram {
@@ -46,6 +46,7 @@ export function seccompProgram(processor: Processor): SeccompProgram {
     [RETURN, KILL_PROCESS, 0, 0],
     [LOAD, CALL, 0, 0],
     ...(processor === "x64" ? refuseX32() : []),
+    ...[[IF_AT_LEAST, FIRST_UNKNOWN_CALL, 0, 1] as const, fail(ENOSYS)],
   ];
   for (const call of Object.values(REFUSED_CALLS)) instructions.push(...onCall(callNumber(call, processor), [fail(REFUSED_ERROR)]));
   for (const [name, judgement] of Object.entries(JUDGEMENTS)) {

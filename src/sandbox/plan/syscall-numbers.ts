@@ -13,6 +13,9 @@ export type Processor = (typeof PROCESSORS)[number];
 /** What names a processor to the filter (`AUDIT_ARCH_*` of linux/audit.h). */
 export const AUDIT_ARCHITECTURE: Readonly<Record<Processor, number>> = { x64: 0xc000003e, arm64: 0xc00000b7 };
 
+/** The first number that the tables of Linux 6.18 give to no call: what it will do nobody has judged. The same on both processors. */
+export const FIRST_UNKNOWN_CALL = 470;
+
 /** Calls that nothing inside the sandbox may make, whatever their arguments: `[x64, arm64]`. */
 export const REFUSED_CALLS = {
   // other processes
