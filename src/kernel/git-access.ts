@@ -81,9 +81,13 @@ async function run(exec: ExecParts, judge: GitJudge, request: GitRequest): Promi
 
 /** What git said, with the remote's address as the call knows it. */
 function asNamed(said: Buffer, remote: GitRemoteReach): Buffer {
-  const [plain, address] = [plainAddress(remote), remote.address].map((text) => Buffer.from(text).toString("latin1"));
+  const { port, path, address } = remote;
+  const plain = plainAddress(remote);
+  const origin = plain.slice(0, -path.length);
+  const shown = (port === 443 ? origin.slice(0, -":443".length) : origin).replace("http:", "https:");
+  const text = said.toString("latin1").replaceAll(plain, () => address);
   return Buffer.from(
-    said.toString("latin1").replaceAll(plain ?? "", () => address ?? ""),
+    text.replaceAll(origin, () => shown),
     "latin1",
   );
 }

@@ -176,6 +176,8 @@ export interface MemoryKernelOptions {
   readonly toolchain?: ChosenToolchain;
   /** What contains commands; looked up each time, as after a reload. */
   readonly backend?: () => SandboxSettings["backend"];
+  /** What the operator says of the sandbox besides. */
+  readonly sandbox?: Partial<SandboxSettings>;
   /** What the operator knows of git's remotes. */
   readonly gitRemotes?: GitRemotes;
   /** What commands reach as the internet. */
@@ -467,7 +469,7 @@ function fixedParts(clock: Clock, root: string, tools: readonly Tool[], options:
       },
     },
     registry,
-    sandbox: openSandbox({ operator: { settings: settingsWith(options.backend) } }, "ins_test", network).sandbox,
+    sandbox: openSandbox({ operator: { settings: settingsWith(options.backend, options.sandbox) } }, "ins_test", network).sandbox,
     gitRemotes: async () => options.gitRemotes ?? NO_GIT_REMOTES,
     machine: {
       settings: () => (options.settingsOfSystem ? options.settingsOfSystem() : options.system),
@@ -481,9 +483,9 @@ function fixedParts(clock: Clock, root: string, tools: readonly Tool[], options:
   };
 }
 
-function settingsWith(backend: () => SandboxSettings["backend"] = () => "bwrap") {
+function settingsWith(backend: () => SandboxSettings["backend"] = () => "bwrap", sandbox: Partial<SandboxSettings> = {}) {
   const settings = defaultSettings();
-  return Object.defineProperty({ ...settings }, "sandbox", { get: () => ({ ...settings.sandbox, backend: backend() }) });
+  return Object.defineProperty({ ...settings }, "sandbox", { get: () => ({ ...settings.sandbox, ...sandbox, backend: backend() }) });
 }
 
 async function openSession(sessions: SessionStore, root: string, preset: string, options: MemoryKernelOptions) {
