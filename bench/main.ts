@@ -4,6 +4,7 @@
  */
 import { writeFileSync } from "node:fs";
 import { measureCommands } from "./exec/commands.ts";
+import { measureGit } from "./exec/git.ts";
 import { measureFreeGates } from "./gates/free.ts";
 import { measurePending } from "./gates/pending.ts";
 import type { Row } from "./measure.ts";
@@ -50,13 +51,23 @@ const REDACT = [
 ] as const;
 /** What a sandboxed command costs. */
 const EXEC = [{ id: "exec", measure: measureCommands }] as const;
+/** What git costs in it. */
+const GIT = [{ id: "git", measure: measureGit }] as const;
 const REDACT_QUALITY = [{ id: "quality", measure: measureRedactionQuality }] as const;
 /** What gates cost where nobody is asked, and what it costs to wait for people. */
 const GATES = [
   { id: "gates", measure: measureFreeGates },
   { id: "pending", measure: measurePending },
 ] as const;
-const SUITES = { spine: SPINE, surface: SURFACE, redact: REDACT, "redact-quality": REDACT_QUALITY, gates: GATES, exec: EXEC } as const;
+const SUITES = {
+  spine: SPINE,
+  surface: SURFACE,
+  redact: REDACT,
+  "redact-quality": REDACT_QUALITY,
+  gates: GATES,
+  exec: EXEC,
+  git: GIT,
+} as const;
 
 try {
   const { suite, effort, json, only } = parseOptions(process.argv.slice(2));

@@ -19,7 +19,7 @@ const FULL: Effort = { rounds: 7, turnMs: 1000, warmUpCalls: 3000, distinctFiles
 const QUICK: Effort = { rounds: 1, turnMs: 60, warmUpCalls: 100, distinctFiles: 300, starts: 1, idleMs: 50, calls: 100 };
 
 /** The suites. */
-const SUITES = ["spine", "surface", "redact", "redact-quality", "gates", "exec"] as const;
+const SUITES = ["spine", "surface", "redact", "redact-quality", "gates", "exec", "git"] as const;
 /** One of them. */
 export type Suite = (typeof SUITES)[number];
 

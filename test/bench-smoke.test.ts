@@ -36,6 +36,7 @@ const SUITES = [
       "stage-run",
     ],
   ],
+  ["git", ["git-status"]],
   ["exec", ["exec-true", "exec-library", "exec-twenty", "exec-output", "exec-memory"]],
   [
     "surface",

@@ -1,3 +1,4 @@
+// Credentials for git's remotes: for whom each is, where it is kept, and what happens when it cannot be read.
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";

@@ -150,7 +150,7 @@ describe("a credential goes to its host alone", () => {
     at.stolen.length = 0;
     const { ask } = await kernelOf(at);
     expect(await ask("CLONE", [`https://${OTHER}:8443/x.git`])).toMatch(
-      /^GIT_FAILED: [^]*could not read Username for .https:\/\/evil\.example:8443/,
+      /^GIT_FAILED: [\s\S]*could not read Username for .https:\/\/evil\.example:8443/,
     );
     expect(at.stolen).toEqual([undefined]);
   });

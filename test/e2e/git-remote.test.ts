@@ -136,14 +136,14 @@ test("a service is cloned, changed, tested and committed by a developer, and pus
     { by: "ann", approved: true, holds: true },
     { by: "ann", approved: true, holds: true },
   ]);
-  expect(payloads("tool_executed").at(-1)).toMatchObject({
-    approvalId: expect.any(String),
-    sandbox: { network: "proxy" },
-    accesses: expect.arrayContaining([
-      expect.objectContaining({ kind: "git_ref", remote: "origin", ref: "smaller-discount", commit }),
+  const last = payloads("tool_executed").at(-1) ?? {};
+  expect([typeof last["approvalId"], last["sandbox"]]).toEqual(["string", expect.objectContaining({ network: "proxy" })]);
+  expect(last["accesses"]).toEqual(
+    expect.arrayContaining([
+      expect.objectContaining({ kind: "git_ref", remote: "origin", ref: "smaller-discount", commit: String(commit) }),
       expect.objectContaining({ kind: "host", host: HOST, port: 443 }),
     ]),
-  });
+  );
   const reached = payloads("network_reached");
   expect(new Set(reached.map(({ host, port }) => `${host}:${port}`))).toEqual(new Set([`${HOST}:443`]));
   const hidden = [LOGIN.password, Buffer.from(`${LOGIN.username}:${LOGIN.password}`).toString("base64")];
