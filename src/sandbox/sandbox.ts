@@ -179,7 +179,7 @@ export class Sandbox {
 
   async #runAs(identity: Identity, processor: Processor, wanted: SandboxRun, output: RunOutput, signal: AbortSignal): Promise<SandboxEnd> {
     const { root, judge, limits, environment, egress, ...rest } = wanted;
-    if (wanted.files !== undefined && this.#backend.name !== "bwrap") throw noOwnFiles(this.#backend.name);
+    if (wanted.files !== undefined && !this.isContained) throw noOwnFiles(this.#backend.name);
     const { mounts, standing } = workspaceMounts(identity.source, workspaceTree(root), judge);
     this.#system ??= systemView(this.#options.toolchains);
     const system = this.#system;
@@ -303,8 +303,8 @@ function isEnding(): ToolFailure {
 function noOwnFiles(backend: string): ToolFailure {
   return new ToolFailure(
     "SANDBOX_UNAVAILABLE",
-    `this runs in bubblewrap alone, and \`sandbox.backend\` is \`${backend}\`; nothing ran`,
-    "ask the operator for the backend `bwrap`",
+    `this runs in a sandbox alone, and \`sandbox.backend\` is \`${backend}\`; nothing ran`,
+    "ask the operator for the backend `bwrap` or `container`",
   );
 }
 

@@ -81,7 +81,8 @@ class ContainerPlace {
     const seccomp = ociSeccomp(plan.processor);
     const { users, enter } = seenFrom(identity);
     mkdirSync(directory);
-    const config = JSON.stringify(ociConfig(plan, seccomp, users, this.#outermost.of(plan)));
+    const files = ownFiles(plan, directory);
+    const config = JSON.stringify(ociConfig(plan, seccomp, users, this.#outermost.of(plan), files));
     writeFileSync(join(directory, "config.json"), config, { mode: 0o600 });
     const [first = "", ...rest] = [...enter, "/bin/sh", "-c", HOLDER, "container", program, join(base, "state"), directory, name];
     return {
@@ -94,7 +95,10 @@ class ContainerPlace {
       seccomp: blake3Hex(Buffer.from(JSON.stringify(seccomp))),
       firstProcess: ({ status }) => numberIn(/^first (\d+)$/m.exec(status)),
       exitCode: ({ ready }) => numberIn(EXIT.exec(ready)),
-      problem: (first) => mountProblem(plan, readFileSync(`/proc/${first}/mountinfo`, "utf8")),
+      problem: (first) =>
+        mountProblem(plan, readFileSync(`/proc/${first}/mountinfo`, "utf8"), ({ root }, index) =>
+          root.endsWith(`/${basename(base)}/${basename(directory)}/${ownFileName(index)}`),
+        ),
       terminate,
       kill: killFirst,
       ...(identity.runAs === undefined && { advice: GIVE_USERS }),
@@ -116,6 +120,21 @@ class ContainerPlace {
     }
     return this.#base;
   }
+}
+
+/** Writes the plan's own files, which the container's root finds by their names and the command reads; nobody lists or changes them. */
+function ownFiles({ files = [] }: SandboxPlan, directory: string): readonly string[] {
+  if (files.length > 0) chmodSync(directory, 0o711);
+  return files.map(({ text }, index) => {
+    const path = join(directory, ownFileName(index));
+    writeFileSync(path, text, { flag: "wx" });
+    chmodSync(path, 0o444);
+    return path;
+  });
+}
+
+function ownFileName(index: number): string {
+  return `own-${index}`;
 }
 
 /** Where containers are made: the container's root is nobody on the machine, and has to pass through. */

@@ -4,6 +4,7 @@
  * INVARIANTS: namespaces of every kind are new; the container's root is nobody on the machine, and neither it nor the command keeps a
  * capability; the outermost directory is read only; nothing is mounted that the plan does not name.
  */
+import { assert } from "../../base/errors.ts";
 import { INSIDE_PROXY_SOCKET, INSIDE_USER, type SandboxMount, type SandboxPlan } from "../plan/plan.ts";
 import { beginning } from "../run/beginning.ts";
 import type { OciSeccomp } from "./oci-seccomp.ts";
@@ -37,8 +38,9 @@ const BOUND = ["nosuid", "nodev", "rnosuid", "rnodev"];
 /**
  * The configuration.
  * @param directory the empty directory that becomes the outermost one, absolute
+ * @param files where the plan's own files lie on the machine, in their order
  */
-export function ociConfig(plan: SandboxPlan, seccomp: OciSeccomp, users: InsideUsers, directory: string) {
+export function ociConfig(plan: SandboxPlan, seccomp: OciSeccomp, users: InsideUsers, directory: string, files: readonly string[] = []) {
   const { id } = INSIDE_USER;
   const mapped = (rootId: number, own: number) => [
     { containerID: 0, hostID: rootId, size: 1 },
@@ -58,7 +60,7 @@ export function ociConfig(plan: SandboxPlan, seccomp: OciSeccomp, users: InsideU
     },
     root: { path: directory, readonly: true },
     hostname: "sandbox",
-    mounts: [...ownMounts(plan), ...plan.mounts.flatMap(mountOf), ...proxyMount(plan)],
+    mounts: [...ownMounts(plan), ...plan.mounts.flatMap(mountOf), ...ownFiles(plan, files), ...proxyMount(plan)],
     linux: {
       namespaces: NAMESPACES.map((type) => ({ type })),
       uidMappings: mapped(users.rootId, users.userId),
@@ -108,6 +110,17 @@ function mountOf(mount: SandboxMount): readonly OciMount[] {
     case "link":
       return [];
   }
+}
+
+/** They lie over everything else of the workspace. */
+function ownFiles({ files = [] }: SandboxPlan, sources: readonly string[]): readonly OciMount[] {
+  assert(files.length === sources.length, "every file of the plan lies somewhere");
+  return files.map(({ target }, index) => ({
+    destination: target,
+    type: "bind",
+    source: sources[index] ?? "",
+    options: ["bind", "ro", ...BOUND],
+  }));
 }
 
 function proxyMount({ proxySocket }: SandboxPlan): readonly OciMount[] {

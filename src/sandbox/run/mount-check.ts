@@ -7,6 +7,7 @@
  */
 import { INSIDE_WORKSPACE, type SandboxPlan } from "../plan/plan.ts";
 
+/** A mount as the machine lists it. */
 interface Mounted {
   /** Number of the file system. */
   readonly device: string;
@@ -15,11 +16,18 @@ interface Mounted {
   readonly type: string;
 }
 
+/** Whether what lies there is the kernel's own file of that place in the plan's list. */
+export type OwnFileCheck = (found: Mounted, index: number) => boolean;
+
 /**
  * What is wrong, or `undefined`.
  * @param mountInfo `/proc/PID/mountinfo` of a process of the run
  */
-export function mountProblem({ mounts, files = [] }: Pick<SandboxPlan, "mounts" | "files">, mountInfo: string): string | undefined {
+export function mountProblem(
+  { mounts, files = [] }: Pick<SandboxPlan, "mounts" | "files">,
+  mountInfo: string,
+  isOwnFile: OwnFileCheck = isMadeByBwrap,
+): string | undefined {
   const mounted = parse(mountInfo);
   const workspace = mounted.get(INSIDE_WORKSPACE);
   if (workspace === undefined) return "the workspace is not mounted";
@@ -27,7 +35,10 @@ export function mountProblem({ mounts, files = [] }: Pick<SandboxPlan, "mounts" 
   const own = new Set(files.map(({ target }) => target));
   for (const target of mounted.keys())
     if (isInside(target) && !planned.has(target) && !own.has(target)) return `\`${target}\` was not planned`;
-  for (const target of own) if (!isOwnFile(mounted.get(target))) return `\`${target}\` is not the kernel's own file`;
+  for (const [index, { target }] of files.entries()) {
+    const found = mounted.get(target);
+    if (found === undefined || !isOwnFile(found, index)) return `\`${target}\` is not the kernel's own file`;
+  }
   for (const [target, { kind }] of planned) {
     const found = mounted.get(target);
     if (found === undefined) return `\`${target}\` is not mounted`;
@@ -40,8 +51,8 @@ export function mountProblem({ mounts, files = [] }: Pick<SandboxPlan, "mounts" 
 }
 
 /** A file that bwrap itself made, in its own file system in memory. */
-function isOwnFile(found: Mounted | undefined): boolean {
-  return found?.type === "tmpfs" && OWN_FILE.test(found.root);
+function isMadeByBwrap({ type, root }: Mounted): boolean {
+  return type === "tmpfs" && OWN_FILE.test(root);
 }
 
 /** As bwrap names what it makes, before it takes the name away. */
