@@ -19,6 +19,7 @@ import { putInOrder } from "./exec-aftermath.ts";
 import { commandEgress } from "./exec-egress.ts";
 import { noteCommand } from "./exec-record.ts";
 import { execScope } from "./exec-scope.ts";
+import { RepositoryHistories } from "./repository-history.ts";
 import { unanalysed } from "./scope.ts";
 import { ShownOutput } from "./shown-output.ts";
 import type { Trail } from "./trail.ts";
@@ -57,10 +58,16 @@ async function run(exec: ExecParts, request: ExecRequest): Promise<ExecOutcome> 
   if (workDir !== INSIDE_WORKSPACE) requireDirectory(caller.place.roots, workDir.slice(INSIDE_WORKSPACE.length + 1));
   const output = new ShownOutput(request.keptBytesMax ?? EXEC_KEPT_BYTES, report);
   const { roots } = caller.place;
+  const histories = new RepositoryHistories(caller);
   const end = await sandbox.run(
     {
       root: roots.service.path === "" ? "/" : roots.service.path,
-      judge: execScope(trail, policy, trail.receivedAtMs),
+      judge: execScope(trail, policy, trail.receivedAtMs, histories),
+      async settle() {
+        const again = await histories.settle(sandbox, exec.limits, signal);
+        if (histories.hasWaited) await exec.recheck();
+        return again;
+      },
       command: argumentsOf(request.command),
       workDir,
       environment: request.environment ?? {},
@@ -76,7 +83,13 @@ async function run(exec: ExecParts, request: ExecRequest): Promise<ExecOutcome> 
   const outcome = outcomeOf(end, output.shown(redaction), aside);
   noteCommand(trail, outcome);
   if (problem !== undefined) throw problem;
-  return { ...outcome, ...(back.length > 0 && { putBack: back }), ...(network && { network }) };
+  const hidden = sandbox.isContained ? histories.hidden() : [];
+  return {
+    ...outcome,
+    ...(hidden.length > 0 && { hiddenRepositories: hidden }),
+    ...(back.length > 0 && { putBack: back }),
+    ...(network && { network }),
+  };
 }
 
 /** A tool that says nothing demands a sandbox, too. */

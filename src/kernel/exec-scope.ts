@@ -3,7 +3,7 @@
  * are judged by.
  *
  * INVARIANT: what a file tool of this call would be refused, a command is refused too; a file whose writing asks is read only for a command, because
- * a command asks nobody.
+ * a command asks nobody; nor does it read in a repository what it could not read as a file.
  */
 import type { WorkspacePath } from "../model/access.ts";
 import type { Tool } from "../model/tool.ts";
@@ -13,6 +13,7 @@ import type { PolicyEngine } from "../policy/policy.ts";
 import type { Reach, ScopeJudge } from "../sandbox/sandbox.ts";
 import { NO_DEMANDS } from "./capability-obligations.ts";
 import { evaluateRequests, requestsOf } from "./decide.ts";
+import type { RepositoryHistories } from "./repository-history.ts";
 import { leasePathOf } from "./scope.ts";
 import type { ResolvedAccess, Trail } from "./trail.ts";
 
@@ -30,7 +31,7 @@ function isManagedBy({ capability }: Pick<Tool, "capability">, zones: ZoneMap, p
 }
 
 /** The judge of the call of `trail`. */
-export function execScope(trail: Trail, policy: PolicyEngine, nowMs: number): ScopeJudge {
+export function execScope(trail: Trail, policy: PolicyEngine, nowMs: number, histories: Pick<RepositoryHistories, "hides">): ScopeJudge {
   const { caller, tool } = trail as Required<Pick<Trail, "caller" | "tool">>;
   const { zones } = caller.place.workspace;
   const { scope } = caller.lease;
@@ -54,6 +55,7 @@ export function execScope(trail: Trail, policy: PolicyEngine, nowMs: number): Sc
     const zone = zones.classify(place);
     if (zone === "secret") return "hidden";
     // Builds and tests need what is installed, and the repository is read by many of them.
+    if (zone === "managed" && isDirectory && (path === ".git" || path.endsWith("/.git")) && histories.hides(path)) return "hidden";
     if (zone === "managed") return isManagedBy(tool, zones, path) && admits(scope, "writePaths", path) ? "write" : "read";
     const isReadable = admits(scope, "readPaths", leasePathOf(place)) && permits(place, "read");
     // A directory that may not be read as such can hold what may; each of its files is asked about.

@@ -15,6 +15,12 @@ export const EXEC_DATA_PROPERTIES = {
     description: "Links that were not the command's to remove or replace; they are there again.",
     items: { type: "string" },
   },
+  hidden_repositories: {
+    type: "array",
+    description:
+      "Directories whose `.git` the command did not see, because the history holds secret files or could not be looked through; use the git tools.",
+    items: { type: "string" },
+  },
   network: {
     type: "object",
     description:
@@ -33,10 +39,16 @@ export const EXEC_DATA_PROPERTIES = {
 } as const satisfies JsonObject;
 
 /** Those properties of `outcome` that there is something to say of. */
-export function execData({ putAside, putBack = [], network }: Pick<ExecOutcome, "putAside" | "putBack" | "network">): JsonObject {
+export function execData({
+  putAside,
+  putBack = [],
+  hiddenRepositories = [],
+  network,
+}: Pick<ExecOutcome, "putAside" | "putBack" | "hiddenRepositories" | "network">): JsonObject {
   return {
     ...(putAside.length > 0 && { put_aside: putAside.map(({ path, now }) => ({ path, now })) }),
     ...(putBack.length > 0 && { put_back: [...putBack] }),
+    ...(hiddenRepositories.length > 0 && { hidden_repositories: [...hiddenRepositories] }),
     ...(network && {
       network: {
         allowed: network.allowed,

@@ -82,6 +82,8 @@ export interface ExecOutcome {
   readonly putAside: readonly { readonly path: string; readonly now: string }[];
   /** Links that it removed or replaced and that were not its to touch; they are there again. Absent when there are none. */
   readonly putBack?: readonly string[];
+  /** Directories whose repositories it did not see, because their histories hold files that commands must not read. Absent when there are none. */
+  readonly hiddenRepositories?: readonly string[];
 }
 
 /** Runs commands in the workspace of the call. */

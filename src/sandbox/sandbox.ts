@@ -66,6 +66,8 @@ export interface SandboxRun {
   /** The workspace on the machine, a real path. */
   readonly root: string;
   readonly judge: ScopeJudge;
+  /** Awaited once the judge has come by everything; resolves with whether the tree is to be looked at again. */
+  readonly settle?: () => Promise<boolean>;
   readonly command: readonly [string, ...string[]];
   /** Absolute, inside. */
   readonly workDir: string;
@@ -178,9 +180,11 @@ export class Sandbox {
   }
 
   async #runAs(identity: Identity, processor: Processor, wanted: SandboxRun, output: RunOutput, signal: AbortSignal): Promise<SandboxEnd> {
-    const { root, judge, limits, environment, egress, ...rest } = wanted;
+    const { root, judge, settle, limits, environment, egress, ...rest } = wanted;
     if (wanted.files !== undefined && !this.isContained) throw noOwnFiles(this.#backend.name);
-    const { mounts, standing } = workspaceMounts(identity.source, workspaceTree(root), judge);
+    const tree = workspaceTree(root);
+    let { mounts, standing } = workspaceMounts(identity.source, tree, judge);
+    if (this.isContained && (await settle?.()) === true) ({ mounts, standing } = workspaceMounts(identity.source, tree, judge));
     this.#system ??= systemView(this.#options.toolchains);
     const system = this.#system;
     requireProgram(system, wanted.command[0]);

@@ -187,7 +187,7 @@ type Reached = { readonly [path: string]: { readonly read: boolean; readonly wri
 async function byShell(root: string, paths: readonly string[], trail: Trail, policy: PolicyEngine): Promise<Reached> {
   const script =
     'for path; do r=-; w=-; [ -f "$path" ] && head -c 1 -- "$path" >/dev/null 2>&1 && r=r; { : >>"$path"; } 2>/dev/null && w=w; printf "%s%s\\n" $r $w; done';
-  const judge = execScope(trail, policy, trail.receivedAtMs);
+  const judge = execScope(trail, policy, trail.receivedAtMs, { hides: () => false });
   const { stdout, end } = await place.run(["bash", "-c", script, "bash", ...paths], { root, judge });
   const lines = stdout.split("\n");
   const aside = end.unexpected ?? [];

@@ -28,7 +28,7 @@ async function judgeOf(name: string, scope: Partial<LeaseScope>): Promise<ScopeJ
     caller: { session, lease, place, mark: INITIAL_MARK, armed: false, gates: NO_GATES },
     ...(tool && { tool }),
   };
-  return execScope(trail, await policy.current(), time.nowMs);
+  return execScope(trail, await policy.current(), time.nowMs, { hides: () => false });
 }
 
 /** What commands of the tool may do with each path. */

@@ -27,6 +27,14 @@ export const GIT_MESSAGE_LENGTH_MAX = 16 * KIB;
 export const GIT_NAMED_MAX = 20;
 /** Patterns of protected branches in one list of settings. */
 export const GIT_PROTECTED_BRANCHES_MAX = 64;
+/** Bytes of the names of a history's files that are looked through; a repository with more is hidden from commands. */
+export const GIT_HISTORY_BYTES_MAX = 256 * MIB;
+/** Milliseconds that looking through a history may take; a repository that takes longer is hidden from commands. */
+export const GIT_HISTORY_TIMEOUT_MS = 60_000;
+/** Repositories of a workspace whose histories are looked through for a command; further ones are hidden. */
+export const GIT_REPOSITORIES_LOOKED_AT_MAX = 64;
+/** Bytes of a path in a history. */
+export const GIT_PATH_BYTES_MAX = 64 * KIB;
 /** Bytes of a reference's name. */
 export const GIT_REF_BYTES_MAX = 250;
 /** Credentials for remotes that the operator can name. */

@@ -14,6 +14,8 @@ export type Kind = "file" | "directory" | "other" | "nothing";
 export interface RepositoryFiles {
   /** Links are `other`, and so is what cannot be looked at. */
   readonly kindOf: (path: string) => Kind;
+  /** Another mark, another file or directory, or other things in it; links are not followed. */
+  readonly markOf: (path: string) => string;
   /** A regular file of at most `bytesMax` bytes; `undefined` for anything else. */
   readonly read: (path: string, bytesMax: number) => string | undefined;
 }
@@ -28,6 +30,16 @@ export function repositoryFiles(handle: RootHandle, directory: string): Reposito
       try {
         const stats = fstatSync(descriptor);
         return stats.isFile() ? "file" : stats.isDirectory() ? "directory" : "other";
+      } finally {
+        closeSync(descriptor);
+      }
+    },
+    markOf(path) {
+      const descriptor = openBeneath(handle.descriptor, at(path), O_PATH | constants.O_NOFOLLOW, "plain");
+      if (descriptor < 0) return String(descriptor);
+      try {
+        const { ino, mode, size, mtimeNs, ctimeNs } = fstatSync(descriptor, { bigint: true });
+        return [ino, mode, size, mtimeNs, ctimeNs].join(" ");
       } finally {
         closeSync(descriptor);
       }
