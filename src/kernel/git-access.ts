@@ -67,7 +67,7 @@ async function run(exec: ExecParts, judge: GitJudge, request: GitRequest): Promi
   const { problem } = putInOrder(roots, end, trail.requestId);
   const network = end.egress && (await egress?.outcome(end.egress));
   if (problem !== undefined) throw problem;
-  if (end.endedBy === "output") throw tooMuch();
+  if (end.endedBy === "output") throw tooMuch(request);
   const [said, complained] = [stdout.parts().head, Buffer.from(stderr.parts().head)];
   return {
     stdout: remote ? asNamed(Buffer.from(said), remote) : said,
@@ -117,12 +117,11 @@ function insideOf(root: string): string {
   return root === "." ? INSIDE_WORKSPACE : `${INSIDE_WORKSPACE}/${root}`;
 }
 
-function tooMuch(): ToolFailure {
-  return new ToolFailure(
-    "OUTPUT_LIMIT",
-    `git put out more than ${GIT_OUTPUT_BYTES_MAX / 2 ** 20} MiB and was ended`,
-    "name paths, or ask for fewer commits",
-  );
+/** What was to change something may have, before it was ended. */
+function tooMuch({ reach }: Pick<GitRequest, "reach">): ToolFailure {
+  const ended = `git put out more than ${GIT_OUTPUT_BYTES_MAX / 2 ** 20} MiB and was ended`;
+  if (reach === "nothing") return new ToolFailure("OUTPUT_LIMIT", ended, "name paths, or ask for fewer commits");
+  return new ToolFailure("OUTCOME_UNKNOWN", `${ended}; it may have changed the repository before`, "look at the status before going on");
 }
 
 function foreignSettings(names: readonly string[]): ToolFailure {
