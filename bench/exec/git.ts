@@ -22,7 +22,7 @@ export async function measureGit(playground: Playground, effort: Effort): Promis
   const { path } = playground.workspace("git", isQuick ? 100 : FILES);
   const plainly = (...args: readonly string[]) => {
     const environment = { ...playground.environment, GIT_CONFIG_NOSYSTEM: "1", GIT_CONFIG_GLOBAL: "/dev/null" };
-    const person = ["-c", "user.name=bench", "-c", "user.email=bench@example.com"];
+    const person = ["-c", "user.name=bench", "-c", "user.email=bench@example.com", "-c", "gc.auto=0", "-c", "maintenance.auto=false"];
     const { status, stderr } = spawnSync("git", [...person, ...args], { cwd: path, env: environment, encoding: "utf8" });
     if (status !== 0) throw new Error(`git ${args[0]}: ${stderr}`);
   };

@@ -32,6 +32,8 @@ const SETTINGS: Readonly<Record<string, string>> = {
   "color.ui": "false",
   "commit.gpgSign": "false",
   "core.askPass": "/bin/false",
+  // Files belong to another user inside, for which everything would be read again each time.
+  "core.checkStat": "minimal",
   "core.attributesFile": "/dev/null",
   "core.editor": ":",
   "core.excludesFile": "/dev/null",
