@@ -41,6 +41,12 @@ export const TEST_PROGRAMS = [
     probe: () => ["/bin/sh", ["-c", "command -v newuidmap"]],
   },
   {
+    command: "rg",
+    aptPackage: "ripgrep",
+    why: "that the sandbox holds what it runs for each file (`--pre`) is tested with it",
+    probe: () => ["/bin/sh", ["-c", "command -v rg"]],
+  },
+  {
     command: "python3 with grpc",
     aptPackage: "python3-grpcio",
     why: "the Python client in examples/ is run by a test (HANDRAIL_TEST_PYTHON names another interpreter)",

@@ -113,7 +113,7 @@ test("what only the tests need is asked for by the tests alone, with the exact a
   toy.program("sudo", REFUSES);
   toy.program("apt-get", NEVER_CALLED);
   toy.program("python", REFUSES);
-  for (const name of ["runc", "newuidmap"]) toy.program(name, "#!/bin/sh\n");
+  for (const name of ["runc", "newuidmap", "rg"]) toy.program(name, "#!/bin/sh\n");
   const python = `HANDRAIL_TEST_PYTHON=${join(toy.root, "bin/python")}`;
   const tested = await toy.run("env", [python, "node", "scripts/run.mjs", "test"]);
   expect(tested.code).toBe(1);
@@ -125,7 +125,7 @@ test("as root, what only the tests need is installed before they run", async () 
   using toy = toyProject();
   toy.program("id", ROOT);
   toy.program("python", '#!/bin/sh\n[ -e "$TOY_ROOT/grpc" ]\n');
-  for (const name of ["runc", "newuidmap"]) toy.program(name, "#!/bin/sh\n");
+  for (const name of ["runc", "newuidmap", "rg"]) toy.program(name, "#!/bin/sh\n");
   toy.program("apt-get", '#!/bin/sh\necho "$@" >>"$TOY_ROOT/apt-calls"\n: >"$TOY_ROOT/grpc"\n');
   mkdirSync(join(toy.root, "node_modules/vitest"), { recursive: true });
   writeFileSync(join(toy.root, "node_modules/vitest/vitest.mjs"), 'console.log("tests run");\n');

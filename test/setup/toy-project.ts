@@ -53,7 +53,7 @@ export function toyProject(): ToyProject {
     chmodSync(join(bin, name), 0o755);
   };
   program("npm", FAKE_NPM);
-  for (const name of ["git", "bwrap", "nsenter", "socat", "runc", "newuidmap"]) program(name, "#!/bin/sh\nexit 0\n");
+  for (const name of ["git", "bwrap", "nsenter", "socat", "runc", "newuidmap", "rg"]) program(name, "#!/bin/sh\nexit 0\n");
   return {
     root,
     program,
