@@ -42,8 +42,9 @@ export function addServeCommand(program: Command): void {
         await server.close();
         throw error;
       });
+      const stopped = untilStopped(); // whoever has read the line may stop it at once
       say(`handrail: listening on ${path}; make a session with \`handrail sessions create --workspace DIR\``);
-      await untilStopped();
+      await stopped;
       await Promise.all([server.close(), http?.close()]);
     } finally {
       await kernel.close();

@@ -182,7 +182,8 @@ async function serve(kernel: OpenKernel, minted: MintedSession): Promise<void> {
   const { serveSocket } = await import("../../server/serve-framed.ts");
   const path = join(kernel.stateDirectory, "handrail.sock");
   const server = await serveSocket(kernel, path);
+  const stopped = untilStopped(); // whoever has read the line may stop it at once
   print(`\nserving framed requests on ${path}\nsession token (shown this once): ${minted.token}\npress Ctrl-C to stop`);
-  await untilStopped();
+  await stopped;
   await server.close();
 }
