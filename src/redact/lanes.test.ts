@@ -2,10 +2,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { buildAutomaton, type KeywordAutomaton } from "./keyword-automaton.ts";
-import { isPlain, scanLanes, suitsLanes } from "./lanes.ts";
+import { scanLanes, suitsLanes } from "./lanes.ts";
 
 const KEYWORDS = ["ab", "abcab", "b.", "cabcabcabcabcabcabcabcabcabcabca", "password"];
-const LENGTHS = KEYWORDS.map(({ length }) => length);
 const automaton = buildAutomaton(KEYWORDS);
 
 type Met = readonly [keyword: number, index: number];
@@ -18,7 +17,7 @@ function keywordsOf({ outputs, outputStarts, accepting, stride }: KeywordAutomat
 function met(text: string): readonly Met[] {
   const found: Met[] = [];
   scanLanes(automaton, text, (state, index) => {
-    for (const keyword of keywordsOf(automaton, state)) if (isPlain(text, index, LENGTHS[keyword] ?? 0)) found.push([keyword, index]);
+    for (const keyword of keywordsOf(automaton, state)) found.push([keyword, index]);
   });
   return found;
 }
@@ -34,7 +33,7 @@ function standing(text: string): readonly Met[] {
   return found;
 }
 
-// `ł`, `š` and `Ā` have the low bytes of `B`, `a` and of a null character.
+// `ł`, `š` and `Ā` have the low bytes of `B`, `a` and of a null character: none of them is one.
 const piece = fc.constantFrom("a", "b", "c", ".", "abcab", "PassWord", "cabcabcabcab", "š", "ł", "Ā", "é", "🙂", "-", "pass", "word");
 const texts = fc.array(piece, { minLength: 300, maxLength: 700 }).map((pieces) => pieces.join(""));
 

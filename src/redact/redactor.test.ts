@@ -60,6 +60,12 @@ test.each(["пароль-секрет", "密码密码密码密码", "é1é2é3é
   const redactor = createRedactor({ known: [{ rule: "env-x", value }] });
   expect(redactor.redact(`a ${value} b`).text).toBe("a [REDACTED:env-x] b");
   expect(Buffer.from(redactor.redactBytes(Buffer.from(`a ${value} b`)).bytes).toString()).toBe("a [REDACTED:env-x] b");
+  // Longer texts are searched in several places at once.
+  for (let before = 500; before < 2000; before += 7) {
+    const around = [".".repeat(before), "-".repeat(600)];
+    expect(redactor.redact(around.join(value)).text).toBe(around.join("[REDACTED:env-x]"));
+    expect(Buffer.from(redactor.redactBytes(Buffer.from(around.join(value))).bytes).toString()).toBe(around.join("[REDACTED:env-x]"));
+  }
 });
 
 test("a known value of a character or three is not hidden: every text has it", () => {

@@ -7,7 +7,7 @@
 import type { Finding } from "./finding.ts";
 import { matchInterleaved } from "./interleaved.ts";
 import { buildAutomaton, type KeywordAutomaton } from "./keyword-automaton.ts";
-import { isPlain, scanLanes, suitsLanes } from "./lanes.ts";
+import { scanLanes, suitsLanes } from "./lanes.ts";
 import { emptyMemo, type Matcher, type ScanMemo, type Trigger } from "./matcher.ts";
 
 /** Keywords with their automaton. */
@@ -39,7 +39,7 @@ const ASCII = 128;
 /** Everything found in `text`, findings that overlap included, appended to `found`. */
 export function scanText(table: TriggerTable, text: string, found: Finding[]): void {
   const memo = emptyMemo();
-  if (suitsLanes(text)) scanLanes(table.automaton, text, (state, index) => verifyPlain(table, state, text, index, found, memo));
+  if (suitsLanes(text)) scanLanes(table.automaton, text, (state, index) => verifyAt(table, state, text, index, found, memo));
   else scanOnce(table, text, found, memo);
 }
 
@@ -62,19 +62,6 @@ function verifyAt(table: TriggerTable, state: number, text: string, index: numbe
   const last = outputStarts[entry + 1] ?? 0;
   for (let place = outputStarts[entry] ?? 0; place < last; place += 1) {
     const finding = verify(table, outputs[place] ?? 0, text, index, memo);
-    if (finding) found.push(finding);
-  }
-}
-
-/** The same for candidates of a search that saw characters by their low bytes. */
-function verifyPlain(table: TriggerTable, state: number, text: string, index: number, found: Finding[], memo: ScanMemo): void {
-  const { outputStarts, outputs, accepting, stride } = table.automaton;
-  const entry = (state - accepting) / stride;
-  const last = outputStarts[entry + 1] ?? 0;
-  for (let place = outputStarts[entry] ?? 0; place < last; place += 1) {
-    const keyword = outputs[place] ?? 0;
-    if (!isPlain(text, index, table.lengths[keyword] ?? 0)) continue;
-    const finding = table.matchers[keyword]?.match(text, index + 1 - (table.lengths[keyword] ?? 0), index + 1, memo);
     if (finding) found.push(finding);
   }
 }
