@@ -64,15 +64,19 @@ export interface ExecNetwork {
   readonly problems: readonly { readonly host: string; readonly port: number; readonly reason: string }[];
 }
 
-/** What came of a command that was started. */
-export interface ExecOutcome {
+/** How a program that was started ended, in the sandbox or outside of it. */
+export interface ProgramOutcome {
   readonly exitCode?: number;
-  /** The signal that ended it, as far as the exit code says. */
+  /** The signal that ended it, as far as is known. */
   readonly signal?: string;
   readonly endedBy?: ExecEnd;
   readonly stdout: ExecOutput;
   readonly stderr: ExecOutput;
   readonly durationMs: number;
+}
+
+/** What came of a command that was started. */
+export interface ExecOutcome extends ProgramOutcome {
   /** As far as the machine counts it for the run alone. */
   readonly usage?: { readonly processorMs: number; readonly memoryBytesMax: number };
   readonly enforced: ExecEnforcement;

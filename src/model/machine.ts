@@ -1,7 +1,7 @@
 /**
  * The machine itself, outside of the sandbox, as system tools get it: programs that the operator lists, and a look at what is installed.
  */
-import type { ExecEnd, ExecOutput } from "./exec.ts";
+import type { ProgramOutcome } from "./exec.ts";
 
 /** A listed program that a tool wants to run on the machine. */
 export interface MachineCommand {
@@ -15,14 +15,7 @@ export interface MachineCommand {
 }
 
 /** What came of a program that was started. */
-export interface MachineOutcome {
-  readonly exitCode?: number;
-  /** The signal that ended it. */
-  readonly signal?: string;
-  readonly endedBy?: ExecEnd;
-  readonly stdout: ExecOutput;
-  readonly stderr: ExecOutput;
-  readonly durationMs: number;
+export interface MachineOutcome extends ProgramOutcome {
   /** The user that it ran as. */
   readonly userId: number;
 }

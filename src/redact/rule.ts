@@ -130,7 +130,9 @@ export function isLeftEdge(text: string, start: number, left: LeftEdge): boolean
 function endsEscape(text: string, start: number, before: number): boolean {
   const code = (back: number) => text.charCodeAt(start - back);
   if (code(2) === BACKSLASH) return ESCAPED.has(before);
-  if (isLetter(before) && TERMINAL_SEQUENCE.test(text.slice(Math.max(0, start - ESCAPE_CHARACTERS), start))) return true;
+  // what stands before nearly every letter is no part of a sequence, and the expression need not be asked
+  if (isLetter(before) && isInSequence(code(2)) && TERMINAL_SEQUENCE.test(text.slice(Math.max(0, start - ESCAPE_CHARACTERS), start)))
+    return true;
   if (code(3) === PERCENT) return isHex(code(2)) && isHex(before);
   if (code(4) === BACKSLASH && code(3) === 120) return isHex(code(2)) && isHex(before);
   return code(6) === BACKSLASH && code(5) === 117 && isHex(code(4)) && isHex(code(3)) && isHex(code(2)) && isHex(before);
@@ -145,6 +147,11 @@ const ESCAPE_CHARACTERS = 24;
 
 function isHex(code: number): boolean {
   return (code >= 48 && code <= 57) || (code >= 97 && code <= 102) || (code >= 65 && code <= 70);
+}
+
+/** A digit, or one of `;?[()`. */
+function isInSequence(code: number): boolean {
+  return (code >= 48 && code <= 57) || code === 59 || code === 63 || code === 91 || code === 40 || code === 41;
 }
 
 function isLetter(code: number): boolean {
