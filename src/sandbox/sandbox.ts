@@ -210,7 +210,7 @@ export class Sandbox {
       const bounds = { limits, output, signal, confine, ...watched };
       const { problem, ...end }: RunEnd & { readonly problem?: ToolFailure } = await superviseRun(launch, bounds).catch(unknownEnd);
       const reached = await way?.close();
-      const after = lookedAt(root, judge, standing, problem);
+      const after = this.#canWrite(mounts) ? lookedAt(root, judge, standing, problem) : nothingLeft(problem);
       return {
         ...end,
         ...after,
@@ -230,6 +230,11 @@ export class Sandbox {
       await way?.close();
       group?.release();
     }
+  }
+
+  /** Whether a command with these mounts can change anything of the workspace. */
+  #canWrite(mounts: readonly SandboxMount[]): boolean {
+    return !this.isContained || mounts.some(({ kind }) => kind === "writable");
   }
 
   #groupFor(limits: SandboxLimits): RunGroup | undefined {
@@ -256,6 +261,11 @@ function lookedAt(root: string, judge: ScopeJudge, standing: Standing, before: T
   const found = unexpected(tree, judge, standing);
   const problem = before ?? found.problem;
   return { unexpected: found.paths, lost: lostLinks(tree, standing), ...(problem && { problem }) };
+}
+
+/** What a command has left that could write nowhere: whatever is new or gone is somebody else's doing. */
+function nothingLeft(problem: ToolFailure | undefined) {
+  return { unexpected: [], lost: [], ...(problem && { problem }) };
 }
 
 /** The one that the operator chose; never another in its place. */

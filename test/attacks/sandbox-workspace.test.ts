@@ -1,7 +1,7 @@
 // What a command does to get at what its scope keeps from it in the workspace: by links, by moving things about, by replacing what others
 // obey, in one command or in several.
 import { spawnSync } from "node:child_process";
-import { existsSync, lstatSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { BUILT_IN_ZONE_RULES, compileZones, type ZoneRules } from "../../src/model/zone.ts";
@@ -188,6 +188,33 @@ test("such files made anew are named, so that they can be put aside", async () =
   const judge = zoneJudge();
   const command = "mkdir -p sub/.husky .vscode && touch sub/.husky/pre-push .vscode/tasks.json handrail.yaml .env notes.md";
   expect((await place.run(command, { judge })).end.unexpected).toEqual([".env", ".vscode", "handrail.yaml", "sub/.husky"]);
+});
+
+test("what somebody else makes and removes while a command runs that may write nowhere is left as it is", async () => {
+  const judge = zoneJudge();
+  const readers: ScopeJudge = {
+    ...judge,
+    entry: (path, isDirectory) => (judge.entry(path, isDirectory) === "hidden" ? "hidden" : "read"),
+    below: () => "read",
+  };
+  const during = async (by: ScopeJudge) => {
+    files({ "AGENTS.md": "orders" });
+    symlinkSync("AGENTS.md", join(place.root, "CLAUDE.md"));
+    const onOutput = () => {
+      rmSync(join(place.root, "CLAUDE.md"), { force: true });
+      files({ Jenkinsfile: "somebody's" });
+    };
+    const { end } = await place.run("echo begun; until [ -e Jenkinsfile ]; do sleep 0.01; done; touch mine 2>/dev/null; true", {
+      judge: by,
+      onOutput,
+    });
+    rmSync(join(place.root, "Jenkinsfile"));
+    return { unexpected: end.unexpected, lost: end.lost, made: existsSync(join(place.root, "mine")) };
+  };
+  expect(await during(readers)).toEqual({ unexpected: [], lost: [], made: false });
+  // the same for one that may write: it could have been the command
+  const lost = [{ path: "CLAUDE.md", points: "AGENTS.md" }];
+  expect(await during(judge)).toEqual({ unexpected: ["Jenkinsfile"], lost, made: true });
 });
 
 test("mounts of something else than was judged end the command before it begins", async () => {

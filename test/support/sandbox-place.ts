@@ -58,6 +58,7 @@ export interface Differences {
   readonly environment?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
   readonly root?: string;
+  /** Called with what the command prints, while it runs. */
   readonly onOutput?: (piece: Uint8Array) => void;
   readonly egress?: EgressGrant;
 }
@@ -128,7 +129,14 @@ export function newSandboxPlace(options: Partial<SandboxOptions> = {}): SandboxP
     outside,
     sandbox,
     run: (command, differences = {}) =>
-      collected((output) => sandbox.run(wanted(root, command, differences), output, differences.signal ?? new AbortController().signal)),
+      collected((output) => {
+        const { signal = new AbortController().signal, onOutput } = differences;
+        const stdout = (piece: Uint8Array) => {
+          output.stdout(piece);
+          onOutput?.(piece);
+        };
+        return sandbox.run(wanted(root, command, differences), { ...output, stdout }, signal);
+      }),
     runWithout: (without, command, differences = {}) => {
       const request = wanted(root, command, differences);
       const changed = without.plan ?? ((plan: SandboxPlan) => plan);

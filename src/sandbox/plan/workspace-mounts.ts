@@ -75,7 +75,9 @@ export function workspaceMounts(source: string, tree: Tree, judge: ScopeJudge): 
 
   const entry = (path: string, kind: TreeEntry["kind"], inherited: "read" | "write"): readonly SandboxMount[] => {
     const reach = kind === "other" ? "hidden" : judge.entry(path, kind === "directory");
-    if (reach !== "write") standing.set(path, kind === "link" ? tree.readLink(path) : NO_LINK);
+    // In a directory that cannot be written nothing is made anew and no link removed.
+    const isNoted = reach !== "write" && (inherited === "write" || kind === "directory");
+    if (isNoted) standing.set(path, kind === "link" ? tree.readLink(path) : NO_LINK);
     if (kind === "link") return [];
     // Nothing can be mounted under such a name, and nothing found out about a directory.
     if ((kind === "directory" || reach !== inherited) && path.includes(NOT_TEXT)) {

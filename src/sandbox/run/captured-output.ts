@@ -20,7 +20,8 @@ export interface CapturedParts {
 export class CapturedOutput {
   readonly #head: Uint8Array[] = [];
   readonly #bytesMax: number;
-  readonly #ring: Uint8Array;
+  /** Made once more comes than the beginning holds, which is rare: memory of megabytes that is used for one command costs the collection of it. */
+  #ring: Uint8Array | undefined;
   #headBytes = 0;
   #total = 0;
   /** Where the next byte of the tail goes. */
@@ -30,7 +31,6 @@ export class CapturedOutput {
   /** @param bytesMax kept at each end */
   constructor(bytesMax: number) {
     this.#bytesMax = bytesMax;
-    this.#ring = Buffer.allocUnsafe(bytesMax);
   }
 
   /** Bytes that came so far. */
@@ -53,15 +53,17 @@ export class CapturedOutput {
 
   /** What was kept. */
   parts(): CapturedParts {
+    const ring = this.#ring ?? new Uint8Array();
     const ordered =
       this.#tailBytes < this.#bytesMax
-        ? Buffer.from(this.#ring.subarray(0, this.#tailBytes))
-        : Buffer.concat([this.#ring.subarray(this.#next), this.#ring.subarray(0, this.#next)]);
+        ? Buffer.from(ring.subarray(0, this.#tailBytes))
+        : Buffer.concat([ring.subarray(this.#next), ring.subarray(0, this.#next)]);
     const omittedBytes = this.#total - this.#headBytes - ordered.length;
     return { head: Buffer.concat(this.#head), tail: ordered, omittedBytes, totalBytes: this.#total };
   }
 
   #keepLast(piece: Uint8Array): void {
+    this.#ring ??= Buffer.allocUnsafe(this.#bytesMax);
     const last = piece.subarray(Math.max(0, piece.length - this.#bytesMax));
     const first = last.subarray(0, this.#bytesMax - this.#next);
     this.#ring.set(first, this.#next);
