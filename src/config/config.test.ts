@@ -25,7 +25,7 @@ test("an operator who wrote nothing gets the safe defaults", async () => {
       open_files: 1024,
       output_mb: 64,
     },
-    git: { credentials: [] },
+    git: { credentials: [], private_hosts: [] },
     roles: ["dev", "sre", "release_manager", "product_owner"],
     workspaces: [],
   });
@@ -143,6 +143,11 @@ test.each([
   ["a reference in place of a branch", "protected_branches: [refs/heads/main]", /git\.protected_branches\.0/],
   ["too many branches", `protected_branches: [${"x,".repeat(65)}]`, /git\.protected_branches/],
   ["an unknown key", "protected: [main]", /git/],
+  ["a pattern of private hosts", "private_hosts: ['*.corp']", /git\.private_hosts\.0/],
+  ["a network of private hosts", "private_hosts: [10.0.0.0/8]", /git\.private_hosts\.0/],
+  ["this machine as a private host", "private_hosts: ['localhost:3000']", /git\.private_hosts\.0/],
+  ["the loopback address as a private host", "private_hosts: ['[::1]:3000']", /git\.private_hosts\.0/],
+  ["an address of the web as a private host", "private_hosts: ['https://git.corp/']", /git\.private_hosts\.0/],
 ])("of the rules of git %s is refused, and named", async (_what, line, problem) => {
   await expect(parseSettings(`git:\n  ${line}\n`, "handrail.yaml")).rejects.toThrow(problem);
 });
@@ -159,6 +164,7 @@ test.each([
   "workspaces: []\n",
   "git:\n  branch_pattern: a\n",
   "git:\n  message_pattern: a\n",
+  "git:\n  private_hosts: [git.corp]\n",
   "roles: [sre]\n",
 ])("a workspace's own file cannot say %j", async (text) => {
   await expect(parseWorkspaceSettings(text, "handrail.yaml")).rejects.toThrow(/handrail\.yaml/);

@@ -1,11 +1,12 @@
 /**
- * The section `git` of `handrail.yaml`: what is asked of branches and messages, with which credentials remotes are reached, and who
- * vouches for them.
+ * The section `git` of `handrail.yaml`: what is asked of branches and messages, with which credentials remotes are reached, who
+ * vouches for them, and which of them may lie in the operator's own network.
  *
- * A credential is named by where it is kept, and never stands here. INVARIANT: each is bound to one host and port.
+ * A credential is named by where it is kept, and never stands here. INVARIANTS: each is bound to one host and port, and so is what is opened; none of it can
+ * be said by a workspace.
  */
 import * as z from "zod";
-import { GIT_CREDENTIALS_MAX, HOST_CHARACTERS_MAX, MAX_PATH_LEN } from "../base/limits.ts";
+import { GIT_CREDENTIALS_MAX, GIT_PRIVATE_HOSTS_MAX, HOST_CHARACTERS_MAX, MAX_PATH_LEN } from "../base/limits.ts";
 import { canonicalHost } from "../model/host-name.ts";
 import { gitRuleParts } from "./git-rules.ts";
 
@@ -17,6 +18,10 @@ const host = z
   .max(HOST_CHARACTERS_MAX)
   .refine((text) => hostAndPort(text) !== undefined, "must be a host, or a host and a port, as in `git.example.com:8443`")
   .transform((text) => hostAndPort(text) ?? { host: text, port: DEFAULT_PORT });
+const privateHost = host.refine(
+  ({ host }) => !/^(?:.*\.)?(?:localhost|localdomain)$|^127\.|^::1$/.test(host),
+  "must not be this machine's own name or loopback address; name the address that it has in its network",
+);
 const path = z
   .string()
   .max(MAX_PATH_LEN)
@@ -47,7 +52,14 @@ export const gitSettings = z.strictObject({
   credentials: z.array(credential).max(GIT_CREDENTIALS_MAX).default([]),
   /** A file with certificates of authorities, for servers whose certificates are the operator's own. */
   certificate_authorities: file.optional(),
+  /** Servers that git may reach at addresses which are not of the public internet. */
+  private_hosts: z.array(privateHost).max(GIT_PRIVATE_HOSTS_MAX).default([]),
 });
+
+/** The servers of `private_hosts` as `host:port`. */
+export function privateGitHosts({ private_hosts: hosts }: Pick<z.infer<typeof gitSettings>, "private_hosts">): readonly string[] {
+  return hosts.map(({ host, port }) => `${host}:${port}`).sort();
+}
 
 /** One credential. */
 export type GitCredentialSettings = z.infer<typeof credential>;

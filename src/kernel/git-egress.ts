@@ -22,11 +22,15 @@ export function gitEgress(
   record: (attempt: EgressAttempt) => Promise<unknown>,
 ): CommandEgress {
   const { grant, outcome } = commandEgress(trail, [`${remote.host}:${remote.port}`], record);
-  return { grant: { ...grant, secure: secureWay(remote, remotes) }, outcome };
+  const isPrivate = trail.caller?.place.privateGitHosts?.has(`${remote.host}:${remote.port}`) === true;
+  return { grant: { ...grant, secure: secureWay(remote, remotes, isPrivate) }, outcome };
 }
 
-/** Exactly the requests of git's protocol for one service of one repository. */
-export function secureWay(remote: GitRemoteReach, remotes: GitRemotes): SecureWay {
+/**
+ * Exactly the requests of git's protocol for one service of one repository.
+ * @param isPrivate whether the operator says that this very server may lie outside of the public internet
+ */
+export function secureWay(remote: GitRemoteReach, remotes: GitRemotes, isPrivate = false): SecureWay {
   const { path, service, asksOnly = false } = remote;
   const host = canonicalHost(remote.host)?.host;
   const base = path.endsWith("/") ? path : `${path}/`;
@@ -38,6 +42,7 @@ export function secureWay(remote: GitRemoteReach, remotes: GitRemotes): SecureWa
     admit: (request) =>
       request.host === host && request.port === remote.port && allowed.has(`${request.method} ${request.path}`) ? added : undefined,
     ...(authorities !== undefined && { authorities }),
+    ...(isPrivate && { isPrivate }),
     message: `this run of git may speak to \`${remote.address}\` alone, ${asksOnly ? "and only ask what it has" : `by \`${service}\``}`,
   };
 }

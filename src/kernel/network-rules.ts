@@ -3,7 +3,7 @@
  * metadata services, hosts that are not on the list.
  *
  * Pure. Names are not resolved: whoever connects checks the addresses. INVARIANT: private addresses and metadata services
- * are refused unless the declaration opens them in so many words; no policy, waiver or approval lifts a rule of here.
+ * are refused unless the declaration opens them in so many words, or the operator one private server for git; no policy, waiver or approval lifts a rule of here.
  */
 import type { Access } from "../model/access.ts";
 import type { Denial } from "../model/decision.ts";
@@ -14,17 +14,27 @@ import type { Tool } from "../model/tool.ts";
 /** Rule ids of network rules begin so. */
 export const NETWORK_PREFIX = "NETWORK:";
 
-/** Why a call may not reach a host that it names; a tool without network rules leaves that to policy. */
-export function checkNetwork(tool: Pick<Tool, "name" | "capability">, accesses: readonly Access[]): Denial | undefined {
+/**
+ * Why a call may not reach a host that it names; a tool without network rules leaves that to policy.
+ * @param opened servers, as `host:port`, that an operation of git may reach outside of the public internet
+ */
+export function checkNetwork(
+  tool: Pick<Tool, "name" | "capability">,
+  accesses: readonly Access[],
+  opened: ReadonlySet<string> = new Set(),
+): Denial | undefined {
   if (tool.capability.network === undefined) return undefined;
+  const isGit = accesses.some(({ resource }) => resource.kind === "git_ref");
   for (const { resource } of accesses) {
-    const denial = resource.kind === "host" ? checkHost(tool, resource.host, resource.port) : undefined;
+    if (resource.kind !== "host") continue;
+    const isOpened = isGit && opened.has(`${resource.host}:${resource.port}`);
+    const denial = checkHost(tool, resource.host, resource.port, isOpened);
     if (denial !== undefined) return denial;
   }
   return undefined;
 }
 
-function checkHost(tool: Pick<Tool, "name" | "capability">, host: string, port: number): Denial | undefined {
+function checkHost(tool: Pick<Tool, "name" | "capability">, host: string, port: number, isOpened: boolean): Denial | undefined {
   const { network, approval } = tool.capability;
   if (network === undefined) return undefined;
   if (network.mode === "none") return blocked(tool.name, "mode", "uses no network", "do this without the network");
@@ -33,7 +43,7 @@ function checkHost(tool: Pick<Tool, "name" | "capability">, host: string, port: 
   const place = placeOfHost(host);
   if (place === "metadata" && network.blockMetadataEndpoints !== false)
     return blocked(tool.name, "metadata", "does not reach metadata services", "ask the operator for what you need from there");
-  if (place !== "public" && network.blockPrivateIPs !== false)
+  if (place !== "public" && network.blockPrivateIPs !== false && !isOpened)
     return blocked(tool.name, "private", "does not reach this machine or private networks", "use a public host");
   const isListed = network.mode === "any" || isKnownHost(host, network.allowedHosts ?? []);
   // Where the tool asks about hosts that it does not know, a person decides.

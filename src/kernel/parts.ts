@@ -61,6 +61,8 @@ export interface OpenWorkspace {
   readonly toolchain?: () => Toolchain;
   /** The repository in which a directory of it lies, as it is now. */
   readonly repository?: RepositoryView;
+  /** Servers, as `host:port`, that git may reach outside of the public internet; none when absent. */
+  readonly privateGitHosts?: ReadonlySet<string>;
   /** Device number of the service root. */
   readonly volumeId: string;
 }

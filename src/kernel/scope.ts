@@ -41,7 +41,7 @@ export function checkScope(caller: Judged, tool: Tool, { input, accesses }: Aske
     if (!one.ok) return one;
     resolved.push(one.value);
   }
-  const blocked = checkNetwork(tool, accesses);
+  const blocked = checkNetwork(tool, accesses, caller.place.privateGitHosts);
   return blocked ? deny(blocked) : allow(resolved);
 }
 

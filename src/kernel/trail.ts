@@ -47,7 +47,7 @@ export interface Caller {
 export interface Judged {
   readonly session: Session;
   readonly lease: Lease;
-  readonly place: Pick<OpenWorkspace, "workspace" | "disabledTools" | "toolPolicy" | "toolchain" | "repository">;
+  readonly place: Pick<OpenWorkspace, "workspace" | "disabledTools" | "toolPolicy" | "toolchain" | "repository" | "privateGitHosts">;
   readonly mark: Mark;
   readonly armed: boolean;
   readonly gates: OperatorGates;

@@ -14,6 +14,7 @@ import { blake3Hex } from "../base/hash.ts";
 import { canonicalJson } from "../base/json.ts";
 import { WORKSPACES_OPEN_MAX } from "../base/limits.ts";
 import type { FileRules, Settings, WorkspaceSettings } from "../config/config.ts";
+import { privateGitHosts } from "../config/git.ts";
 import { type ChosenGitRules, chosenGitRules } from "../config/git-rules.ts";
 import { chosenToolchain } from "../config/toolchain.ts";
 import { type TrustState, trustStateOf } from "../config/trust.ts";
@@ -135,7 +136,7 @@ function areInPlace({ service, project }: WorkspaceRoots): boolean {
 }
 
 async function openWorkspace(rulesOf: WorkspaceRules, hidden: readonly string[], session: Session): Promise<OpenWorkspace> {
-  const { rules, disabledTools, toolPolicy, chosen, git } = await planWorkspace(rulesOf, hidden, session);
+  const { rules, disabledTools, toolPolicy, chosen, git, privateGitHosts: opened } = await planWorkspace(rulesOf, hidden, session);
   const gitRules = await readyGitRules(git);
   const workspace = workspaceBy(rules, session);
   const roots = openWorkspaceRoots(workspace);
@@ -151,11 +152,13 @@ async function openWorkspace(rulesOf: WorkspaceRules, hidden: readonly string[],
         disabledTools,
         toolchain: { ...chosen },
         git: { ...git },
+        privateGitHosts: opened,
         ...(toolPolicy && { toolPolicy: toolPolicy.digest }),
       }),
     ),
     toolchain: () => ({ files: projectFiles(workspace, roots), chosen }),
     repository: (directory) => lookAtRepository(workspace, roots, directory, gitRules),
+    privateGitHosts: new Set(opened),
     volumeId: String(statSync(session.serviceRoot).dev),
   };
 }
@@ -167,6 +170,8 @@ export interface WorkspacePlan {
   readonly chosen: ChosenToolchain;
   /** What is asked of branches and messages. */
   readonly git: ChosenGitRules;
+  /** Servers that git may reach outside of the public internet, as `host:port`. */
+  readonly privateGitHosts: readonly string[];
   /** What the workspace says of itself, and whether the operator trusts it. */
   readonly own: WorkspaceSettings;
   readonly trust: TrustState;
@@ -195,7 +200,9 @@ export async function planWorkspace(
   const rules = { ...zoneRules, settings: kept, hidden: hiddenPaths(hidden, session) };
   const disabledTools = [...settings.tools.disabled, ...own.tools.disabled];
   const git = chosenGitRules(settings.git, grantedGit, own.git);
-  return { rules, disabledTools, chosen, git, own, trust, ...(toolPolicy && { toolPolicy }) };
+  // The operator's word alone, the same for every workspace.
+  const opened = privateGitHosts(settings.git);
+  return { rules, disabledTools, chosen, git, privateGitHosts: opened, own, trust, ...(toolPolicy && { toolPolicy }) };
 }
 
 /** The workspace that `rules` make of the directories of `session`. */

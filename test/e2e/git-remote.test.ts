@@ -1,6 +1,6 @@
 /**
  * A day's work: a repository is cloned from a server, changed on a branch, tested, committed and pushed, by two agents and a person, through the whole
- * kernel. The server is git's own, with TLS and a password, on an internet of the test's; everything else is as it is shipped.
+ * kernel. The server is git's own, with TLS and a password, in a network of the test's; everything else is as it is shipped.
  */
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -18,6 +18,7 @@ import { freshPlace } from "../support/place.ts";
 vi.setConfig({ testTimeout: 120_000 });
 
 const HOST = "git.example";
+const PRIVATE = "10.20.30.40";
 const ADDRESS = `https://${HOST}/shop/orders.git`;
 const LOGIN = { username: "handrail-bot", password: "vQ8-sparrow-lantern-41" };
 
@@ -43,12 +44,16 @@ async function opened() {
   const bare = server.add("shop/orders.git");
   const first = seed(bare, join(place.base, "seed"), service());
   await internet.https(HOST, 443, certificate, server.listener);
+  // it lies in the operator's own network
+  internet.servers.set(`${PRIVATE}:443`, [...internet.servers.values()][0] ?? 0);
+  internet.names.set(HOST, [PRIVATE]);
   const settings = {
     git: {
       credentials: [
         { host: HOST, path: "shop", username: LOGIN.username, password: { file: place.put("kept/password", `${LOGIN.password}\n`) } },
       ],
       certificate_authorities: certificate.certFile,
+      private_hosts: [HOST],
     },
     // what leaves to other hosts asks
     capabilities: { git: { allowed_hosts: [HOST] }, git_push: { allowed_hosts: [HOST] } },

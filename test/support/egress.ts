@@ -24,6 +24,8 @@ export class Internet {
   readonly names = new Map<string, readonly string[]>();
   /** By `address:port`, the port on loopback. */
   readonly servers = new Map<string, number>();
+  /** Where the kernel itself listens, as `address:port`. */
+  readonly ownPorts = new Set<string>();
   /** Names that were looked up, in order. */
   readonly lookedUp: string[] = [];
   /** Addresses that were connected to, in order. */
@@ -43,6 +45,7 @@ export class Internet {
       return connect({ host: "127.0.0.1", port: this.servers.get(`${address}:${port}`) ?? 1, allowHalfOpen: true, noDelay: true });
     },
     ownNetworks: () => networksOf([]),
+    isOwnPort: (address, port) => this.ownPorts.has(`${address}:${port}`),
   };
 
   /** A server for `name` at `port` of a public address, by HTTP. */

@@ -188,6 +188,8 @@ export interface MemoryKernelOptions {
   readonly settingsOfSystem?: () => SystemSettings | undefined;
   /** What the operator asks of branches and messages. */
   readonly gitRules?: GitRules;
+  /** As `host:port`. */
+  readonly privateGitHosts?: readonly string[];
   /** Another one than that of the built-in rules. */
   readonly redactor?: Redactor;
   /** What the kernel gets when it asks for the redactor. */
@@ -448,6 +450,7 @@ function fixedParts(clock: Clock, root: string, tools: readonly Tool[], options:
     toolchain,
     repository: (directory: string) => lookAtRepository(workspace, roots, directory, options.gitRules ?? DEFAULT_GIT_RULES),
     ...(options.toolPolicy && { toolPolicy: options.toolPolicy }),
+    ...(options.privateGitHosts && { privateGitHosts: new Set(options.privateGitHosts) }),
   };
   return {
     clock,

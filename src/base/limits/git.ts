@@ -39,6 +39,8 @@ export const GIT_PATH_BYTES_MAX = 64 * KIB;
 export const GIT_REF_BYTES_MAX = 250;
 /** Credentials for remotes that the operator can name. */
 export const GIT_CREDENTIALS_MAX = 64;
+/** Servers outside of the public internet that the operator can name. */
+export const GIT_PRIVATE_HOSTS_MAX = 64;
 /** Bytes of a file with a password. */
 export const GIT_PASSWORD_BYTES_MAX = 8 * KIB;
 /** Characters of a password at least: a shorter one could not be hidden in what git says. */

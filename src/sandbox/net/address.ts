@@ -22,6 +22,7 @@ export type AddressProblem =
   | "embeds_ipv4"
   | "reserved"
   | "own_network"
+  | "own_port"
   | "unreadable";
 
 /** In order: the first that holds an address names it. */
@@ -86,6 +87,22 @@ export function hostProblem({ kind, host }: CanonicalHost, own?: Networks): Addr
   if (METADATA_NAMES.includes(host)) return "metadata";
   const labels = host.split(".");
   return LOCAL_NAMES[labels.slice(-1).join(".")] ?? LOCAL_NAMES[labels.slice(-2).join(".")];
+}
+
+/** Where a server of the operator's own network lies. Never: where a cloud answers, and what stands for many or for nobody. */
+const OF_OWN_NETWORKS: ReadonlySet<AddressProblem> = new Set(["private", "shared", "own_network"]);
+
+/** Why a server that the operator opens is not reached at `address`, or `undefined` when it may be. */
+export function privateAddressProblem(address: string, own?: Networks): AddressProblem | undefined {
+  const problem = addressProblem(address, own);
+  return problem !== undefined && OF_OWN_NETWORKS.has(problem) ? undefined : problem;
+}
+
+/** Why a server that the operator opens is not even looked up: names of this machine and of a cloud's metadata, whoever asks for them. */
+export function privateHostProblem({ kind, host }: CanonicalHost, own?: Networks): AddressProblem | undefined {
+  if (kind === "address") return privateAddressProblem(host, own);
+  if (METADATA_NAMES.includes(host)) return "metadata";
+  return LOCAL_NAMES[host.split(".").at(-1) ?? ""] === "loopback" ? "loopback" : undefined;
 }
 
 /** The networks that are written as `address/bits`. */

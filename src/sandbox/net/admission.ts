@@ -32,6 +32,8 @@ export interface EgressNetwork {
   readonly lookUp: LookUp;
   readonly connect: Connect;
   readonly ownNetworks: () => Networks;
+  /** Whether this process itself listens at a port of an address; where that cannot be found out it does. */
+  readonly isOwnPort: (address: string, port: number) => boolean;
 }
 
 /** Ports that are closed where nobody says otherwise: remote shells and desktops, and mail. */
@@ -73,9 +75,12 @@ export async function admit(
   const verdict = await decided(rules.decide, name, port);
   if (verdict === undefined) return refused("undecided", `it could not be decided whether \`${name}\` may be reached; tell the operator`);
   if (verdict.kind === "deny") return refused("denied", verdict.message);
-  const found = await checkedAddresses(host, network.lookUp, network.ownNetworks(), signal);
+  const isPrivate = rules.secure?.isPrivate === true;
+  const found = await checkedAddresses(host, network.lookUp, network.ownNetworks(), signal, isPrivate);
   switch (found.kind) {
     case "addresses":
+      for (const address of found.addresses)
+        if (isPrivate && network.isOwnPort(address, port)) return { ...refused("address_own_port", notOurs(name, port)), address };
       return { kind: "admitted", addresses: found.addresses };
     case "unknown":
       return {
@@ -103,6 +108,10 @@ async function decided(decide: DecideEgress, host: string, port: number): Promis
 
 function refused(reason: EgressReason, message: string): EgressRefusal {
   return { kind: "refusal", outcome: "refused", status: 403, reason, message };
+}
+
+function notOurs(name: string, port: number): string {
+  return `\`${name}\` leads to port \`${port}\` of the kernel itself, which nothing in the sandbox may reach; use the server's own address`;
 }
 
 /** Says no address: what a name stands for inside the machine's network is not the agent's to learn. */

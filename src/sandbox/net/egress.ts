@@ -14,6 +14,7 @@ import { AttemptLog, type EgressAttempt, type EgressTotals } from "./attempt.ts"
 import { connectToAddresses } from "./connection.ts";
 import { EgressProxy } from "./egress-proxy.ts";
 import { lookUpAt, machineNetworks } from "./lookup.ts";
+import { listensAt } from "./own-ports.ts";
 import { Places } from "./places.ts";
 import type { SecureWay } from "./secure-way.ts";
 
@@ -41,6 +42,7 @@ export const MACHINE_NETWORK: EgressNetwork = {
   lookUp: lookUpAt(),
   connect: connectToAddresses,
   ownNetworks: machineNetworks,
+  isOwnPort: listensAt,
 };
 
 /** The ways out of one kernel. */

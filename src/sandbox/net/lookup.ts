@@ -1,14 +1,22 @@
 /**
  * The addresses of a host, looked up once and checked.
  *
- * Decides nothing about the host's name beyond that it stands for the internet; who asks has decided before that it may be looked up at all, because
+ * Decides nothing about the host's name beyond that it stands for the internet, or for the one server that the operator opened; who asks has decided before that it may be looked up at all, because
  * a look-up already tells its name to strangers. INVARIANT: one address that may not be reached refuses them all, so that no choice among them matters.
  */
 import { Resolver } from "node:dns/promises";
 import { networkInterfaces } from "node:os";
 import { EGRESS_ADDRESSES_MAX, EGRESS_LOOKUP_MS, EGRESS_LOOKUP_TRY_MS } from "../../base/limits.ts";
 import type { CanonicalHost } from "../../model/host-name.ts";
-import { type AddressProblem, addressProblem, hostProblem, type Networks, networksOf } from "./address.ts";
+import {
+  type AddressProblem,
+  addressProblem,
+  hostProblem,
+  type Networks,
+  networksOf,
+  privateAddressProblem,
+  privateHostProblem,
+} from "./address.ts";
 
 /** Addresses of a name, of both versions; throws when there is no answer. It ends by itself, soon after the signal at the latest. */
 export type LookUp = (name: string, signal: AbortSignal) => Promise<readonly string[]>;
@@ -19,16 +27,26 @@ export type Found =
   | { readonly kind: "refused"; readonly problem: AddressProblem; readonly address?: string }
   | { readonly kind: "unknown" };
 
-/** The addresses of `host` that are to be connected to, and no others. */
-export async function checkedAddresses(host: CanonicalHost, lookUp: LookUp, own: Networks, signal: AbortSignal): Promise<Found> {
-  const problem = hostProblem(host, own);
+/**
+ * The addresses of `host` that are to be connected to, and no others.
+ * @param isPrivate whether the operator says that this host may lie outside of the public internet
+ */
+export async function checkedAddresses(
+  host: CanonicalHost,
+  lookUp: LookUp,
+  own: Networks,
+  signal: AbortSignal,
+  isPrivate = false,
+): Promise<Found> {
+  const [ofHost, ofAddress] = isPrivate ? [privateHostProblem, privateAddressProblem] : [hostProblem, addressProblem];
+  const problem = ofHost(host, own);
   if (problem !== undefined) return { kind: "refused", problem, ...(host.kind === "address" && { address: host.host }) };
   if (host.kind === "address") return { kind: "addresses", addresses: [host.host] };
   const [first, ...rest] = await answers(host.host, lookUp, signal);
   if (first === undefined) return { kind: "unknown" };
   const addresses = [first, ...rest] as const;
   for (const address of addresses) {
-    const refused = addresses.length > EGRESS_ADDRESSES_MAX ? "unreadable" : addressProblem(address, own);
+    const refused = addresses.length > EGRESS_ADDRESSES_MAX ? "unreadable" : ofAddress(address, own);
     if (refused !== undefined) return { kind: "refused", problem: refused, address };
   }
   return { kind: "addresses", addresses };

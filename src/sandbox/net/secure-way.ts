@@ -23,6 +23,8 @@ export interface SecureWay {
   readonly admit: (request: SecureRequest) => Readonly<Record<string, string>> | undefined;
   /** Authorities that are believed beside those of the machine, as PEM. */
   readonly authorities?: string;
+  /** Every admitted request goes to one server, which may lie outside of the public internet. */
+  readonly isPrivate?: boolean;
   /** What a refused request is answered; safe for the agent. */
   readonly message: string;
 }

@@ -147,13 +147,17 @@ export function failureOf(command: string, outcome: GitOutcome, reach: GitReach)
   if (endedBy === "cancelled") return new ToolFailure("CANCELLED", `git ${command} was cancelled`, "look at the status before going on");
   const [host] = refusedHosts;
   if (host !== undefined)
-    return new Kind(
-      "GIT_FAILED",
-      `\`${host.host}:${host.port}\` was not reached (${host.reason}): ${message}`,
-      "look at the remote's address with REMOTE -v",
-    );
+    return new Kind("GIT_FAILED", `\`${host.host}:${host.port}\` was not reached (${host.reason}): ${message}`, adviceFor(host.reason));
   for (const [expression, code, suggestion] of KNOWN) if (expression.test(said)) return new Kind(code, message, suggestion);
   return new Kind("GIT_FAILED", message, "look at the status, and at what git says");
+}
+
+/** What to do about a host that was not reached. */
+function adviceFor(reason: string): string {
+  const isNear = /^address_(?:private|shared|own_network|loopback)$/.test(reason);
+  return isNear
+    ? "only servers of the public internet are reached; ask the operator to name host and port under `git.private_hosts`"
+    : "look at the remote's address with REMOTE -v";
 }
 
 const KNOWN: readonly (readonly [RegExp, "RESOURCE_BUSY" | "FILE_NOT_FOUND" | "GIT_FAILED", string])[] = [
