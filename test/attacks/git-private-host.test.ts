@@ -15,6 +15,7 @@ import { Internet } from "../support/egress.ts";
 import { gitServer, seed } from "../support/git-server.ts";
 import { type MemoryKernelOptions, memoryKernel } from "../support/memory-kernel.ts";
 import { freshPlace } from "../support/place.ts";
+import { testedBackend } from "../support/sandbox-place.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -40,6 +41,7 @@ async function world(opened: readonly string[], options: Partial<MemoryKernelOpt
   const kernel = await memoryKernel({
     tools: [git, shell],
     preset: "open",
+    backend: testedBackend,
     session: { role: "release_manager" },
     network: internet.network,
     gitRemotes: { authorization: () => undefined, authorities: () => certificate.cert },

@@ -20,6 +20,7 @@ import { plainGit } from "../support/git-place.ts";
 import { gitServer, seed } from "../support/git-server.ts";
 import { type MemoryKernelOptions, memoryKernel } from "../support/memory-kernel.ts";
 import { freshPlace } from "../support/place.ts";
+import { testedBackend } from "../support/sandbox-place.ts";
 
 vi.setConfig({ testTimeout: 90_000 });
 
@@ -80,6 +81,7 @@ async function kernelOf({ internet, certificate }: World, options: Partial<Memor
   const kernel = await memoryKernel({
     tools: [git],
     preset: "open",
+    backend: testedBackend,
     session: { role: "release_manager" },
     network: internet.network,
     gitRemotes: remotesOf(certificate),

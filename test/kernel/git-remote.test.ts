@@ -12,6 +12,7 @@ import { plainGit } from "../support/git-place.ts";
 import { gitServer, seed } from "../support/git-server.ts";
 import { type MemoryKernelOptions, memoryKernel } from "../support/memory-kernel.ts";
 import { freshPlace } from "../support/place.ts";
+import { testedBackend } from "../support/sandbox-place.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -40,6 +41,7 @@ async function opened(
   const kernel = await memoryKernel({
     tools: [git],
     preset: "open",
+    backend: testedBackend,
     session: { role: "release_manager" },
     network: internet.network,
     gitRemotes,
@@ -98,6 +100,7 @@ test("a repository is cloned, fetched from, pulled and pushed to, and nothing of
 
   expect(JSON.stringify(kernel.ledger.events)).not.toContain(LOGIN.password);
   expect(readFileSync(join(root, ".git/config"), "utf8")).not.toContain("bot");
+  expect(kernel.ledger.of("tool_executed").at(-1)?.payload).toMatchObject({ sandbox: { backend: testedBackend(), network: "proxy" } });
   expect(kernel.ledger.of("network_reached").at(-1)?.payload).toMatchObject({ host: HOST, port: 443, outcome: "allowed", via: "request" });
 });
 
