@@ -59,6 +59,8 @@ export interface FoundRepository {
   readonly commit?: string;
   /** The commit that a branch, tag, remote branch or `HEAD` names, as far as that is plain to see. */
   readonly resolve: (name: string) => string | undefined;
+  /** The branch that is really changed when one of that name is: a name can stand for another (a symbolic reference). */
+  readonly branchOf: (name: string) => string;
   readonly remotes: Readonly<Record<string, GitRemote>>;
   /** By branch: the remote and the branch there that it follows. */
   readonly upstreams: Readonly<Record<string, { readonly remote?: string; readonly branch?: string }>>;

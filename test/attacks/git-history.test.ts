@@ -3,7 +3,7 @@ import { renameSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { shell } from "../../src/tools/shell/shell.ts";
-import { newRepository, type PlainGit } from "../support/git-place.ts";
+import { newRepository, type PlainGit, plainGit } from "../support/git-place.ts";
 import { memoryKernel } from "../support/memory-kernel.ts";
 import { testedBackend } from "../support/sandbox-place.ts";
 
@@ -78,6 +78,22 @@ const HISTORIES: Readonly<Record<string, { readonly make: (at: Place) => void; r
       plain.git("rm", "--quiet", "-r", "odd\nname");
       plain.git("commit", "--quiet", "-m", "remove");
       plain.git("gc", "--quiet");
+    },
+  },
+  "a file that is only staged in another working tree": {
+    make({ plain, root }) {
+      plain.git("worktree", "add", "--quiet", "--detach", "../linked");
+      const linked = plainGit(join(root, "../linked"));
+      linked.put(".env", SECRET);
+      linked.git("add", "--force", ".env");
+    },
+  },
+  "commits that are said to have others before them": {
+    make({ plain }) {
+      const one = plain.commit("one", { ".env": SECRET });
+      const two = plain.commit("two", { "b.txt": "beta" });
+      plain.git("reset", "--quiet", "--hard", "HEAD~2");
+      plain.put(".git/info/grafts", `${one} ${two}\n${two} ${one}\n`);
     },
   },
   "in a repository within the tree": {

@@ -4,48 +4,8 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, sym
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { git } from "../../src/tools/git/git.ts";
-import { newRepository, type PlainGit, plainGit } from "../support/git-place.ts";
-import { type MemoryKernelOptions, memoryKernel } from "../support/memory-kernel.ts";
-
-const SECRET = "the-only-copy-of-a-hidden-thing";
-
-interface Place {
-  readonly plain: PlainGit;
-  readonly root: string;
-  readonly ask: (operation: string, ...args: readonly string[]) => Promise<string>;
-  /** Whether a program of the repository's has run, and takes the trace away. */
-  readonly hasRun: () => boolean;
-  /** A program that leaves a trace in the workspace, and passes on what it gets. */
-  readonly program: string;
-}
-
-async function place(options: Partial<MemoryKernelOptions> = {}): Promise<Place> {
-  const kernel = await memoryKernel({ tools: [git], preset: "open", ...options });
-  const { root } = kernel;
-  const plain = newRepository(root);
-  plain.commit("begin", { "a.txt": "alpha\n", "b.txt": "beta\n" });
-  plain.git("checkout", "--quiet", "-b", "work");
-  const trace = join(root, "TRACE");
-  const program = join(root, "program.sh");
-  writeFileSync(program, `#!/bin/sh\ntouch "$(dirname "$0")/TRACE"\ntimeout 1 cat\nexit 0\n`);
-  chmodSync(program, 0o755);
-  return {
-    plain,
-    root,
-    program,
-    async ask(operation, ...args) {
-      const { outcome } = await kernel.call("git", { operation, args });
-      if (kernel.internalErrors.length > 0) throw kernel.internalErrors[0];
-      if (outcome.kind === "denied") return `${outcome.denial.reason}: ${outcome.denial.message}`;
-      return outcome.kind === "error" ? `${outcome.code}: ${outcome.message}` : JSON.stringify(outcome.data);
-    },
-    hasRun() {
-      const ran = existsSync(trace);
-      rmSync(trace, { force: true });
-      return ran;
-    },
-  };
-}
+import { newRepository, plainGit } from "../support/git-place.ts";
+import { type Place, place, SECRET } from "../support/hostile-repository.ts";
 
 describe("settings of a repository that name a program have no effect", () => {
   /** By setting: how it is set up besides, what plain git does to run it, and the same through the kernel. */

@@ -82,5 +82,6 @@ test("a repository without commits", async () => {
   expect(await ask("STATUS")).toMatchObject({ data: { branch: "main", untracked: ["a.txt"] } });
   expect(await ask("LOG")).toMatchObject({ data: { commits: [] } });
   await ask("ADD", "a.txt");
-  expect(await ask("COMMIT", "-m", "begin")).toMatchObject({ data: { subject: "begin", branch: "main" } });
+  expect(await ask("CHECKOUT", "-b", "work")).toMatchObject({ data: { branch: "work", text: "on work, without commits" } });
+  expect(await ask("COMMIT", "-m", "begin")).toMatchObject({ data: { subject: "begin", branch: "work" } });
 });

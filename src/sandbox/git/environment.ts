@@ -55,6 +55,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
   "gpg.x509.program": "/bin/false",
   "http.followRedirects": "false",
   "init.templateDir": "",
+  "log.mailmap": "false",
   "log.showSignature": "false",
   "maintenance.auto": "false",
   "merge.verifySignatures": "false",
@@ -122,7 +123,9 @@ export function gitEnvironment({
     GIT_SEQUENCE_EDITOR: ":",
     GIT_MERGE_AUTOEDIT: "no",
     GIT_PAGER: "cat",
+    // Commits are what they say, with the parents that they name.
     GIT_NO_REPLACE_OBJECTS: "1",
+    GIT_GRAFT_FILE: "/dev/null",
     ...(readOnly && { GIT_OPTIONAL_LOCKS: "0" }),
     ...(committer && {
       GIT_AUTHOR_NAME: committer.name,

@@ -2,7 +2,7 @@
  * The names of all files that the history of a repository holds, and a mark by which to know that it holds the same as before.
  *
  * INVARIANTS: every commit that lies in the repository counts, also one that no reference leads to any more, because whoever reads `.git` can name it;
- * so does what is staged. A path that any commit has is named by the first that brought it, or by the merge that did.
+ * so does what is staged, also in another working tree. A path that any commit has is named by the first that brought it, or by the merge that did.
  */
 import { GIT_PATH_BYTES_MAX } from "../../base/limits.ts";
 import type { RepositoryFiles } from "./repository-files.ts";
@@ -11,6 +11,9 @@ import type { RepositoryFiles } from "./repository-files.ts";
 export const HISTORY_COMMAND: readonly [string, ...string[]] = [
   ...(["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c"] as const),
   `git ls-files -z --cached
+for index in "$GIT_DIR"/worktrees/*/index; do
+  if [ -e "$index" ]; then GIT_INDEX_FILE=$index git ls-files -z --cached; fi
+done
 git cat-file --batch-all-objects --unordered --batch-check='%(objecttype) %(objectname)' | sed -n 's/^commit //p' |
   git diff-tree --stdin --no-commit-id --root -r -c -z --name-only --no-renames --no-ext-diff --no-textconv`,
 ];
@@ -18,18 +21,7 @@ git cat-file --batch-all-objects --unordered --batch-check='%(objecttype) %(obje
 /** Directories that loose objects lie in. */
 const LOOSE = Array.from({ length: 256 }, (_, index) => `objects/${index.toString(16).padStart(2, "0")}`);
 /** Whatever the names depend on; a directory is another when something is added to it. */
-const SOURCES = [
-  "objects",
-  "objects/pack",
-  "objects/info",
-  "objects/info/alternates",
-  ...LOOSE,
-  "index",
-  "shallow",
-  "info/grafts",
-  "config",
-  "modules",
-];
+const SOURCES = ["objects", "objects/pack", "objects/info", "objects/info/alternates", ...LOOSE, "index", "shallow", "config", "modules"];
 
 /** A mark of what the history of the repository holds; `undefined` where there can be none. */
 export function historyMark(files: RepositoryFiles): string | undefined {

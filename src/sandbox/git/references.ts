@@ -6,6 +6,9 @@ const COMMIT = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 /** As git checks the names of references, and shorter than any file system's bound. */
 const NAME = /^(?!.*(?:\.\.|\/\/|@\{|\.lock(?:\/|$)|\/\.|\.\/|\.$|\/$))[^\p{Cc}\\ ~^:?*[]+$/u;
 
+const SYMBOLIC = /^ref: (refs\/.+)$/;
+const BRANCHES = "refs/heads/";
+
 /** The current branch and commit. */
 export interface Head {
   readonly branch?: string;
@@ -21,19 +24,22 @@ export class References {
     this.#files = files;
   }
 
-  /** What `HEAD` says; `undefined` when that cannot be read. */
+  /** What `HEAD` says; `undefined` when that cannot be read, or is no branch. */
   head(): Head | undefined {
     const text = this.#files.read(".git/HEAD", GIT_FILE_BYTES_MAX)?.trim();
     if (text === undefined) return undefined;
     if (COMMIT.test(text)) return { commit: text };
-    const target = /^ref: (refs\/.+)$/.exec(text)?.[1];
-    if (target === undefined || !isName(target)) return undefined;
-    const commit = this.#named(target, 0);
-    return {
-      ...(target.startsWith("refs/heads/") && { branch: target.slice("refs/heads/".length) }),
-      ...(commit !== undefined && { commit }),
-    };
+    const { target } = this.#followed(SYMBOLIC.exec(text)?.[1] ?? "") ?? {};
+    if (!target?.startsWith(BRANCHES)) return undefined;
+    const commit = this.#named(target);
+    return { branch: target.slice(BRANCHES.length), ...(commit !== undefined && { commit }) };
   }
+
+  /** The branch that is really changed when `branch` is: its name can stand for another. */
+  readonly branchOf = (branch: string): string => {
+    const { target } = this.#followed(`${BRANCHES}${branch}`) ?? {};
+    return target?.startsWith(BRANCHES) ? target.slice(BRANCHES.length) : branch;
+  };
 
   /** The object that `name` names, looked for where git looks. */
   readonly resolve = (name: string): string | undefined => {
@@ -41,18 +47,28 @@ export class References {
     if (name === "HEAD") return this.head()?.commit;
     if (!isName(name)) return undefined;
     for (const full of [name, `refs/tags/${name}`, `refs/heads/${name}`, `refs/remotes/${name}`, `refs/remotes/${name}/HEAD`]) {
-      const found = full.startsWith("refs/") ? this.#named(full, 0) : undefined;
+      const found = full.startsWith("refs/") ? this.#named(full) : undefined;
       if (found !== undefined) return found;
     }
     return undefined;
   };
 
-  #named(full: string, depth: number): string | undefined {
-    const text = this.#files.read(`.git/${full}`, GIT_FILE_BYTES_MAX)?.trim();
-    if (text === undefined) return this.#packedRefs().get(full);
-    if (COMMIT.test(text)) return text;
-    const target = /^ref: (refs\/.+)$/.exec(text)?.[1];
-    return target === undefined || !isName(target) || depth >= GIT_SYMBOLIC_REFS_MAX ? undefined : this.#named(target, depth + 1);
+  #named(full: string): string | undefined {
+    const { text, target } = this.#followed(full) ?? {};
+    if (text === undefined) return target === undefined ? undefined : this.#packedRefs().get(target);
+    return COMMIT.test(text) ? text : undefined;
+  }
+
+  /** The reference at the end of `full` and of those that stand for others, with what its file says. */
+  #followed(full: string): { readonly target: string; readonly text: string | undefined } | undefined {
+    let target = full;
+    for (let depth = 0; depth <= GIT_SYMBOLIC_REFS_MAX && isName(target); depth += 1) {
+      const text = this.#files.read(`.git/${target}`, GIT_FILE_BYTES_MAX)?.trim();
+      const next = SYMBOLIC.exec(text ?? "")?.[1];
+      if (next === undefined) return { target, text };
+      target = next;
+    }
+    return undefined;
   }
 
   #packedRefs(): ReadonlyMap<string, string> {

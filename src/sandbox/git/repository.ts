@@ -54,7 +54,7 @@ function openRepository(files: RepositoryFiles, root: string, rules: GitRules): 
   if (files.kindOf(".git/commondir") !== "nothing") return unusable("`.git/commondir` says that parts of the repository lie elsewhere");
   const references = new References(files);
   const head = references.head();
-  if (head === undefined) return unusable("`.git/HEAD` cannot be read");
+  if (head === undefined) return unusable("`.git/HEAD` cannot be read, or names no branch");
   const text = files.read(".git/config", GIT_FILE_BYTES_MAX);
   const written = text === undefined ? undefined : parseConfig(text);
   if (written === undefined) return unusable("`.git/config` is too large or not well-formed");
@@ -67,6 +67,7 @@ function openRepository(files: RepositoryFiles, root: string, rules: GitRules): 
     root,
     ...head,
     resolve: references.resolve,
+    branchOf: references.branchOf,
     ...named,
     settings: shown,
     ignoredSettings: ignored,

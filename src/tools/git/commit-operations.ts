@@ -3,9 +3,9 @@
 import type { JsonObject } from "../../base/json.ts";
 import { GIT_PATHS_PER_RUN_MAX } from "../../base/limits.ts";
 import { FailureWithoutEffect } from "../../model/failure.ts";
-import type { WholePattern } from "../../model/whole-pattern.ts";
 import { pathArguments } from "./display.ts";
-import { joinedMessage, messageProblem } from "./message.ts";
+import { joinedMessage, messageProblem, requireFit, spokenFor } from "./message.ts";
+import { shownName } from "./names.ts";
 import { movedBranch, type Operation, type Running } from "./operation.ts";
 import { has } from "./options.ts";
 import { literal, pathProblem } from "./places.ts";
@@ -111,9 +111,10 @@ export const commit: Operation = {
 async function runCommit({ parsed, git, context, repository }: Running): Promise<JsonObject> {
   const parts = parsed.options.get("--message");
   const message = parts === undefined ? undefined : joinedMessage(parts);
-  if (message !== undefined) requirePlain(message, context.hidden(Buffer.from(message)).length > 0, repository.rules.messagePattern);
+  if (message !== undefined) requireFit(message, context, repository.rules.messagePattern);
   if (parts === undefined && !has(parsed, "--amend") && repository.state.inProgress !== "merge")
     throw new FailureWithoutEffect("NOT_SUPPORTED", "no merge is under way whose message could be taken", "give a message with -m");
+  if (parts === undefined && has(parsed, "--amend")) await requireUnsigned(git);
   if (has(parsed, "--all")) await stageChanged(git);
   await requireStagedOpen(git);
   const how = [
@@ -138,27 +139,27 @@ async function runCommit({ parsed, git, context, repository }: Running): Promise
   };
 }
 
-function requirePlain(message: string, hasSecret: boolean, pattern: WholePattern | undefined): void {
-  if (hasSecret)
-    throw new FailureWithoutEffect(
-      "PERMISSION_DENIED",
-      "the message holds what looks like a secret, which everybody who gets the history would see",
-      "say it without the secret",
-    );
-  const [subject = ""] = message.split("\n");
-  if (pattern !== undefined && !pattern.matches(subject))
-    throw new FailureWithoutEffect(
-      "PERMISSION_DENIED",
-      "the first line of the message is not of the form that the operator wants",
-      `make it match \`${pattern.source}\``,
-    );
+/** What somebody has signed or looked at is another commit when it is replaced. */
+async function requireUnsigned(git: Runner): Promise<void> {
+  const [kept = ""] = await git.fields(["log", "-1", "-z", "--format=%B"]);
+  const trailer = spokenFor(kept);
+  if (trailer === undefined) return;
+  throw new FailureWithoutEffect(
+    "PERMISSION_DENIED",
+    `the message of the commit that would be replaced says \`${trailer.slice(0, 40)}:\`, which speaks for somebody about the commit as it was`,
+    "give a message with -m, or make a commit of its own",
+  );
 }
 
 async function stageChanged(git: Runner): Promise<void> {
   const { paths } = await readStatus(git, "no", []);
-  const conflict = paths.find(({ kind }) => kind === "conflict");
-  if (conflict !== undefined)
-    throw new FailureWithoutEffect("GIT_FAILED", `\`${conflict.path}\` is in conflict`, "edit it, ADD it by its name, then commit");
+  const conflicts = paths.filter(({ kind }) => kind === "conflict").map(({ path }) => path);
+  if (conflicts.length > 0) {
+    const [first] = sorted(git, conflicts, "read").open;
+    const what = first === undefined ? "a file that this call may not see" : `\`${shownName(first)}\``;
+    const next = first === undefined ? "ask a person to resolve it" : "edit it, ADD it by its name, then commit";
+    throw new FailureWithoutEffect("GIT_FAILED", `${what} is in conflict`, next);
+  }
   const changed = paths.filter(({ kind, tree }) => kind === "changed" && tree !== ".").map(({ path }) => path);
   const { open } = sorted(git, changed, "write");
   await stage(git, open);

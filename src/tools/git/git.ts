@@ -137,6 +137,7 @@ function newRepository(root: string): FoundRepository {
     kind: "found",
     root,
     resolve: () => undefined,
+    branchOf: (name) => name,
     remotes: {},
     upstreams: {},
     state,

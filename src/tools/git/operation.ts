@@ -99,8 +99,10 @@ export function movedBranch(repository: GitRepository, given: { readonly name?: 
 /** Whether a branch of that name is one of those that the operator protects. */
 export function isProtected(repository: GitRepository, name: string): boolean {
   if (repository.kind !== "found") return false;
+  const names = [name, repository.branchOf(name)];
   // A pattern that cannot be read protects everything.
-  return repository.rules.protectedBranches.some(
-    (pattern) => compileMeasuredGlob(pattern, { ignoreCase: false, below: true })?.test(name) ?? true,
-  );
+  return repository.rules.protectedBranches.some((pattern) => {
+    const glob = compileMeasuredGlob(pattern, { ignoreCase: false, below: true });
+    return glob === undefined || names.some((one) => glob.test(one));
+  });
 }

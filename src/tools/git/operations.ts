@@ -7,8 +7,9 @@ import type { Operation } from "./operation.ts";
 import { parseArguments } from "./options.ts";
 import { diff, log, show } from "./read-operations.ts";
 import { branch, remote, tag } from "./reference-operations.ts";
+import { stash } from "./stash-operation.ts";
 import { status } from "./status.ts";
-import { checkout, merge, rebase, reset, stash } from "./tree-operations.ts";
+import { checkout, merge, rebase, reset } from "./tree-operations.ts";
 
 /** The name of an operation. */
 export type OperationName = (typeof GIT_OPERATIONS)[number];

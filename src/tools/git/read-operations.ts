@@ -78,7 +78,7 @@ export const show: Operation = {
     // Each parent by itself: a merge must not hide what it took from one of them.
     const { files, closed, paths } = await listChanges(git, ["show", "-m", "--format=", ...commits], placed(running));
     const how = [...displayArguments(parsed), ...written(parsed, ["--no-patch", "--first-parent", "-m"])];
-    const text = await git.run("nothing", ["show", ...how, ...commits, "--", ...paths]);
+    const text = await git.run("nothing", ["show", "--no-notes", ...how, ...commits, "--", ...paths]);
     return { text, files: [...files], ...leftOutFacts(closed) };
   },
 };
@@ -146,6 +146,7 @@ export const log: Operation = {
       isDetailed || format !== undefined
         ? await git.run("nothing", [
             "log",
+            "--no-notes",
             `--format=${format ?? "medium"}`,
             ...(isDetailed ? displayArguments(parsed) : []),
             ...asked,

@@ -1,7 +1,7 @@
 /** BRANCH, TAG and REMOTE: listing and changing references, and the addresses of remotes. */
 import type { JsonObject } from "../../base/json.ts";
 import type { GitReach } from "../../model/git.ts";
-import { joinedMessage, messageProblem } from "./message.ts";
+import { joinedMessage, messageProblem, requireFit } from "./message.ts";
 import { commitOf, nameProblem, remoteProblem, revisionProblem } from "./names.ts";
 import { isProtected, movedBranch, type Operation, readRef, type Touched } from "./operation.ts";
 import { has, lastValue, type OptionTable, type Parsed } from "./options.ts";
@@ -88,9 +88,12 @@ export const branch: Operation = {
     if (!isDeleting && (verb === "list" || verb === ("show-current" as never) || verb === "--show-current"))
       return { refs: [readRef(repository, "HEAD")] };
     const force = has(parsed, "--force") || has(parsed, "--delete-unmerged") || verb === "--move";
-    const [first, ...more] = (verb === "create" && !isDeleting ? operands.slice(0, 1) : operands).map((name) =>
+    // With one name alone it is the current branch that gets it, and is gone under its own.
+    const renamed = verb === "--move" && !isDeleting && operands.length === 1 ? [movedBranch(repository, { force })] : [];
+    const named = (verb === "create" && !isDeleting ? operands.slice(0, 1) : operands).map((name) =>
       movedBranch(repository, { name, force }),
     );
+    const [first, ...more] = [...renamed, ...named];
     const start = verb === "create" && !isDeleting ? operands.slice(1).map((revision) => readRef(repository, revision)) : [];
     return { refs: [first ?? movedBranch(repository, { force }), ...more, ...start] };
   },
@@ -245,7 +248,7 @@ export const tag: Operation = {
       ],
     };
   },
-  async run({ parsed, git }) {
+  async run({ parsed, git, context }) {
     const [name, target] = parsed.operands;
     if (name === undefined) {
       const rows = await references(git, ["%(refname)", "%(objectname)", "%(*objectname)", "%(contents:subject)"], filters(parsed), [
@@ -262,6 +265,7 @@ export const tag: Operation = {
     if (has(parsed, "--delete"))
       return changed(git, "repository", ["tag", "--delete", "--", ...parsed.operands], `deleted ${parsed.operands.join(", ")}`);
     const parts = parsed.options.get("--message");
+    if (parts !== undefined) requireFit(joinedMessage(parts), context);
     const how = [
       ...(parts === undefined ? [] : ["--annotate", `--message=${joinedMessage(parts)}`]),
       ...(has(parsed, "--force") ? ["--force"] : []),

@@ -161,11 +161,7 @@ function adviceFor(reason: string): string {
 }
 
 const KNOWN: readonly (readonly [RegExp, "RESOURCE_BUSY" | "FILE_NOT_FOUND" | "GIT_FAILED", string])[] = [
-  [
-    /index\.lock|\.lock': File exists|Unable to create .*\.lock/,
-    "RESOURCE_BUSY",
-    "another git is at work; if none is, ask a person to remove the lock",
-  ],
+  [/\.lock': File exists/, "RESOURCE_BUSY", "another git is at work; if none is, ask a person to remove the lock"],
   [
     /not something we can merge|unknown revision|bad revision|Needed a single revision|invalid reference|invalid object name|not a valid (?:object|ref|branch)/i,
     "FILE_NOT_FOUND",

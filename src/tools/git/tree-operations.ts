@@ -1,20 +1,21 @@
 /**
- * CHECKOUT, MERGE, REBASE, RESET and STASH: what changes files of the working tree.
+ * CHECKOUT, MERGE, REBASE and RESET: what changes files of the working tree.
  *
  * INVARIANT: before git changes anything it has named every file that it would change, and each of them is one that the call may write.
  */
 import type { JsonObject } from "../../base/json.ts";
 import { FailureWithoutEffect } from "../../model/failure.ts";
-import type { FoundRepository, GitOutcome } from "../../model/git.ts";
-import { displayArguments, listChanges, pathArguments } from "./display.ts";
-import { joinedMessage, messageProblem } from "./message.ts";
-import { commitOf, nameProblem, plainName, revisionProblem } from "./names.ts";
+import type { FoundRepository, GitOutcome, GitRepository } from "../../model/git.ts";
+import { pathArguments } from "./display.ts";
+import { joinedMessage, messageProblem, requireFit } from "./message.ts";
+import { commitOf, nameProblem, revisionProblem } from "./names.ts";
 import { type Asked, movedBranch, type Operation, type Running, readRef, type Touched, type TouchedPath } from "./operation.ts";
 import { has, lastValue, type Parsed, written } from "./options.ts";
 import { pathProblem } from "./places.ts";
 import { failureOf, leftOutFacts, type Runner, refuseClosed, sorted } from "./runner.ts";
 
-const QUIET = { "--quiet": { idle: true }, "-q": { idle: true } } as const;
+/** Options that say how little is said. */
+export const QUIET = { "--quiet": { idle: true }, "-q": { idle: true } } as const;
 
 /** Refuses when one of the files that a question of `git diff` names may not be written. */
 export async function requireWritable(git: Runner, what: string, ...questions: readonly (readonly string[])[]): Promise<number> {
@@ -26,16 +27,18 @@ export async function requireWritable(git: Runner, what: string, ...questions: r
   return open.length;
 }
 
-function pathsProblem({ paths = [] }: Parsed): string | undefined {
+/** Why a path of a call is refused. */
+export function pathsProblem({ paths = [] }: Parsed): string | undefined {
   return paths.map(pathProblem).find((problem) => problem !== undefined);
 }
 
 /** Paths whose files are replaced. */
-function replaced(paths: readonly string[] | undefined): readonly TouchedPath[] {
+export function replaced(paths: readonly string[] | undefined): readonly TouchedPath[] {
   return (paths ?? []).map((path) => ({ path, effect: "write" }));
 }
 
-function placed({ parsed, cwd, repository: { root } }: Running): readonly string[] {
+/** The paths of a call, for git. */
+export function placed({ parsed, cwd, repository: { root } }: Running): readonly string[] {
   return pathArguments(parsed.paths ?? [], { cwd, root });
 }
 
@@ -72,10 +75,22 @@ export const checkout: Operation = {
     const force = (has(parsed, "--force") || (parsed.paths ?? []).length > 0) && { force: true as const };
     const name = lastValue(parsed, "-b");
     const refs: Touched[] = name === undefined ? [] : [movedBranch(repository, { name })];
-    return { refs: [{ ...readRef(repository, target), effect: "write", ...force }, ...refs], paths: replaced(parsed.paths) };
+    const seen = readRef(repository, changesBranch(parsed) ? branchFirst(repository, target) : target);
+    return { refs: [{ ...seen, ref: target, effect: "write", ...force }, ...refs], paths: replaced(parsed.paths) };
   },
   run: runCheckout,
 };
+
+/** Whether the operand is a branch to change to, rather than a commit. */
+function changesBranch(parsed: Parsed): boolean {
+  return !has(parsed, "--detach") && !has(parsed, "-b") && (parsed.paths ?? []).length === 0;
+}
+
+/** `target` as git reads it when it changes to it: of a branch and a tag of one name it takes the branch. */
+function branchFirst(repository: GitRepository, target: string): string {
+  const full = `refs/heads/${target}`;
+  return repository.kind === "found" && repository.resolve(full) !== undefined ? full : target;
+}
 
 async function runCheckout(running: Running): Promise<JsonObject> {
   const { parsed, git, repository } = running;
@@ -90,8 +105,9 @@ async function runCheckout(running: Running): Promise<JsonObject> {
   }
   const name = lastValue(parsed, "-b");
   if (name !== undefined) requireBranchName(name, repository);
-  if (target !== undefined && (repository.commit !== undefined || name === undefined))
-    await requireWritable(git, "this", ["HEAD", commitOf(target)], ...(has(parsed, "--force") ? [["HEAD"]] : []));
+  const meant = target !== undefined && changesBranch(parsed) ? branchFirst(repository, target) : target;
+  if (meant !== undefined && (repository.commit !== undefined || name === undefined))
+    await requireWritable(git, "this", ["HEAD", commitOf(meant)], ...(has(parsed, "--force") ? [["HEAD"]] : []));
   else if (has(parsed, "--force")) await requireWritable(git, "this", ["HEAD"]);
   const how = [
     "--quiet",
@@ -117,8 +133,9 @@ export function requireBranchName(name: string, { rules: { branchPattern } }: Fo
 
 /** The branch and commit that are checked out now. */
 async function whereNow(git: Runner): Promise<JsonObject> {
-  const [commit = "", subject = ""] = await git.fields(["log", "-1", "-z", "--format=%H%x00%s"]);
   const branch = (await git.run("nothing", ["branch", "--show-current"])).trim();
+  const [commit, subject = ""] = await git.fields(["log", "--ignore-missing", "-1", "-z", "--format=%H%x00%s", "HEAD"]);
+  if (commit === undefined) return { text: `on ${branch}, without commits`, branch };
   const at = `${commit.slice(0, 12)} ${subject}`;
   return {
     text: branch === "" ? `at ${at}, on no branch` : `on ${branch}, at ${at}`,
@@ -127,8 +144,8 @@ async function whereNow(git: Runner): Promise<JsonObject> {
   };
 }
 
-/** Ends a merge or a rebase that stopped with what to do next. */
-async function ended(git: Runner, outcome: GitOutcome, command: string): Promise<JsonObject> {
+/** Ends a merge, a rebase or the like that stopped with what to do next. */
+export async function ended(git: Runner, outcome: GitOutcome, command: string): Promise<JsonObject> {
   const conflicts = await git.fields(["diff", "--name-only", "--diff-filter=U", "-z", "--ignore-submodules=dirty"]);
   if (outcome.exitCode === 0 && outcome.endedBy === undefined) return { ...(await whereNow(git)), conflicts: [] };
   const { open, closed } = sorted(git, conflicts, "read");
@@ -175,11 +192,14 @@ export const merge: Operation = {
   },
   check: (parsed) => oneOrStep(parsed, ["--abort", "--continue"]),
   touches: branchMoved(["--abort"]),
-  async run({ parsed, git, repository }) {
+  async run({ parsed, git, repository, context }) {
     const [other] = parsed.operands;
+    const given = parsed.options.get("--message");
+    if (given !== undefined) requireFit(joinedMessage(given), context, repository.rules.messagePattern);
     if (other === undefined) return step(git, repository, "merge", has(parsed, "--abort") ? "--abort" : "--continue");
-    await requireWritable(git, "the merge", [`HEAD...${commitOf(other)}`]);
-    const parts = parsed.options.get("--message");
+    const theirs = await pinned(git, other);
+    await requireWritable(git, "the merge", [`HEAD...${theirs}`]);
+    const parts = given ?? (has(parsed, "--squash") ? undefined : [mergeMessage(repository, other)]);
     const how = [
       "--no-edit",
       "--no-verify",
@@ -189,9 +209,22 @@ export const merge: Operation = {
       ...written(parsed, ["--ff", "--ff-only", "--no-ff", "--squash", "--no-commit", "--strategy-option"]),
       ...(parts === undefined ? [] : [`--message=${joinedMessage(parts)}`]),
     ];
-    return ended(git, await git.try("files", ["merge", ...how, plainName(other) ?? commitOf(other)]), "merge");
+    return ended(git, await git.try("files", ["merge", ...how, theirs]), "merge");
   },
 };
+
+/** The commit that `revision` names now: whoever moves the name meanwhile changes nothing of what was looked at. */
+async function pinned(git: Runner, revision: string): Promise<string> {
+  return (await git.run("nothing", ["rev-parse", "--verify", "--end-of-options", commitOf(revision)])).trim();
+}
+
+/** As git says it of a name. */
+function mergeMessage({ branch, resolve }: FoundRepository, other: string): string {
+  const kinds = { tags: "tag", heads: "branch", remotes: "remote-tracking branch" };
+  const [, kind = "commit"] = Object.entries(kinds).find(([space]) => resolve(`refs/${space}/${other}`) !== undefined) ?? [];
+  const into = branch === undefined || branch === "main" || branch === "master" ? "" : ` into ${branch}`;
+  return `Merge ${kind} '${other}'${into}`;
+}
 
 /** REBASE. */
 export const rebase: Operation = {
@@ -219,8 +252,10 @@ export const rebase: Operation = {
         );
       return step(git, repository, "rebase", ["--abort", "--continue", "--skip"].find((name) => has(parsed, name)) ?? "--continue");
     }
-    const onto = commitOf(lastValue(parsed, "--onto") ?? upstream);
-    await requireWritable(git, "the rebase", ["HEAD", onto], [`${commitOf(upstream)}...HEAD`]);
+    const theirs = await pinned(git, upstream);
+    const other = lastValue(parsed, "--onto");
+    const onto = other === undefined ? theirs : await pinned(git, other);
+    await requireWritable(git, "the rebase", ["HEAD", onto], [`${theirs}...HEAD`]);
     const how = [
       "--merge",
       "--no-verify",
@@ -230,7 +265,7 @@ export const rebase: Operation = {
       "--no-stat",
       ...written(parsed, ["--strategy-option"]),
     ];
-    return ended(git, await git.try("files", ["rebase", ...how, "--onto", onto, commitOf(upstream)]), "rebase");
+    return ended(git, await git.try("files", ["rebase", ...how, "--onto", onto, theirs]), "rebase");
   },
 };
 
@@ -308,76 +343,3 @@ export const reset: Operation = {
     return whereNow(git);
   },
 };
-
-const STASHES = ["push", "list", "show", "pop", "apply", "drop"] as const;
-const STASH = /^stash@\{\d{1,4}\}$/;
-
-function stashOf({ operands: [verb = "push", entry = "stash@{0}"] }: Parsed): { readonly verb: string; readonly entry: string } {
-  return { verb, entry: /^\d{1,4}$/.test(entry) ? `stash@{${entry}}` : entry };
-}
-
-/** STASH. */
-export const stash: Operation = {
-  usage: "STASH [push [-m <message>] [-- <path>…]] | list | show|pop|apply|drop [stash@{n}]",
-  options: {
-    ...QUIET,
-    "--message": { takes: "text" },
-    "-m": { takes: "text", same: "--message" },
-    "--patch": { idle: true },
-    "-p": { idle: true },
-  },
-  check(parsed) {
-    const { verb, entry } = stashOf(parsed);
-    if (!STASHES.some((known) => known === verb)) return `\`${verb.slice(0, 40)}\` is not taken; use one of ${STASHES.join(", ")}`;
-    if (parsed.operands.length > 2 || (verb === "push" && parsed.operands.length > 1) || !STASH.test(entry))
-      return "name a stash as `stash@{0}`";
-    if (verb !== "push" && (has(parsed, "--message") || (parsed.paths ?? []).length > 0)) return "a message and paths go with push";
-    const message = lastValue(parsed, "--message");
-    return (message === undefined ? undefined : messageProblem(message)) ?? pathsProblem(parsed);
-  },
-  touches({ parsed, repository }) {
-    const { verb, entry } = stashOf(parsed);
-    if (verb === "list" || verb === "show") return { refs: [{ ...readRef(repository, "HEAD"), ref: entry }] };
-    return { refs: [{ ref: entry, effect: "write", ...(verb === "drop" && { force: true as const }) }], paths: replaced(parsed.paths) };
-  },
-  run: runStash,
-};
-
-async function runStash(running: Running): Promise<JsonObject> {
-  const { parsed, git } = running;
-  const { verb, entry } = stashOf(parsed);
-  const parent = `${commitOf(entry)}^1`;
-  switch (verb) {
-    case "list": {
-      const fields = await git.fields(["stash", "list", "-z", "--format=%gd%x00%H%x00%s"]);
-      const stashes = [];
-      for (let at = 0; at + 3 <= fields.length; at += 3)
-        stashes.push({ name: fields[at] ?? "", commit: fields[at + 1] ?? "", subject: fields[at + 2] ?? "" });
-      return { text: stashes.map(({ name, subject }) => `${name}: ${subject}`).join("\n"), stashes };
-    }
-    case "show": {
-      const question = ["diff", parent, commitOf(entry)] as const;
-      const { files, closed, paths } = await listChanges(git, question, []);
-      const text =
-        files.length === 0 ? "" : await git.run("nothing", ["diff", ...displayArguments(parsed), ...question.slice(1), "--", ...paths]);
-      return { text, files: [...files], ...leftOutFacts(closed) };
-    }
-    case "push": {
-      const paths = placed(running);
-      const count = await requireWritable(git, "this", ["HEAD", "--", ...paths]);
-      const message = lastValue(parsed, "--message");
-      await git.run("files", ["stash", "push", "--quiet", ...(message === undefined ? [] : [`--message=${message}`]), "--", ...paths]);
-      return {
-        text: count === 0 ? "there was nothing to put aside" : `put aside changes of ${count} file${count === 1 ? "" : "s"}`,
-        count,
-      };
-    }
-    case "drop":
-      await git.run("repository", ["stash", "drop", "--quiet", entry]);
-      return { text: `dropped ${entry}` };
-    default: {
-      await requireWritable(git, "this", [parent, commitOf(entry)]);
-      return ended(git, await git.try("files", ["stash", verb, "--quiet", entry]), `stash ${verb}`);
-    }
-  }
-}
