@@ -3,7 +3,7 @@
  *
  * INVARIANT: what is not changed means the same afterwards; a file of which that cannot be promised is refused.
  */
-import { type Document, isMap, parseDocument, visit } from "yaml";
+import { type Document, isMap, isScalar, parseDocument, type ScalarTag, type Tags, visit } from "yaml";
 import { parseJson } from "../../base/json-parse.ts";
 import { FailureWithoutEffect } from "../../model/failure.ts";
 import type { ConfigMember, ConfigValue } from "../../model/system.ts";
@@ -64,7 +64,7 @@ function jsonTree(path: string, text: string): ConfigTree {
 }
 
 function yamlTree(path: string, text: string): ConfigTree {
-  const document = parseDocument(text);
+  const document = parseDocument(text, { customTags: numbersAsWritten });
   const [error] = document.errors;
   if (error !== undefined) throw unusable(path, `is not valid YAML (${error.code.toLowerCase().replaceAll("_", " ")})`);
   if (!isMap(document.contents)) throw unusable(path, "does not hold a map of members");
@@ -82,6 +82,31 @@ function yamlTree(path: string, text: string): ConfigTree {
     remove: (member) => void (document.hasIn(member) && document.deleteIn(member)),
     text: () => document.toString({ lineWidth: 0 }),
   };
+}
+
+const NUMBERS = ["tag:yaml.org,2002:int", "tag:yaml.org,2002:float"];
+
+/** Numbers that nothing changes stay as they are written: some have more digits than a number keeps, and `0755` is another one for other readers. */
+function numbersAsWritten(tags: Tags): Tags {
+  const numbers = tags.filter(isNumber);
+  const ignore = () => undefined; // it was read without a problem before
+  /** What `source` stands for, read as the file was. */
+  const readAs = (source: string): unknown => {
+    const read = numbers.find(({ test }) => test?.test(source))?.resolve(source, ignore, {});
+    return isScalar(read) ? read.value : read;
+  };
+  return tags.map((tag) => {
+    if (!isNumber(tag)) return tag;
+    const stringify: ScalarTag["stringify"] = (item, ...rest) => {
+      const { source, value } = item;
+      return source !== undefined && Object.is(readAs(source), value) ? source : (tag.stringify?.(item, ...rest) ?? String(value));
+    };
+    return { ...tag, stringify };
+  });
+}
+
+function isNumber(tag: Tags[number]): tag is ScalarTag {
+  return typeof tag === "object" && tag.collection === undefined && NUMBERS.includes(tag.tag);
 }
 
 /** What stands at an anchor stands for its aliases too: a change of one is a change of all. */

@@ -84,6 +84,31 @@ test("a step that undoes the version is found before anything is written", () =>
   expect(JSON.parse(problem(config, '{"v": {"n": 1, "m": 0}}'))).toEqual({ v: { n: "2" } }); // the version is set after the steps
 });
 
+test("numbers of YAML stay as they are written, and say what is set when they are changed", () => {
+  const kept = [
+    "12345678901234567890",
+    "0.12345678901234567890123",
+    "0755",
+    "010",
+    "0x1F",
+    "0o14",
+    "1e3",
+    "1.10",
+    ".5",
+    "+1",
+    "-0",
+    ".inf",
+    "1_000",
+  ];
+  const text = kept.map((number, index) => `n${index}: ${number}\n`).join("");
+  const steps: readonly MigrationStep[] = [
+    { kind: "set", member: ["port"], value: 8080 },
+    { kind: "rename", from: ["n0"], to: ["renamed"] },
+  ];
+  const after = migrated(listed("a.yaml", ...steps), `version: 1\nport: 080\n${text}`, "2").text;
+  expect(after).toBe(`version: 2\nport: 8080\n${text.replace(/^n0: .*\n/, "")}renamed: ${kept[0]}\n`);
+});
+
 test("whatever else a file holds is the same afterwards, in both formats", () => {
   const key = fc.stringMatching(/^[a-z]{1,6}$/).filter((name) => name !== "version" && name !== "added");
   const { value } = fc.letrec((tie) => ({
