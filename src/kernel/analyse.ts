@@ -27,15 +27,13 @@ export interface Analysis {
   readonly demands: Demands;
 }
 
+/** What of a trail analysis needs, and notes. */
+type Analysed = Pick<Trail, "tool" | "args" | "demands" | "toolchain" | "seenToolchain" | "repository" | "seenRepositories"> & {
+  readonly caller?: Pick<Judged, "place">;
+};
+
 /** Finds the tool, parses the arguments with its schema, and asks it what it will touch: a tool that only reads, nothing else. */
-export function analyse(
-  registry: ToolRegistry,
-  call: ToolCall,
-  trail: Pick<Trail, "tool" | "args" | "demands" | "toolchain" | "seenToolchain" | "repository"> & {
-    readonly caller?: Pick<Judged, "place">;
-  },
-  gates: OperatorGates = NO_GATES,
-): Verdict<Analysis> {
+export function analyse(registry: ToolRegistry, call: ToolCall, trail: Analysed, gates: OperatorGates = NO_GATES): Verdict<Analysis> {
   const tool = registry.get(call.tool);
   if (!tool) return deny(isSpecified(gates, call.tool) ? notImplemented(call.tool) : unknownTool(call.tool));
   trail.tool = tool;
@@ -43,7 +41,7 @@ export function analyse(
   if (!parsed.success) return invalidInput(tool.name, parsed.error);
   trail.args = parsed.data;
   trail.toolchain = viewOf(trail);
-  trail.repository = repositoryOf(trail.caller?.place.repository);
+  trail.repository = repositoryOf(trail);
   const accesses = tool.analyse(parsed.data, trail.toolchain, trail.repository);
   const { effect } = tool.capability;
   if (accesses.some(({ action }) => action !== undefined && !Object.hasOwn(tool.actions ?? {}, action))) return deny(undeclared(tool.name));
@@ -64,9 +62,11 @@ function viewOf(trail: Pick<Trail, "seenToolchain"> & { readonly caller?: Pick<J
 }
 
 /** The same for the repositories of a workspace, by the directory in which they are looked for. */
-function repositoryOf(look: RepositoryView | undefined): RepositoryView {
+function repositoryOf(trail: Analysed): RepositoryView {
+  const look = trail.caller?.place.repository;
   const seen = new Map<string, GitRepository>();
   return (directory) => {
+    trail.seenRepositories = new Set(trail.seenRepositories).add(directory);
     const known = seen.get(directory) ?? look?.(directory) ?? NO_REPOSITORY;
     seen.set(directory, known);
     return known;

@@ -16,6 +16,7 @@ import type { KernelParts } from "./parts.ts";
 import { plainArguments } from "./plain-arguments.ts";
 import { type PreImages, preImagesOf } from "./pre-image.ts";
 import { isDanger } from "./prompt-risks.ts";
+import { repositoryGround } from "./repository-ground.ts";
 import { judgePlace, unanalysed } from "./scope.ts";
 import type { Caller, Trail } from "./trail.ts";
 
@@ -100,9 +101,14 @@ export function runsPrograms({ tool, accesses }: Pick<Trail, "tool" | "accesses"
  * What analysis made of the call, and of the project's files if it looked at them: which command a call of `run_test` runs does not stand in
  * its arguments. As digests, because some of it is what the agent wrote, byte by byte.
  */
-function groundOf({ accesses, seenToolchain }: Trail, key: Uint8Array): { readonly accesses: string; readonly toolchain: string } {
+function groundOf(trail: Trail, key: Uint8Array): Readonly<Record<"accesses" | "repositories" | "toolchain", string>> {
+  const { accesses, seenToolchain } = trail;
   const digest = (value: unknown) => hex(blake3Keyed(key, JSON.stringify(["handrail.approval.ground", value])));
-  return { accesses: digest(accesses), toolchain: seenToolchain === undefined ? "" : digest(seenToolchain) };
+  return {
+    accesses: digest(accesses),
+    repositories: digest(repositoryGround(trail)),
+    toolchain: seenToolchain === undefined ? "" : digest(seenToolchain),
+  };
 }
 
 /** Files as they are before the call, for digests and for showing what would change: those that it names, judged as it will change them. */

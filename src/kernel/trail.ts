@@ -85,6 +85,8 @@ export interface Trail {
   seenToolchain?: Toolchain;
   /** The same of its repositories. */
   repository?: RepositoryView;
+  /** Directories in whose repositories it looked. */
+  seenRepositories?: ReadonlySet<string>;
   accesses: readonly ResolvedAccess[];
   policyHash?: string;
   rules: readonly string[];

@@ -61,6 +61,8 @@ export interface FoundRepository {
   readonly resolve: (name: string) => string | undefined;
   /** The branch that is really changed when one of that name is: a name can stand for another (a symbolic reference). */
   readonly branchOf: (name: string) => string;
+  /** A mark of what is staged, as it is now: another one when anything was staged or unstaged since. */
+  readonly staged: () => string;
   readonly remotes: Readonly<Record<string, GitRemote>>;
   /** By branch: the remote and the branch there that it follows. */
   readonly upstreams: Readonly<Record<string, { readonly remote?: string; readonly branch?: string }>>;

@@ -68,6 +68,7 @@ function openRepository(files: RepositoryFiles, root: string, rules: GitRules): 
     ...head,
     resolve: references.resolve,
     branchOf: references.branchOf,
+    staged: () => files.markOf(".git/index"),
     ...named,
     settings: shown,
     ignoredSettings: ignored,

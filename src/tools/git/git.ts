@@ -138,6 +138,7 @@ function newRepository(root: string): FoundRepository {
     root,
     resolve: () => undefined,
     branchOf: (name) => name,
+    staged: () => "",
     remotes: {},
     upstreams: {},
     state,
