@@ -58,7 +58,7 @@ async function run(exec: ExecParts, request: ExecRequest): Promise<ExecOutcome> 
   if (workDir !== INSIDE_WORKSPACE) requireDirectory(caller.place.roots, workDir.slice(INSIDE_WORKSPACE.length + 1));
   const output = new ShownOutput(request.keptBytesMax ?? EXEC_KEPT_BYTES, report);
   const { roots } = caller.place;
-  const histories = new RepositoryHistories(caller);
+  const histories = new RepositoryHistories(caller, trail.receivedAtMs);
   const end = await sandbox.run(
     {
       root: roots.service.path === "" ? "/" : roots.service.path,

@@ -2,22 +2,41 @@
  * Which repositories of a workspace commands may see: a command could read out of `.git` what the history holds, so that one whose history holds a file of
  * a secret zone is hidden from them.
  *
- * Git itself names the files, in a sandbox; the answer is kept as long as nothing was added to the repository. INVARIANT: a repository whose history
- * was not looked through is hidden.
+ * Git itself names the files, in a sandbox. The answer is kept, and what is added to the repository looked through by itself: objects are named by what
+ * they hold, so that a commit without a secret file stays one, whatever leads to it. Where anything was taken away, all of it is looked through anew.
+ * INVARIANT: a repository whose history was not looked through is hidden.
  */
-import { GIT_HISTORY_BYTES_MAX, GIT_HISTORY_TIMEOUT_MS, GIT_REPOSITORIES_LOOKED_AT_MAX } from "../base/limits.ts";
+import {
+  GIT_HISTORY_BYTES_MAX,
+  GIT_HISTORY_TIMEOUT_MS,
+  GIT_HISTORY_TURNS_MAX,
+  GIT_NEW_OBJECTS_MAX,
+  GIT_REPOSITORIES_LOOKED_AT_MAX,
+} from "../base/limits.ts";
 import type { FoundRepository } from "../model/git.ts";
 import type { Workspace } from "../model/workspace.ts";
 import { gitEnvironment } from "../sandbox/git/environment.ts";
-import { HISTORY_COMMAND, historyMark, holdsOthers, NameReader } from "../sandbox/git/history.ts";
+import { type AddedObjects, addedObjects, type HeldObjects, heldObjects, holdsOthers, isUnchanged } from "../sandbox/git/held-objects.ts";
+import { historyCommand, NameReader } from "../sandbox/git/history.ts";
 import { repositoryFiles } from "../sandbox/git/repository-files.ts";
 import { INSIDE_WORKSPACE, type Sandbox, type SandboxLimits, type ScopeJudge } from "../sandbox/sandbox.ts";
 import type { Caller } from "./trail.ts";
 
-/** What was found at a mark of the repository. */
+/** What the names of a history come to: `in_commits` stays as long as nothing is taken away, `unknown` as long as nothing changes. */
+type Finding = "clear" | "in_commits" | "unknown";
+
+/** What was found when a repository held what it held. */
 interface Looked {
-  readonly mark: string | undefined;
-  readonly isHidden: boolean;
+  /** Nothing where it is to be looked at anew each time. */
+  readonly held: HeldObjects | undefined;
+  readonly finding: Finding;
+}
+
+/** How git is run. */
+interface Running {
+  readonly sandbox: Pick<Sandbox, "run">;
+  readonly limits: Omit<SandboxLimits, "timeoutMs">;
+  readonly signal: AbortSignal;
 }
 
 // By the workspace as it was opened: with other zones it is another one.
@@ -29,6 +48,7 @@ const EVERYTHING: ScopeJudge = { entry: () => "read", below: () => "read", isWho
 /** The repositories that one command comes by. */
 export class RepositoryHistories {
   readonly #caller: Pick<Caller, "place">;
+  readonly #sinceMs: number;
   readonly #looked: Map<string, Looked>;
   /** Directories with a `.git` that the command's scope came by. */
   readonly #seen = new Set<string>();
@@ -36,8 +56,10 @@ export class RepositoryHistories {
   /** Whether git was waited for. */
   hasWaited = false;
 
-  constructor(caller: Pick<Caller, "place">) {
+  /** @param sinceMs when the call came, by the machine's clock */
+  constructor(caller: Pick<Caller, "place">, sinceMs: number) {
     this.#caller = caller;
+    this.#sinceMs = sinceMs;
     const { workspace } = caller.place;
     this.#looked = known.get(workspace) ?? new Map();
     known.set(workspace, this.#looked);
@@ -47,56 +69,83 @@ export class RepositoryHistories {
   hides(path: string): boolean {
     const root = path === ".git" ? "." : path.slice(0, -"/.git".length);
     this.#seen.add(root);
-    return this.#looked.get(root)?.isHidden ?? true;
+    return this.#isHidden(root);
   }
 
   /** Directories whose repositories are hidden. */
   hidden(): readonly string[] {
-    return [...this.#seen].filter((root) => this.#looked.get(root)?.isHidden ?? true).sort();
+    return [...this.#seen].filter((root) => this.#isHidden(root)).sort();
+  }
+
+  #isHidden(root: string): boolean {
+    return this.#looked.get(root)?.finding !== "clear";
   }
 
   /** Looks at what was come by. Resolves with whether the tree is to be looked at again: git took its time, or `hides` says otherwise now. */
   async settle(sandbox: Pick<Sandbox, "run">, limits: Omit<SandboxLimits, "timeoutMs">, signal: AbortSignal): Promise<boolean> {
     let isOther = false;
     for (const root of [...this.#seen].slice(0, GIT_REPOSITORIES_LOOKED_AT_MAX)) {
-      const files = repositoryFiles(this.#caller.place.roots.service, root);
-      const mark = historyMark(files);
-      const before = this.#looked.get(root);
-      if (before !== undefined && before.mark === mark) continue;
-      const isHidden = mark !== undefined && (holdsOthers(files) || (await this.#holdsSecret(root, sandbox, limits, signal)));
+      const wasHidden = this.#isHidden(root);
+      const looked = await this.#look(root, { sandbox, limits, signal });
       // Whoever cancelled has learnt nothing of the repository, and it stays hidden from the command, which will not run.
       if (signal.aborted) this.#looked.delete(root);
-      else this.#looked.set(root, { mark, isHidden });
-      isOther ||= isHidden !== (before?.isHidden ?? true);
+      else this.#looked.set(root, looked);
+      isOther ||= this.#isHidden(root) !== wasHidden;
     }
     return isOther || this.hasWaited;
   }
 
-  async #holdsSecret(
-    root: string,
-    sandbox: Pick<Sandbox, "run">,
-    limits: Omit<SandboxLimits, "timeoutMs">,
-    signal: AbortSignal,
-  ): Promise<boolean> {
+  async #look(root: string, running: Running): Promise<Looked> {
+    const files = repositoryFiles(this.#caller.place.roots.service, root);
+    let before = this.#looked.get(root);
+    for (let turn = 0; turn < GIT_HISTORY_TURNS_MAX; turn += 1) {
+      if (holdsOthers(files)) return { held: undefined, finding: "unknown" };
+      if (files.kindOf(".git/objects") === "nothing") return { held: undefined, finding: "clear" };
+      const held = heldObjects(files, before?.held, this.#sinceMs);
+      if (before?.held !== undefined && isUnchanged(before.held, held, turn === 0)) return before;
+      before = { held, finding: await this.#find(root, held, before, running) };
+      if (before.finding !== "clear") return before;
+      // What came while git looked was perhaps not looked at.
+    }
+    return { held: undefined, finding: "unknown" };
+  }
+
+  async #find(root: string, held: HeldObjects, before: Looked | undefined, running: Running): Promise<Finding> {
+    const added = before?.held && addedObjects(before.held, held);
+    if (added === undefined || before?.finding === "unknown") return await this.#lookThrough(root, running);
+    if (before?.finding === "in_commits") return "in_commits";
+    if (added.loose.length > GIT_NEW_OBJECTS_MAX) return await this.#lookThrough(root, running);
+    const isNothingNew = added.loose.length === 0 && added.packs.length === 0 && !added.isStagedOther;
+    return isNothingNew ? "clear" : await this.#lookThrough(root, running, added);
+  }
+
+  /** Has git name what the history holds, or what those objects bring to it. */
+  async #lookThrough(root: string, { sandbox, limits, signal }: Running, added?: AddedObjects): Promise<Finding> {
     const { workspace, roots, repository } = this.#caller.place;
     const found = repository?.(root);
-    if (found?.kind !== "found" || found.root !== root) return true;
+    if (found?.kind !== "found" || found.root !== root) return "unknown";
     this.hasWaited = true;
     const enough = new AbortController();
+    let finding: Finding = "unknown";
+    let isInCommits = false;
     const reader = new NameReader((name) => {
+      if (name === "") isInCommits = true;
       const path = root === "." ? name : `${root}/${name}`;
-      if (workspace.zones.classify({ root: "service", path }) === "secret") enough.abort();
+      if (name === "" || workspace.zones.classify({ root: "service", path }) !== "secret") return;
+      if (isInCommits) finding = "in_commits";
+      enough.abort();
     });
     const run = {
       root: roots.service.path === "" ? "/" : roots.service.path,
       judge: EVERYTHING,
-      command: HISTORY_COMMAND,
+      command: historyCommand(added),
       ...insideOf(found),
       limits: { ...limits, outputBytesMax: GIT_HISTORY_BYTES_MAX, timeoutMs: GIT_HISTORY_TIMEOUT_MS },
     };
     const takers = { stdout: (bytes: Uint8Array) => void (reader.push(bytes) || enough.abort()), stderr: () => undefined };
     const end = await sandbox.run(run, takers, AbortSignal.any([signal, enough.signal]));
-    return enough.signal.aborted || end.exitCode !== 0 || end.endedBy !== undefined || !reader.isWhole;
+    if (enough.signal.aborted || end.exitCode !== 0 || end.endedBy !== undefined || !reader.isWhole) return finding;
+    return isInCommits ? "clear" : "unknown";
   }
 }
 

@@ -31,6 +31,18 @@ export const GIT_PROTECTED_BRANCHES_MAX = 64;
 export const GIT_HISTORY_BYTES_MAX = 256 * MIB;
 /** Milliseconds that looking through a history may take; a repository that takes longer is hidden from commands. */
 export const GIT_HISTORY_TIMEOUT_MS = 60_000;
+/** Names of loose objects of a repository that are remembered; the history of one with more is looked through anew after each change. */
+export const GIT_LOOSE_OBJECTS_KEPT_MAX = 20_000;
+/** Files beside packs that are looked at; the history of a repository with more is looked through anew after each change. */
+export const GIT_PACKS_KEPT_MAX = 4096;
+/** Working trees of a repository whose indexes are remembered; what more of them have staged is looked at before each command. */
+export const GIT_WORKTREES_MAX = 64;
+/** Objects that git is told one by one to look through; where more are new, it looks through the whole history. */
+export const GIT_NEW_OBJECTS_MAX = 15_000;
+/** Objects that one argument of git's names: arguments have at most 128 KiB. */
+export const GIT_OBJECTS_PER_ARGUMENT = 1500;
+/** Times that a history is looked through in a row because it has grown meanwhile; one that does not stand still is hidden. */
+export const GIT_HISTORY_TURNS_MAX = 3;
 /** Repositories of a workspace whose histories are looked through for a command; further ones are hidden. */
 export const GIT_REPOSITORIES_LOOKED_AT_MAX = 64;
 /** Bytes of a path in a history. */

@@ -1,37 +1,45 @@
 /**
- * The names of all files that the history of a repository holds, and a mark by which to know that it holds the same as before.
+ * The names of all files that the history of a repository holds, or that some of its objects bring to it.
  *
  * INVARIANTS: every commit that lies in the repository counts, also one that no reference leads to any more, because whoever reads `.git` can name it;
  * so does what is staged, also in another working tree. A path that any commit has is named by the first that brought it, or by the merge that did.
  */
-import { GIT_PATH_BYTES_MAX } from "../../base/limits.ts";
-import type { RepositoryFiles } from "./repository-files.ts";
+import { GIT_OBJECTS_PER_ARGUMENT, GIT_PATH_BYTES_MAX } from "../../base/limits.ts";
+import type { AddedObjects } from "./held-objects.ts";
 
-/** Prints the names, each with a null byte behind it; to be run in the repository, by an environment that lets nothing of it run. */
-export const HISTORY_COMMAND: readonly [string, ...string[]] = [
-  ...(["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c"] as const),
-  `git ls-files -z --cached
+/** Prints what is staged, an empty name, and the names that the commits bring, each with a null byte behind it. */
+const HISTORY = `git ls-files -z --cached
 for index in "$GIT_DIR"/worktrees/*/index; do
   if [ -e "$index" ]; then GIT_INDEX_FILE=$index git ls-files -z --cached; fi
 done
-git cat-file --batch-all-objects --unordered --batch-check='%(objecttype) %(objectname)' | sed -n 's/^commit //p' |
-  git diff-tree --stdin --no-commit-id --root -r -c -z --name-only --no-renames --no-ext-diff --no-textconv`,
-];
-
-/** Directories that loose objects lie in. */
-const LOOSE = Array.from({ length: 256 }, (_, index) => `objects/${index.toString(16).padStart(2, "0")}`);
-/** Whatever the names depend on; a directory is another when something is added to it. */
-const SOURCES = ["objects", "objects/pack", "objects/info", "objects/info/alternates", ...LOOSE, "index", "shallow", "config", "modules"];
-
-/** A mark of what the history of the repository holds; `undefined` where there can be none. */
-export function historyMark(files: RepositoryFiles): string | undefined {
-  if (files.kindOf(".git/objects") === "nothing" && !holdsOthers(files)) return undefined;
-  return SOURCES.map((name) => files.markOf(`.git/${name}`)).join("\n");
+printf '\\0'
+objects "$@" | sed -n 's/^commit //p' |
+  git -c core.commitGraph=false diff-tree --stdin --no-commit-id --root -r -c -z --name-only --no-renames --no-ext-diff --no-textconv`;
+const ALL_OBJECTS = `objects() {
+  git cat-file --batch-all-objects --unordered --batch-check='%(objecttype) %(objectname)'
+}`;
+/** The first argument names packs, the others loose objects. */
+const SOME_OBJECTS = `objects() {
+  named "$@" | git cat-file --batch-check='%(objecttype) %(objectname)'
 }
+named() {
+  for pack in $1; do git show-index <"$GIT_DIR/objects/pack/$pack" | cut -d ' ' -f 2; done
+  shift
+  printf '%s\\n' "$@"
+}`;
 
-/** Whether the repository holds others, of submodules. */
-export function holdsOthers(files: RepositoryFiles): boolean {
-  return files.kindOf(".git/modules") !== "nothing";
+/**
+ * The command that prints the names; to be run in the repository, by an environment that lets nothing of it run.
+ * @param added looks through those objects, and what is staged, alone
+ */
+export function historyCommand(added?: AddedObjects): readonly [string, ...string[]] {
+  const bash = ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c"] as const;
+  if (added === undefined) return [...bash, `${ALL_OBJECTS}\n${HISTORY}`];
+  const { packs, loose } = added;
+  const objects: string[] = [];
+  for (let at = 0; at < loose.length; at += GIT_OBJECTS_PER_ARGUMENT)
+    objects.push(loose.slice(at, at + GIT_OBJECTS_PER_ARGUMENT).join("\n"));
+  return [...bash, `${SOME_OBJECTS}\n${HISTORY}`, "history", packs.join(" "), ...objects];
 }
 
 /** Takes the names apart as they come. Names are bytes; what is no text stands as U+FFFD. */

@@ -3,7 +3,7 @@
  *
  * INVARIANT: nothing is opened but regular files and directories below the workspace, whatever the repository puts in their place.
  */
-import { closeSync, constants, fstatSync, readSync } from "node:fs";
+import { closeSync, constants, fstatSync, opendirSync, readSync } from "node:fs";
 import type { RootHandle } from "../files/roots.ts";
 import { O_PATH, openBeneath } from "../files/syscalls.ts";
 
@@ -16,6 +16,8 @@ export interface RepositoryFiles {
   readonly kindOf: (path: string) => Kind;
   /** Another mark, another file or directory, or other things in it; links are not followed. */
   readonly markOf: (path: string) => string;
+  /** What a directory holds, nothing where there is none; `undefined` for more than `namesMax` names, and for what cannot be looked at. */
+  readonly namesIn: (path: string, namesMax: number) => readonly string[] | undefined;
   /** A regular file of at most `bytesMax` bytes; `undefined` for anything else. */
   readonly read: (path: string, bytesMax: number) => string | undefined;
 }
@@ -44,6 +46,16 @@ export function repositoryFiles(handle: RootHandle, directory: string): Reposito
         closeSync(descriptor);
       }
     },
+    namesIn(path, namesMax) {
+      const flags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
+      const descriptor = openBeneath(handle.descriptor, at(path), flags, "plain");
+      if (descriptor < 0) return descriptor === -ENOENT ? [] : undefined;
+      try {
+        return firstNames(descriptor, namesMax);
+      } finally {
+        closeSync(descriptor);
+      }
+    },
     read(path, bytesMax) {
       // without waiting: a FIFO has nobody at its other end
       const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
@@ -67,4 +79,19 @@ export function repositoryFiles(handle: RootHandle, directory: string): Reposito
   };
 }
 
+function firstNames(descriptor: number, namesMax: number): readonly string[] | undefined {
+  const names: string[] = [];
+  const directory = opendirSync(`/proc/self/fd/${descriptor}`, { bufferSize: NAMES_PER_CALL });
+  try {
+    for (let entry = directory.readSync(); entry !== null; entry = directory.readSync()) {
+      if (names.length >= namesMax) return undefined;
+      names.push(entry.name);
+    }
+  } finally {
+    directory.closeSync();
+  }
+  return names;
+}
+
+const NAMES_PER_CALL = 256;
 const ENOENT = 2;
