@@ -9,7 +9,7 @@ import { DEFAULT_GIT_RULES } from "../../src/model/git.ts";
 import { BUILT_IN_ZONE_RULES, compileZones } from "../../src/model/zone.ts";
 import { openWorkspaceRoots } from "../../src/sandbox/files/files.ts";
 import { lookAtRepository } from "../../src/sandbox/git/repository.ts";
-import { newRepository, type PlainGit } from "../support/git-place.ts";
+import { newRepository, type PlainGit, plainGit } from "../support/git-place.ts";
 import { LIMITS, newSandboxPlace, type SandboxPlace } from "../support/sandbox-place.ts";
 
 /** What one look found, and how often git was asked, about everything or about some objects. */
@@ -236,6 +236,16 @@ test("what is staged is looked at without a new object, and a commit that is mis
   plain.git("add", "--force", ".env");
   expect(await at.look()).toEqual({ isHidden: true, whole: 0, some: [[]] });
   plain.git("rm", "--quiet", "--cached", ".env");
+  expect(await at.look()).toMatchObject({ isHidden: false });
+  await settled();
+  plain.git("worktree", "add", "--quiet", "--detach", join(place.base, "linked"));
+  expect(await at.look()).toMatchObject({ isHidden: false });
+  await settled();
+  const linked = plainGit(join(place.base, "linked"));
+  linked.put(".env", "a 1");
+  linked.git("add", "--force", ".env");
+  expect(await at.look()).toEqual({ isHidden: true, whole: 0, some: [[]] });
+  linked.git("rm", "--quiet", "--cached", ".env");
   expect(await at.look()).toMatchObject({ isHidden: false });
   await settled();
   expect(await at.look()).toMatchObject({ isHidden: false });

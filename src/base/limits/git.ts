@@ -35,8 +35,8 @@ export const GIT_HISTORY_TIMEOUT_MS = 60_000;
 export const GIT_LOOSE_OBJECTS_KEPT_MAX = 20_000;
 /** Files beside packs that are looked at; the history of a repository with more is looked through anew after each change. */
 export const GIT_PACKS_KEPT_MAX = 4096;
-/** Working trees of a repository whose indexes are remembered; what more of them have staged is looked at before each command. */
-export const GIT_WORKTREES_MAX = 64;
+/** Working trees that share a repository; one with more is hidden from commands. */
+export const GIT_WORKTREES_MAX = 1000;
 /** Objects that git is told one by one to look through; where more are new, it looks through the whole history. */
 export const GIT_NEW_OBJECTS_MAX = 15_000;
 /** Objects that one argument of git's names: arguments have at most 128 KiB. */

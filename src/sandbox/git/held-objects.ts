@@ -35,7 +35,7 @@ const OBJECTS = "objects";
 const PACKS = "objects/pack";
 const ALTERNATES = "objects/info/alternates";
 /** What decides how objects are found and read, so that nothing earlier holds where it is another. */
-const READING = ["objects/info", ALTERNATES, "objects/pack/multi-pack-index", "shallow", "info/grafts", "config", "modules"] as const;
+const READING = ["objects/info", ALTERNATES, "objects/pack/multi-pack-index", "shallow", "config", "modules"] as const;
 /** Whatever names in a history depend on; a directory is another when something is added to it. */
 const SOURCES = [...LOOSE.map((name) => `${OBJECTS}/${name}`), OBJECTS, PACKS, ...READING];
 
