@@ -25,7 +25,7 @@ test("an operator who wrote nothing gets the safe defaults", async () => {
       open_files: 1024,
       output_mb: 64,
     },
-    git: { credentials: [], private_hosts: [] },
+    git: { credentials: [], private_hosts: [], limits: { received_mb: 1024, written_mb: 4096 } },
     roles: ["dev", "sre", "release_manager", "product_owner"],
     workspaces: [],
   });

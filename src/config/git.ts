@@ -6,7 +6,14 @@
  * be said by a workspace.
  */
 import * as z from "zod";
-import { GIT_CREDENTIALS_MAX, GIT_PRIVATE_HOSTS_MAX, HOST_CHARACTERS_MAX, MAX_PATH_LEN } from "../base/limits.ts";
+import {
+  GIT_CREDENTIALS_MAX,
+  GIT_PRIVATE_HOSTS_MAX,
+  GIT_RECEIVED_MB,
+  GIT_WRITTEN_MB,
+  HOST_CHARACTERS_MAX,
+  MAX_PATH_LEN,
+} from "../base/limits.ts";
 import { canonicalHost } from "../model/host-name.ts";
 import { gitRuleParts } from "./git-rules.ts";
 
@@ -46,6 +53,13 @@ const credential = z.strictObject({
   password: z.union([z.strictObject({ env: variable }), z.strictObject({ file })]),
 });
 
+const limits = z.strictObject({
+  /** Megabytes that one operation may receive from a remote. */
+  received_mb: z.int().min(1).max(1_048_576).default(GIT_RECEIVED_MB),
+  /** Megabytes that it may write, all files together. */
+  written_mb: z.int().min(1).max(1_048_576).default(GIT_WRITTEN_MB),
+});
+
 /** The schema of `git`. */
 export const gitSettings = z.strictObject({
   ...gitRuleParts,
@@ -54,6 +68,7 @@ export const gitSettings = z.strictObject({
   certificate_authorities: file.optional(),
   /** Servers that git may reach at addresses which are not of the public internet. */
   private_hosts: z.array(privateHost).max(GIT_PRIVATE_HOSTS_MAX).default([]),
+  limits: limits.prefault({}),
 });
 
 /** The servers of `private_hosts` as `host:port`. */

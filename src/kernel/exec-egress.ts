@@ -39,7 +39,8 @@ export function commandEgress(trail: Trail, hosts: readonly string[], record: (a
         const writing = record(attempt);
         writing.catch(() => undefined); // whoever asks for the outcome is told
         recorded.push(writing);
-        if (attempt.outcome !== "allowed" && refused.length < COMMAND_HOSTS_REPORTED_MAX) refused.push(attempt);
+        const isCut = attempt.outcome !== "allowed" || attempt.reason === "too_many_bytes";
+        if (isCut && refused.length < COMMAND_HOSTS_REPORTED_MAX) refused.push(attempt);
       },
     },
     async outcome(totals) {

@@ -6,14 +6,16 @@
  */
 import { assert } from "../base/errors.ts";
 import { EXEC_TIMEOUT_MS, GIT_MESSAGE_BYTES_MAX, GIT_OUTPUT_BYTES_MAX, GIT_REMOTE_TIMEOUT_MS, MAX_TIMEOUT_MS } from "../base/limits.ts";
+import type { ExecNetwork } from "../model/exec.ts";
 import { Refusal, ToolFailure } from "../model/failure.ts";
-import type { GitOutcome, GitRequest } from "../model/git.ts";
-import type { GitRemoteReach } from "../model/git-remote.ts";
+import type { GitExceeded, GitOutcome, GitRequest } from "../model/git.ts";
+import { type GitRemoteReach, type GitRemotes, NO_GIT_REMOTES } from "../model/git-remote.ts";
 import { gitEnvironment } from "../sandbox/git/environment.ts";
 import { CapturedOutput } from "../sandbox/run/captured-output.ts";
-import { INSIDE_WORKSPACE } from "../sandbox/sandbox.ts";
+import { INSIDE_WORKSPACE, type SandboxEnd } from "../sandbox/sandbox.ts";
 import type { ExecParts } from "./exec-access.ts";
 import { putInOrder } from "./exec-aftermath.ts";
+import { beginBounds, isBounded } from "./git-bounds.ts";
 import { gitEgress, plainAddress } from "./git-egress.ts";
 import { type GitJudge, gitScope } from "./git-scope.ts";
 import { unanalysed } from "./scope.ts";
@@ -30,7 +32,9 @@ async function run(exec: ExecParts, judge: GitJudge, request: GitRequest): Promi
   assert(caller, "git is run only for an authenticated call");
   requireAnalysed(trail, request);
   const { remote } = request;
-  const egress = remote && gitEgress(trail, remote, await exec.gitRemotes(), exec.recordAttempt);
+  const isBound = isBounded(exec, request);
+  const remotes = remote || isBound ? await exec.gitRemotes() : NO_GIT_REMOTES;
+  const egress = remote && gitEgress(trail, remote, remotes, exec.recordAttempt);
   const inside = insideOf(request.root);
   const settings = settingsOf(trail, request);
   const sandbox = await exec.sandbox();
@@ -39,7 +43,8 @@ async function run(exec: ExecParts, judge: GitJudge, request: GitRequest): Promi
   const stderr = new CapturedOutput(GIT_MESSAGE_BYTES_MAX);
   const scope = gitScope(judge, request.root, request.reach);
   const { roots } = caller.place;
-  const end = await sandbox.run(
+  const bounds = isBound ? await beginBounds(exec, request, remotes.limits) : undefined;
+  const running = sandbox.run(
     {
       root: roots.service.path === "" ? "/" : roots.service.path,
       judge: scope.judge,
@@ -61,11 +66,17 @@ async function run(exec: ExecParts, judge: GitJudge, request: GitRequest): Promi
       files: settings.text === undefined ? [] : [{ target: `${inside}/.git/config`, text: settings.text }],
     },
     { stdout: (bytes) => stdout.push(bytes), stderr: (bytes) => stderr.push(bytes) },
-    signal,
+    bounds === undefined ? signal : AbortSignal.any([signal, bounds.signal]),
   );
+  const end = await running.catch(async (error: unknown) => {
+    await bounds?.settle(true, scope.judge); // whatever became of it, nothing looks after it any more
+    throw error;
+  });
   trail.sandboxed = { ...end.enforced, namespaces: [...end.enforced.namespaces] };
   const { problem } = putInOrder(roots, end, trail.requestId);
   const network = end.egress && (await egress?.outcome(end.egress));
+  const hasFailed = end.exitCode !== 0 || end.endedBy !== undefined;
+  const written = await bounds?.settle(hasFailed, scope.judge);
   if (problem !== undefined) throw problem;
   if (end.endedBy === "output") throw tooMuch(request);
   const [said, complained] = [stdout.parts().head, Buffer.from(stderr.parts().head)];
@@ -74,9 +85,27 @@ async function run(exec: ExecParts, judge: GitJudge, request: GitRequest): Promi
     stderr: (remote ? asNamed(complained, remote) : complained).toString("utf8"),
     nested: scope.nested(),
     refusedHosts: network?.problems ?? [],
+    ...exceededOf(written, hasFailed ? network : undefined, remotes),
     ...(end.exitCode !== undefined && { exitCode: end.exitCode }),
-    ...(end.endedBy !== undefined && { endedBy: end.endedBy }),
+    ...endOf(end),
   };
+}
+
+/** Git says little of a part of it that the machine killed. */
+function endOf({ endedBy, exitCode, usage }: SandboxEnd): Pick<GitOutcome, "endedBy"> {
+  const end = endedBy ?? (exitCode !== 0 && (usage?.memoryKills ?? 0) > 0 ? ("memory" as const) : undefined);
+  return end === undefined ? {} : { endedBy: end };
+}
+
+/** The bound that ended the run, if one did. */
+function exceededOf(
+  written: GitExceeded | undefined,
+  network: ExecNetwork | undefined,
+  { limits }: GitRemotes,
+): Pick<GitOutcome, "exceeded"> {
+  if (written !== undefined) return { exceeded: written };
+  const isTooMuch = network?.problems.some(({ reason }) => reason === "too_many_bytes") ?? false;
+  return isTooMuch ? { exceeded: { setting: "received_mb", bytesMax: limits.receivedBytesMax } } : {};
 }
 
 /** What git said, with the remote's address as the call knows it. */

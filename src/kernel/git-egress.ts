@@ -23,7 +23,8 @@ export function gitEgress(
 ): CommandEgress {
   const { grant, outcome } = commandEgress(trail, [`${remote.host}:${remote.port}`], record);
   const isPrivate = trail.caller?.place.privateGitHosts?.has(`${remote.host}:${remote.port}`) === true;
-  return { grant: { ...grant, secure: secureWay(remote, remotes, isPrivate) }, outcome };
+  const { receivedBytesMax } = remotes.limits;
+  return { grant: { ...grant, receivedBytesMax, secure: secureWay(remote, remotes, isPrivate) }, outcome };
 }
 
 /**

@@ -5,6 +5,8 @@
  * judged, and never handed to whoever asks.
  */
 
+import { GIT_RECEIVED_MB, GIT_WRITTEN_MB } from "../base/limits.ts";
+
 /** The two things that a remote does for git. */
 export type GitService = "git-upload-pack" | "git-receive-pack";
 
@@ -25,8 +27,19 @@ export interface GitRemoteReach {
 /** Where a credential is asked for. */
 export type GitRemotePlace = Pick<GitRemoteReach, "host" | "port" | "path">;
 
+/** What one operation may take from a remote. */
+export interface GitRemoteLimits {
+  readonly receivedBytesMax: number;
+  /** Of all files together. */
+  readonly writtenBytesMax: number;
+}
+
+/** What holds where the operator says nothing. */
+const DEFAULT_LIMITS: GitRemoteLimits = { receivedBytesMax: GIT_RECEIVED_MB * 2 ** 20, writtenBytesMax: GIT_WRITTEN_MB * 2 ** 20 };
+
 /** What the operator knows of remotes. */
 export interface GitRemotes {
+  readonly limits: GitRemoteLimits;
   /**
    * The value of `Authorization` for a remote; `undefined` where the operator names none.
    * @throws ToolFailure for one that is named and cannot be read
@@ -37,7 +50,7 @@ export interface GitRemotes {
 }
 
 /** An operator who says nothing of remotes. */
-export const NO_GIT_REMOTES: GitRemotes = { authorization: () => undefined, authorities: () => undefined };
+export const NO_GIT_REMOTES: GitRemotes = { limits: DEFAULT_LIMITS, authorization: () => undefined, authorities: () => undefined };
 
 /** Whether `path` lies at or below `prefix`; a path that a server could read otherwise lies nowhere. */
 export function liesBelow(path: string, prefix: string): boolean {

@@ -106,10 +106,18 @@ export interface GitRequest {
   readonly timeoutMs?: number;
 }
 
+/** A bound of the operator's, by its name under `git.limits`, that a run went beyond. */
+export interface GitExceeded {
+  readonly setting: "received_mb" | "written_mb";
+  readonly bytesMax: number;
+}
+
 /** What came of a run of git: the output as it is, which only a result that is redacted may carry on. */
 export interface GitOutcome {
   readonly exitCode?: number;
   readonly endedBy?: ExecEnd;
+  /** Why it was ended, or got no more. */
+  readonly exceeded?: GitExceeded;
   readonly stdout: Uint8Array;
   readonly stderr: string;
   /** Directories of the workspace that are repositories of their own: nothing in them was looked at. */

@@ -10,7 +10,7 @@ import { ToolFailure } from "../model/failure.ts";
 import type { Backend } from "./backend.ts";
 import { bwrapBackend } from "./bwrap/bwrap-backend.ts";
 import { containerBackend } from "./container/container-backend.ts";
-import { type ControlGroups, openControlGroups, type RunGroup } from "./control-groups/control-groups.ts";
+import { type ControlGroups, openControlGroups, type RunGroup, type RunUsage } from "./control-groups/control-groups.ts";
 import { reopenDirectory } from "./files/reopen.ts";
 import { isProgram, missingProgram } from "./host/programs.ts";
 import { requireProgram, type SystemView, systemView } from "./host/system-view.ts";
@@ -82,7 +82,7 @@ export interface SandboxRun {
 /** What came of a run that began. */
 export interface SandboxEnd extends RunEnd {
   readonly enforced: ExecEnforcement;
-  readonly usage?: { readonly processorMs: number; readonly memoryBytesMax: number };
+  readonly usage?: RunUsage;
   /** What it tried to reach, where it had a way out. */
   readonly egress?: EgressTotals;
   /** What the command made under names that were not its to make, relative to the workspace. */

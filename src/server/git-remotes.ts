@@ -23,6 +23,8 @@ export interface OpenedRemotes {
 
 type Read = { readonly kind: "read"; readonly text: string } | { readonly kind: "problem"; readonly problem: string };
 
+const MIB = 2 ** 20;
+
 const opened = new WeakMap<OperatorDirectory, OpenedRemotes>();
 
 /** What `operator` says of remotes; the same again for the same configuration. */
@@ -33,12 +35,13 @@ export function gitRemotesOf(operator: OperatorDirectory, environment: Environme
 }
 
 function open({ settings }: OperatorDirectory, environment: Environment): OpenedRemotes {
-  const { credentials, certificate_authorities: file } = settings.git;
+  const { credentials, certificate_authorities: file, limits } = settings.git;
   const read = credentials.map((credential) => ({ ...credential, secret: passwordOf(credential, environment) }));
   const authorities = file === undefined ? undefined : authoritiesOf(file);
   const results = [...read.map(({ secret }) => secret), ...(authorities === undefined ? [] : [authorities])];
   return {
     remotes: {
+      limits: { receivedBytesMax: limits.received_mb * MIB, writtenBytesMax: limits.written_mb * MIB },
       authorization(place) {
         const fitting = read.filter(
           ({ host: { host, port }, path }) =>

@@ -5,4 +5,5 @@ await overContainers(async () => {
   await import("../kernel/git-remote.test.ts");
   await import("./git-remote.test.ts");
   await import("./git-private-host.test.ts");
+  await import("./git-huge.test.ts");
 });

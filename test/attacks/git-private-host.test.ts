@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import type { RequestListener } from "node:http";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { NO_GIT_REMOTES } from "../../src/model/git-remote.ts";
 import { canonicalHost } from "../../src/model/host-name.ts";
 import { admit, type EgressNetwork } from "../../src/sandbox/net/admission.ts";
 import { listensAt } from "../../src/sandbox/net/own-ports.ts";
@@ -44,7 +45,7 @@ async function world(opened: readonly string[], options: Partial<MemoryKernelOpt
     backend: testedBackend,
     session: { role: "release_manager" },
     network: internet.network,
-    gitRemotes: { authorization: () => undefined, authorities: () => certificate.cert },
+    gitRemotes: { ...NO_GIT_REMOTES, authorization: () => undefined, authorities: () => certificate.cert },
     privateGitHosts: opened,
     ...more,
   });

@@ -9,7 +9,7 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { secureWay } from "../../src/kernel/git-egress.ts";
-import type { GitRemotes } from "../../src/model/git-remote.ts";
+import { type GitRemotes, NO_GIT_REMOTES } from "../../src/model/git-remote.ts";
 import { AttemptLog } from "../../src/sandbox/net/attempt.ts";
 import { EgressProxy } from "../../src/sandbox/net/egress-proxy.ts";
 import { Places } from "../../src/sandbox/net/places.ts";
@@ -74,7 +74,11 @@ async function plainly(directory: string, ...args: readonly string[]): Promise<v
 }
 
 function remotesOf(certificate: Certificate): GitRemotes {
-  return { authorization: ({ host, port }) => (host === HOST && port === 443 ? VALUE : undefined), authorities: () => certificate.cert };
+  return {
+    ...NO_GIT_REMOTES,
+    authorization: ({ host, port }) => (host === HOST && port === 443 ? VALUE : undefined),
+    authorities: () => certificate.cert,
+  };
 }
 
 async function kernelOf({ internet, certificate }: World, options: Partial<MemoryKernelOptions> = {}) {

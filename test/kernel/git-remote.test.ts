@@ -35,6 +35,7 @@ async function opened(
   await internet.https(HOST, 443, certificate, server.listener);
   const value = password && `Basic ${Buffer.from(`${LOGIN.username}:${password}`).toString("base64")}`;
   const gitRemotes: GitRemotes = {
+    ...NO_GIT_REMOTES,
     authorization: ({ host }) => (host === HOST ? value : undefined),
     authorities: () => (authority ? certificate.cert : undefined),
   };

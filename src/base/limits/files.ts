@@ -13,6 +13,12 @@ export const LIST_ENTRIES_DEFAULT = 1000;
 export const LIST_DEPTH_MAX = 32;
 /** Lines of a unified diff in an answer; the rest is counted. */
 export const DIFF_LINES_MAX = 400;
+/** Bytes that a name in a directory takes at least when it is counted what a command writes: a block of most file systems. */
+export const FILE_BLOCK_BYTES = 4 * KIB;
+/** Milliseconds between two looks at how much a command has written … */
+export const SIZE_WATCH_MS = 200;
+/** … or so many times as long as the last look took. */
+export const SIZE_WATCH_SHARE = 4;
 /** Milliseconds to wait for the lock of a file before `RESOURCE_BUSY` (Flow: 5 s). */
 export const FILE_LOCK_WAIT_MS = 5_000;
 /** Milliseconds after which a file lock counts as abandoned (Flow: 30 s). */

@@ -61,5 +61,11 @@ export const GIT_PASSWORD_CHARACTERS_MIN = 6;
 export const GIT_AUTHORITIES_BYTES_MAX = 4 * MIB;
 /** Milliseconds that a run of git which reaches a remote may take. */
 export const GIT_REMOTE_TIMEOUT_MS = 600_000;
+/** Megabytes that a run of git may receive from a remote where the operator does not say: as much as one file may have. */
+export const GIT_RECEIVED_MB = 1024;
+/** Megabytes that such a run, and what is merged of it, may write where the operator does not say: packed, files take a quarter or less. */
+export const GIT_WRITTEN_MB = 4096;
+/** Milliseconds that half-made files of a run of git have to stay as they are before they are removed: another git may be writing them. */
+export const GIT_LEFTOVERS_WAIT_MS = 1000;
 /** Seconds that a remote may say nothing before git gives up. */
 export const GIT_REMOTE_SILENCE_SECONDS = 60;

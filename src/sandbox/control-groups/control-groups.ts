@@ -11,12 +11,20 @@ import type { SandboxLimits } from "../plan/plan.ts";
 import { CONTROLLERS, type ControlGroupLayout, type Controller, readLayout } from "./layout.ts";
 import { groupPrefix, processNamespace, sweepLeftGroups } from "./left-groups.ts";
 
+/** What a run used. */
+export interface RunUsage {
+  readonly processorMs: number;
+  readonly memoryBytesMax: number;
+  /** Processes that the machine killed, because all together wanted more memory than they may use. */
+  readonly memoryKills: number;
+}
+
 /** The group of one run. */
 export interface RunGroup {
   /** Puts processes into the group; what they start from then on is in it too. The machine may take milliseconds for each. */
   readonly confine: (processes: readonly number[]) => Promise<void>;
   /** Used by the run so far. */
-  readonly usage: () => { readonly processorMs: number; readonly memoryBytesMax: number };
+  readonly usage: () => RunUsage;
   /** Gives the group back, once nothing is in it. */
   readonly release: () => void;
 }
@@ -60,7 +68,8 @@ interface Kind {
   /** Directories in which groups are made. */
   readonly parents: readonly string[];
   readonly settings: (limits: SandboxLimits) => readonly Setting[];
-  readonly usage: (group: (parent: number) => string) => { processorMs: number; memoryBytesMax: number };
+  /** Kills since the group was made, not of the run alone. */
+  readonly usage: (group: (parent: number) => string) => RunUsage;
 }
 
 /** A file of a group below one of the parents, and what is written to it. */
@@ -94,6 +103,7 @@ function version1({ version1: trees }: ControlGroupLayout): Kind | undefined {
     usage: (group) => ({
       processorMs: trees.cpuacct === undefined ? 0 : numberIn(join(group(at("cpuacct")), "cpuacct.usage")) / 1e6,
       memoryBytesMax: numberIn(join(group(at("memory")), "memory.max_usage_in_bytes")),
+      memoryKills: killsIn(join(group(at("memory")), "memory.oom_control")),
     }),
   };
 }
@@ -112,6 +122,7 @@ function version2({ version2: own }: ControlGroupLayout): Kind | undefined {
     usage: (group) => ({
       processorMs: Number(/^usage_usec (\d+)$/m.exec(readFileSync(join(group(0), "cpu.stat"), "utf8"))?.[1] ?? 0) / 1000,
       memoryBytesMax: numberIn(join(group(0), "memory.peak")),
+      memoryKills: killsIn(join(group(0), "memory.events")),
     }),
   };
 }
@@ -120,11 +131,17 @@ function numberIn(path: string): number {
   return Number(readFileSync(path, "latin1").trim());
 }
 
+function killsIn(path: string): number {
+  return Number(/^oom_kill (\d+)$/m.exec(readFileSync(path, "latin1"))?.[1] ?? 0);
+}
+
 class Groups implements ControlGroups {
   readonly #kind: Kind;
   readonly #name: string;
   readonly #free: string[] = [];
   readonly #made: string[] = [];
+  /** By group, as they were when it was last looked at. */
+  readonly #kills = new Map<string, number>();
 
   constructor(kind: Kind, name: string) {
     this.#kind = kind;
@@ -164,7 +181,12 @@ class Groups implements ControlGroups {
         );
         await Promise.all(joining);
       },
-      usage: () => this.#kind.usage(at),
+      usage: () => {
+        const used = this.#kind.usage(at);
+        const before = this.#kills.get(group) ?? 0;
+        this.#kills.set(group, used.memoryKills);
+        return { ...used, memoryKills: used.memoryKills - before };
+      },
       release: () => void this.#free.push(group),
     };
   }

@@ -83,6 +83,8 @@ const REACHING: Readonly<Record<string, string>> = {
   "http.userAgent": "git",
   "transfer.bundleURI": "false",
   "fetch.uriProtocols": "",
+  // Packs are kept as they come: taken apart, each object would have to fit into memory, and what is left of it lies anywhere.
+  "fetch.unpackLimit": "1",
   "submodule.fetchJobs": "1",
 };
 

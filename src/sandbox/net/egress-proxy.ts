@@ -27,7 +27,7 @@ export interface EgressProxyParts {
   readonly log: AttemptLog;
   /** Of the whole kernel: connections from sandboxes, and to the outside. */
   readonly places: { readonly clients: Places; readonly upstreams: Places };
-  /** Smaller ones are for tests. */
+  /** What is not said is as the limits say. */
   readonly limits?: Partial<UpstreamLimits & { readonly headMs: number }>;
 }
 

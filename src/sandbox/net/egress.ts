@@ -26,6 +26,8 @@ export interface EgressGrant {
   readonly blockedPorts?: readonly number[];
   /** Requests that the kernel makes over TLS in the command's place; where it is there, nothing else leaves. */
   readonly secure?: SecureWay;
+  /** Bytes of answers, all together; as many as a command may move when absent. */
+  readonly receivedBytesMax?: number;
   /** Called with each attempt when it has ended; must not throw. */
   readonly record: (attempt: EgressAttempt) => void;
 }
@@ -61,13 +63,14 @@ export class Egress {
    * @param userId as whom the command's processes count on the machine
    * @throws ToolFailure SANDBOX_UNAVAILABLE when no socket can be made
    */
-  async open({ decide, record, secure, blockedPorts = BLOCKED_PORTS }: EgressGrant, userId: number): Promise<OpenEgress> {
+  async open({ decide, record, secure, receivedBytesMax, blockedPorts = BLOCKED_PORTS }: EgressGrant, userId: number): Promise<OpenEgress> {
     const log = new AttemptLog(record);
     const proxy = new EgressProxy({
       rules: { decide, blockedPorts, ...(secure && { secure }) },
       network: this.#network,
       log,
       places: this.#places,
+      ...(receivedBytesMax !== undefined && { limits: { receivedBytesMax } }),
     });
     try {
       const socketPath = this.#nextPath();

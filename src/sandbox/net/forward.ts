@@ -74,13 +74,13 @@ function pass(answer: IncomingMessage, request: IncomingMessage, response: Serve
   } catch {
     return false; // it holds what no answer may, though it could be read
   }
-  answer.on("data", (piece: Buffer) => upstreams.count(piece.length));
+  answer.on("data", (piece: Buffer) => upstreams.count("received", piece.length));
   pipeline(answer, response, () => undefined); // both are watched by whoever opened them
   return true;
 }
 
 function send(request: IncomingMessage, outgoing: ClientRequest, upstreams: Upstreams): void {
-  request.on("data", (piece: Buffer) => upstreams.count(piece.length));
+  request.on("data", (piece: Buffer) => upstreams.count("sent", piece.length));
   request.once("error", () => outgoing.destroy());
   request.pipe(outgoing);
 }

@@ -35,7 +35,8 @@ export async function tunnel(
   if (client.closed) upstream.cut("closed");
   client.once("close", () => (client.readableEnded ? socket.destroySoon() : upstream.cut("closed")));
   socket.once("close", () => client.destroySoon());
-  for (const side of [client, socket]) side.on("data", (piece: Buffer) => upstreams.count(piece.length));
+  client.on("data", (piece: Buffer) => upstreams.count("sent", piece.length));
+  socket.on("data", (piece: Buffer) => upstreams.count("received", piece.length));
   client.write(ESTABLISHED);
   socket.pipe(client);
   const { bytes, found, isEnd } = await firstBytes(client, head);

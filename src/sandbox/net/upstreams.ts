@@ -10,13 +10,15 @@ import type { EgressReason } from "./attempt.ts";
 import type { Connect } from "./connection.ts";
 import { secured } from "./secure-way.ts";
 
-/** Bounds of the connections; smaller ones are for tests. */
+/** Bounds of the connections. */
 export interface UpstreamLimits {
   readonly connectMs: number;
   readonly idleMs: number;
   readonly totalMs: number;
   /** Of all connections in both directions together. */
   readonly bytesMax: number;
+  /** Of all answers together. */
+  readonly receivedBytesMax: number;
 }
 
 const LIMITS: UpstreamLimits = {
@@ -24,6 +26,7 @@ const LIMITS: UpstreamLimits = {
   idleMs: EGRESS_IDLE_MS,
   totalMs: EGRESS_TOTAL_MS,
   bytesMax: EGRESS_BYTES_MAX,
+  receivedBytesMax: EGRESS_BYTES_MAX,
 };
 
 /** A connection to a host. */
@@ -65,7 +68,7 @@ export class Upstreams {
   readonly #connect: Connect;
   readonly #limits: UpstreamLimits;
   readonly #open = new Set<Upstream>();
-  #bytes = 0;
+  readonly #bytes = { sent: 0, received: 0 };
   #isClosed = false;
 
   constructor(connect: Connect, limits: Partial<UpstreamLimits> = {}) {
@@ -76,8 +79,7 @@ export class Upstreams {
   /** Connects to one of the addresses of `host`. */
   async open(addresses: readonly [string, ...string[]], host: string, port: number): Promise<Upstream | EgressRefusal> {
     if (this.#isClosed) return failed("closed", "the command has ended");
-    if (this.#bytes > this.#limits.bytesMax)
-      return failed("too_many_bytes", "the command has moved as many bytes as it may; split the work");
+    if (this.#isTooMuch) return failed("too_many_bytes", "the command has moved as many bytes as it may; split the work");
     const upstream = new Upstream(this.#connect(addresses, port));
     this.#keep(upstream);
     const isConnected = await connected(upstream, this.#limits.connectMs);
@@ -107,9 +109,14 @@ export class Upstreams {
   }
 
   /** Counts what one of them moved; too much ends them all. */
-  count(bytes: number): void {
-    this.#bytes += bytes;
-    if (this.#bytes > this.#limits.bytesMax) this.#cutAll("too_many_bytes");
+  count(way: "sent" | "received", bytes: number): void {
+    this.#bytes[way] += bytes;
+    if (this.#isTooMuch) this.#cutAll("too_many_bytes");
+  }
+
+  get #isTooMuch(): boolean {
+    const { sent, received } = this.#bytes;
+    return sent + received > this.#limits.bytesMax || received > this.#limits.receivedBytesMax;
   }
 
   /** Ends all, and opens no further one. */

@@ -254,7 +254,7 @@ export const clone: Operation = {
       "--origin=origin",
       ...written(parsed, ["--depth", "--no-tags", "--branch", "--single-branch"]),
     ];
-    await git.run("new", ["clone", "--quiet", ...how, "--", address, directory], reach);
+    await git.run("new", ["clone", "--quiet", "--no-progress", ...how, "--", address, directory], reach);
     return { text: `cloned into ${directory}`, directory };
   },
 };

@@ -43,7 +43,7 @@ export function runnerOf(access: GitAccess, root: string): Runner {
   };
   const run = async (reach: GitReach, args: readonly [string, ...string[]], remote?: GitRemoteReach): Promise<string> => {
     const outcome = await attempt(reach, args, remote);
-    if (outcome.exitCode !== 0 || outcome.endedBy !== undefined) throw failureOf(args[0], outcome, reach);
+    if (outcome.exitCode !== 0 || outcome.endedBy !== undefined || outcome.exceeded !== undefined) throw failureOf(args[0], outcome, reach);
     return textOf(outcome.stdout);
   };
   return {
@@ -140,10 +140,10 @@ export function failureOf(command: string, outcome: GitOutcome, reach: GitReach)
   const said = (stderr.trim() === "" ? Buffer.from(stdout.subarray(0, 4000)).toString("utf8") : stderr).trim();
   const message = messageOf(said, command);
   const Kind = reach === "nothing" ? FailureWithoutEffect : ToolFailure;
+  const bound = boundFailure(command, outcome, said);
+  if (bound !== undefined) return bound;
   if (endedBy === "timeout")
     return new ToolFailure("TIMEOUT", `git ${command} was ended because it took too long`, "name paths or fewer commits");
-  if (endedBy === "memory")
-    return new ToolFailure("GIT_FAILED", `git ${command} needed more memory than it may use and was ended`, "name paths or fewer commits");
   if (endedBy === "cancelled") return new ToolFailure("CANCELLED", `git ${command} was cancelled`, "look at the status before going on");
   const [host] = refusedHosts;
   if (host !== undefined)
@@ -151,6 +151,29 @@ export function failureOf(command: string, outcome: GitOutcome, reach: GitReach)
   for (const [expression, code, suggestion] of KNOWN) if (expression.test(said)) return new Kind(code, message, suggestion);
   return new Kind("GIT_FAILED", message, "look at the status, and at what git says");
 }
+
+/** A run that needed more than it may have; the setting that bounds it is named. */
+function boundFailure(command: string, { endedBy, exceeded }: GitOutcome, said: string): ToolFailure | undefined {
+  const first = command === "merge" ? "look at the status: files may have been changed already; then " : "";
+  const failure = (what: string, setting: string): ToolFailure =>
+    new ToolFailure(
+      "GIT_FAILED",
+      `git ${command} was ended, because ${what}`,
+      `${first}ask for less, as with \`--depth 1\`, another branch or fewer commits, or ask the operator for a larger \`${setting}\``,
+    );
+  if (exceeded !== undefined) {
+    const verb = exceeded.setting === "received_mb" ? "the remote sent" : "it wrote";
+    const setting = `git.limits.${exceeded.setting}`;
+    return failure(`${verb} more than ${exceeded.bytesMax / 2 ** 20} MiB, which \`${setting}\` allows`, setting);
+  }
+  if (endedBy === "memory" || NO_MEMORY.test(said)) return failure("it needed more memory than it may use", "sandbox.memory_mb");
+  if (TOO_LARGE.test(said)) return failure("a file would have been larger than it may be", "sandbox.file_mb");
+  return undefined;
+}
+
+const NO_MEMORY = /out of memory|Cannot allocate memory|died of signal 9\b/i;
+/** SIGXFSZ is 25 wherever there are sandboxes. */
+const TOO_LARGE = /File too large|died of signal 25\b|EFBIG/i;
 
 /** What to do about a host that was not reached. */
 function adviceFor(reason: string): string {

@@ -1,0 +1,80 @@
+/**
+ * What a run of git that failed leaves behind in a repository, found and removed: half a pack, and locks that nobody holds any more.
+ *
+ * Git removes most of it itself, unless it is killed; packs that it could not make out it leaves lying. INVARIANTS: what was there before the run stays, and so
+ * does what another git beside it still writes; no link is followed.
+ */
+import { closeSync, constants, readdirSync } from "node:fs";
+import { setTimeout as wait } from "node:timers/promises";
+import { GIT_LEFTOVERS_WAIT_MS } from "../../base/limits.ts";
+import type { RootHandle } from "../files/roots.ts";
+import { openBeneath, removeName } from "../files/syscalls.ts";
+import { repositoryFiles } from "./repository-files.ts";
+
+const READ_DIRECTORY = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
+const PACKS = ".git/objects/pack";
+const HALF_MADE = /^tmp_[a-z]+_\w+$/;
+const LOCKS = ["shallow.lock", "packed-refs.lock", "FETCH_HEAD.lock"];
+
+/** Names that a run could leave, from the repository's directory, with marks of what lies there. */
+export type Leftovers = ReadonlyMap<string, string>;
+
+/** What lies in the repository of `directory` now under names that a run of git could leave. */
+export function leftoversOf(handle: RootHandle, directory: string): Leftovers {
+  const files = repositoryFiles(handle, directory);
+  const halfMade = namesIn(handle, at(directory, PACKS)).filter((name) => HALF_MADE.test(name));
+  const names = [...halfMade.map((name) => `${PACKS}/${name}`), ...LOCKS.map((name) => `.git/${name}`)];
+  return new Map(names.filter((name) => files.kindOf(name) === "file").map((name) => [name, files.markOf(name)]));
+}
+
+/** Removes what was not there `before` and that nobody writes to any more. @returns names of what could not be removed */
+export async function removeLeftovers(handle: RootHandle, directory: string, before: Leftovers): Promise<readonly string[]> {
+  const left = [...leftoversOf(handle, directory)].filter(([name]) => !before.has(name));
+  if (left.length === 0) return [];
+  await wait(GIT_LEFTOVERS_WAIT_MS);
+  const now = leftoversOf(handle, directory);
+  return left.flatMap(([name, mark]) => (now.get(name) === mark && !isRemoved(handle, at(directory, name)) ? [name] : []));
+}
+
+function isRemoved(handle: RootHandle, path: string): boolean {
+  const slash = path.lastIndexOf("/");
+  const parent = openBeneath(handle.descriptor, path.slice(0, slash), READ_DIRECTORY, "plain");
+  if (parent < 0) return false;
+  try {
+    return removeName(parent, path.slice(slash + 1), "file") >= 0;
+  } finally {
+    closeSync(parent);
+  }
+}
+
+/** Names in a directory; none where there is none. */
+function namesIn(handle: RootHandle, path: string): readonly string[] {
+  const descriptor = openBeneath(handle.descriptor, path, READ_DIRECTORY, "plain");
+  if (descriptor < 0) return [];
+  try {
+    return readdirSync(`/proc/self/fd/${descriptor}`);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function at(directory: string, path: string): string {
+  return directory === "." ? path : `${directory}/${path}`;
+}
+
+/** What lies where a new repository is to be. */
+export function placeForNew(handle: RootHandle, path: string): "absent" | "empty" | "occupied" {
+  const kind = repositoryFiles(handle, path).kindOf(".");
+  if (kind === "nothing") return "absent";
+  return kind === "directory" && isEmpty(handle, path) ? "empty" : "occupied";
+}
+
+function isEmpty(handle: RootHandle, path: string): boolean {
+  const descriptor = openBeneath(handle.descriptor, path, READ_DIRECTORY, "plain");
+  if (descriptor < 0) return false;
+  try {
+    return readdirSync(`/proc/self/fd/${descriptor}`).length === 0;
+  } finally {
+    closeSync(descriptor);
+  }
+}
