@@ -43,6 +43,8 @@ export class Upstream {
     socket.once("connect", () => {
       this.#address = socket.remoteAddress;
     });
+    // A closed socket still gives what it holds to whoever reads; Node's reader of answers takes that for a mistake, and ends the process.
+    socket.once("close", () => socket.removeAllListeners("data"));
   }
 
   /** For the record. */
