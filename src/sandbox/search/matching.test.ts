@@ -117,6 +117,23 @@ describe("regular expressions", () => {
     expect(eachMarkedMatch(new RRegex("a"), everyMark, () => true)).toBe("too_many");
   });
 
+  test("the engine finds in bytes what it finds in the same text, and takes none that are not UTF-8", async () => {
+    const anything = fc.oneof(text, fc.string({ unit: "binary", maxLength: 40 }));
+    for (const source of PATTERNS) {
+      const pattern = await ready(source);
+      if (pattern.kind !== "regex") continue;
+      fc.assert(
+        fc.property(anything, (content) => {
+          const bytes = Buffer.from(content);
+          const own = pattern.regex.findAll(bytes.toString()).map(({ start, end }) => [start, end]);
+          expect(pattern.findAll(bytes).map(({ start, end }) => [start, end])).toEqual(own);
+        }),
+        { numRuns: 60 },
+      );
+      expect(() => pattern.findAll(Buffer.from([0x61, 0xff]))).toThrow("not UTF-8");
+    }
+  });
+
   test("most of them are cut into windows, and those that may cross lines are not", async () => {
     const within = async (source: string) => {
       const pattern = await ready(source);
@@ -175,7 +192,7 @@ describe("regular expressions", () => {
         const { text: decoded, toByte } = engineText(buffer);
         let offset = 0;
         let at = 0;
-        for (const character of decoded) {
+        for (const character of decoded.toString()) {
           expect(toByte(offset)).toBe(at);
           const own = Buffer.from(character);
           const kept = buffer.subarray(at, at + own.length).equals(own);

@@ -10,7 +10,7 @@ import { EDIT_NATIVE_STEPS_MAX } from "../../base/limits.ts";
 import { beginBudget } from "./budget.ts";
 import { eachMarkedMatch } from "./marked-matches.ts";
 import type { ReadyPattern } from "./pattern.ts";
-import { engineText } from "./text.ts";
+import { engineText, stringOf } from "./text.ts";
 
 /** Told of a match; answers whether it wants more. */
 export type OnMatch = (start: number, end: number) => boolean;
@@ -97,11 +97,11 @@ function matchWindow({ bytes, pattern, onMatch, windowBytes, isOverBudget }: Sca
   };
   if (to - from > LISTED_WINDOWS * windowBytes) {
     // A line or a file that may not be cut: its matches are not listed, because there may be millions.
-    const told = eachMarkedMatch(pattern.regex, text, tell);
+    const told = eachMarkedMatch(pattern.regex, stringOf(text), tell);
     if (told === "too_many" || isOverBudget()) throw new OverBudget();
     return told === "all";
   }
-  const matches = pattern.regex.findAll(text);
+  const matches = pattern.findAll(text);
   if (isOverBudget()) throw new OverBudget();
   return matches.every(({ start, end }) => tell(start, end));
 }

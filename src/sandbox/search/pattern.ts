@@ -9,13 +9,14 @@ import type { RRegex } from "rregex";
 import { utf8 } from "../../base/bytes.ts";
 import { SEARCH_PATTERNS_KEPT_MAX } from "../../base/limits.ts";
 import type { SearchPattern } from "../../model/search.ts";
+import { type EngineMatch, type EngineModule, engineModule, findAllIn } from "./engine-memory.ts";
 import type { Wear } from "./messages.ts";
 import { factsOf, type PatternFacts } from "./syntax-tree.ts";
 
 /** A pattern that can be searched for. */
 export type ReadyPattern =
   | { readonly kind: "bytes"; readonly bytes: Uint8Array }
-  | ({ readonly kind: "regex"; readonly regex: RRegex } & PatternFacts);
+  | ({ readonly kind: "regex"; readonly regex: RRegex; readonly findAll: (text: Buffer) => readonly EngineMatch[] } & PatternFacts);
 
 /** A pattern that cannot. */
 export type BadPattern = { readonly kind: "invalid"; readonly problem: string } | { readonly kind: "too_big" };
@@ -24,12 +25,12 @@ export type BadPattern = { readonly kind: "invalid"; readonly problem: string } 
 const FLAGS = "(?mR)";
 const NO_SPECIAL_CHARACTER = /^[^\\.+*?()|[\]{}^$]+$/;
 
-let engineLoaded: object = {};
+let engineLoaded: EngineModule | undefined;
 let patternsCompiled = 0;
 
 /** What the engine of this thread holds so far: its memory only ever grows. */
 export function engineWear(): Wear {
-  return { engineBytes: engineBytes(), patternsCompiled };
+  return { engineBytes: engineLoaded?.memory.buffer.byteLength ?? 0, patternsCompiled };
 }
 
 const kept = new Map<string, ReadyPattern | BadPattern>();
@@ -51,25 +52,17 @@ export async function readyPattern(pattern: SearchPattern): Promise<ReadyPattern
 
 async function compile(text: string): Promise<ReadyPattern | BadPattern> {
   const engine = await import("rregex");
-  engineLoaded = engine;
+  const module = engineModule(engine);
+  engineLoaded = module;
   patternsCompiled += 1;
   try {
     const regex = new engine.RRegex(FLAGS + text);
-    return { kind: "regex", regex, ...factsOf(regex.syntax()) };
+    return { kind: "regex", regex, findAll: (text) => findAllIn(module, regex, text), ...factsOf(regex.syntax()) };
   } catch (error) {
     if (!(error instanceof Error) || error.name === "RuntimeError") throw error;
     if (error.message.includes("size limit")) return { kind: "too_big" };
     return { kind: "invalid", problem: problemOf(error.message) };
   }
-}
-
-/** Bytes of the engine's memory; it is a WebAssembly module, and shows its exports. */
-function engineBytes(): number {
-  let value: unknown = engineLoaded;
-  for (const name of ["__wasm", "memory", "buffer"]) {
-    value = typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
-  }
-  return value instanceof ArrayBuffer ? value.byteLength : 0;
 }
 
 /** What is wrong and where, from the engine's drawing: the pattern, below it an arrow, then the reason. */

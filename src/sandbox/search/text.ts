@@ -1,5 +1,5 @@
 /**
- * Bytes as the text that the regular expression engine takes, and the way back from its offsets to the bytes.
+ * Bytes as the UTF-8 that the regular expression engine takes, and the way back from its offsets to the bytes.
  *
  * The engine knows UTF-8 alone. INVARIANT: bytes that are not valid UTF-8 each become one U+FFFD, so that nothing is
  * lost, no match begins or ends inside them, and every offset leads back to a byte of the file.
@@ -8,8 +8,9 @@ import { isAscii, isUtf8 } from "node:buffer";
 
 /** A text for the engine. */
 export interface EngineText {
-  readonly text: string;
-  /** The position in the bytes of a position in the text's UTF-8. */
+  /** Valid UTF-8: the bytes themselves when they are. */
+  readonly text: Buffer;
+  /** The position in the bytes of a position in the text. */
   readonly toByte: (offset: number) => number;
 }
 
@@ -19,9 +20,12 @@ const EXTRA_BYTES = 2;
 
 /** `bytes` as text. */
 export function engineText(bytes: Buffer): EngineText {
-  if (isAscii(bytes)) return { text: bytes.toString("latin1", 0, bytes.length), toByte: same };
-  if (isUtf8(bytes)) return { text: bytes.toString("utf8", 0, bytes.length), toByte: same };
-  return repaired(bytes);
+  return isUtf8(bytes) ? { text: bytes, toByte: same } : repaired(bytes);
+}
+
+/** UTF-8 as a text of the language. */
+export function stringOf(text: Buffer): string {
+  return text.toString(isAscii(text) ? "latin1" : "utf8", 0, text.length);
 }
 
 const STAND_IN = Buffer.from("\ufffd");
@@ -41,8 +45,10 @@ function repaired(bytes: Buffer): EngineText {
     length += STAND_IN.copy(filled, length);
     from = at + 1;
   }
-  bytes.copy(filled, length, from);
-  return { text: filled.toString("utf8"), toByte: (offset) => offset - EXTRA_BYTES * oddBefore(odd, offset) };
+  return {
+    text: filled.subarray(0, length + bytes.copy(filled, length, from)),
+    toByte: (offset) => offset - EXTRA_BYTES * oddBefore(odd, offset),
+  };
 }
 
 /** The first byte from `start` on that belongs to no character, or the end. */
