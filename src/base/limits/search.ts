@@ -11,6 +11,8 @@ export const SEARCH_FILE_BYTES_MAX = 10 * MIB;
 export const SEARCH_BINARY_PROBE_BYTES = 8 * KIB;
 /** Milliseconds of processor time that matching may take in one file (Flow: 100 ms). */
 export const REGEX_BUDGET_MS = 100;
+/** Milliseconds in one file of looking for where a match can be, before the engine looks itself: a good deal of the budget stays. */
+export const SEARCH_PREFILTER_MS_MAX = 20;
 /** Matches in a line or file of more than some 100 KiB that cannot be cut; more would not fit the budget of time either. */
 export const SEARCH_MARKED_MATCHES_MAX = 2_000_000;
 /** Milliseconds after which a thread that does not get on with its file is ended; a busy machine takes longer than the budget. */

@@ -42,9 +42,10 @@ export function matchAll(bytes: Buffer, pattern: ReadyPattern, onMatch: OnMatch,
     return;
   }
   const first = textStart(bytes);
-  const hit = pattern.required === undefined ? first : bytes.indexOf(pattern.required, first);
+  const isOverBudget = beginBudget();
+  const hit = pattern.firstPlace(bytes, first);
   if (hit === -1) return;
-  const scan: Scan = { bytes, pattern, onMatch, windowBytes, isOverBudget: beginBudget() };
+  const scan: Scan = { bytes, pattern, onMatch, windowBytes, isOverBudget };
   if (pattern.withinLine) matchByLines(scan, first, hit);
   else matchWindow(scan, first, bytes.length);
 }
@@ -62,10 +63,10 @@ interface Scan {
   readonly isOverBudget: () => boolean;
 }
 
-/** Window by window of whole lines; lines before the next text that every match contains are passed over. */
+/** Window by window of whole lines; lines before the next place where a match can be are passed over. */
 function matchByLines(scan: Scan, first: number, firstHit: number): void {
   const { bytes, windowBytes } = scan;
-  const { required } = scan.pattern;
+  const { required, firstPlace } = scan.pattern;
   let hit = firstHit;
   let done = first;
   while (hit !== -1) {
@@ -80,7 +81,7 @@ function matchByLines(scan: Scan, first: number, firstHit: number): void {
       return;
     }
     done = to;
-    hit = required === undefined ? to : bytes.indexOf(required, to);
+    hit = firstPlace(bytes, to);
   }
 }
 

@@ -9,14 +9,21 @@ import type { RRegex } from "rregex";
 import { utf8 } from "../../base/bytes.ts";
 import { SEARCH_PATTERNS_KEPT_MAX } from "../../base/limits.ts";
 import type { SearchPattern } from "../../model/search.ts";
+import { sequencesOf } from "./byte-sequences.ts";
 import { type EngineMatch, type EngineModule, engineModule, findAllIn } from "./engine-memory.ts";
+import { type FirstPlace, firstPlaceOf } from "./first-place.ts";
 import type { Wear } from "./messages.ts";
 import { factsOf, type PatternFacts } from "./syntax-tree.ts";
 
 /** A pattern that can be searched for. */
 export type ReadyPattern =
   | { readonly kind: "bytes"; readonly bytes: Uint8Array }
-  | ({ readonly kind: "regex"; readonly regex: RRegex; readonly findAll: (text: Buffer) => readonly EngineMatch[] } & PatternFacts);
+  | ({
+      readonly kind: "regex";
+      readonly regex: RRegex;
+      readonly findAll: (text: Buffer) => readonly EngineMatch[];
+      readonly firstPlace: FirstPlace;
+    } & PatternFacts);
 
 /** A pattern that cannot. */
 export type BadPattern = { readonly kind: "invalid"; readonly problem: string } | { readonly kind: "too_big" };
@@ -57,7 +64,10 @@ async function compile(text: string): Promise<ReadyPattern | BadPattern> {
   patternsCompiled += 1;
   try {
     const regex = new engine.RRegex(FLAGS + text);
-    return { kind: "regex", regex, findAll: (text) => findAllIn(module, regex, text), ...factsOf(regex.syntax()) };
+    const tree: unknown = regex.syntax();
+    const facts = factsOf(tree);
+    const firstPlace = firstPlaceOf(facts.required, sequencesOf(tree));
+    return { kind: "regex", regex, findAll: (text) => findAllIn(module, regex, text), firstPlace, ...facts };
   } catch (error) {
     if (!(error instanceof Error) || error.name === "RuntimeError") throw error;
     if (error.message.includes("size limit")) return { kind: "too_big" };

@@ -4,6 +4,7 @@
  *
  * INVARIANT: what is not understood yields no text, and counts as going beyond a line.
  */
+import { literalInFile, literalOf, memberOf, partOf, rangesOf } from "./tree-nodes.ts";
 
 /** What every match has in common. */
 export interface PatternFacts {
@@ -16,8 +17,6 @@ export interface PatternFacts {
 /** Longer texts rule out no more files, and looking for them could take longer. */
 const REQUIRED_BYTES_MAX = 32;
 const NEWLINE = 10;
-/** What the engine sees where a file holds other bytes, so that these are not there to be found. */
-const STAND_IN = "\ufffd";
 /** Assertions that look no further than the line. */
 const LINE_ASSERTIONS = /^(?:(?:Start|End)(?:LF|CRLF)|Word.*)$/;
 
@@ -27,37 +26,12 @@ export function factsOf(tree: unknown): PatternFacts {
   return { ...(required && { required }), withinLine: isWithinLine(tree) };
 }
 
-interface Part {
-  readonly variant: string;
-  readonly value: unknown;
-}
-
-/** A node's kind and what belongs to it. */
-function partOf(node: unknown): Part {
-  const kind = memberOf(node, "kind");
-  const values = memberOf(kind, "@values");
-  const variant = memberOf(kind, "@variant");
-  return { variant: typeof variant === "string" ? variant : "", value: Array.isArray(values) ? values[0] : undefined };
-}
-
-function memberOf(value: unknown, name: string): unknown {
-  return typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>)[name] : undefined;
-}
-
-function literalOf(value: unknown): Uint8Array | undefined {
-  const values = memberOf(value, "@values");
-  const bytes: unknown = Array.isArray(values) ? values[0] : undefined;
-  return bytes instanceof Uint8Array ? bytes : undefined;
-}
-
 /** The longest text that a match of `node` contains for certain. */
 function requiredIn(node: unknown): Uint8Array | undefined {
   const { variant, value } = partOf(node);
   switch (variant) {
-    case "Literal": {
-      const bytes = literalOf(value);
-      return bytes === undefined || Buffer.from(bytes).includes(STAND_IN) ? undefined : bytes;
-    }
+    case "Literal":
+      return literalInFile(value);
     case "Capture":
       return requiredIn(memberOf(value, "sub"));
     case "Repetition": {
@@ -102,16 +76,5 @@ function isWithinLine(node: unknown): boolean {
 }
 
 function classHasNewline(value: unknown): boolean {
-  const values = memberOf(value, "@values");
-  const ranges = memberOf(Array.isArray(values) ? values[0] : undefined, "ranges");
-  if (!Array.isArray(ranges)) return true;
-  return ranges.some((range: unknown) => {
-    const start = codeOf(memberOf(range, "start"));
-    const end = codeOf(memberOf(range, "end"));
-    return start === undefined || end === undefined || (start <= NEWLINE && NEWLINE <= end);
-  });
-}
-
-function codeOf(bound: unknown): number | undefined {
-  return typeof bound === "string" ? bound.codePointAt(0) : typeof bound === "number" ? bound : undefined;
+  return rangesOf(value)?.some(([start, end]) => start <= NEWLINE && NEWLINE <= end) ?? true;
 }
