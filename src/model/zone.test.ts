@@ -1,4 +1,5 @@
 // Zones: what a path is, whatever its case and depth; secret beats managed beats shared beats protected beats own.
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import { BUILT_IN_ZONE_RULES, compileZones, type Zone } from "./zone.ts";
 
@@ -83,4 +84,33 @@ test("configured patterns add to the built-in ones", () => {
   for (const path of ["a/b.pem", "config/private/x", "data/a/b.key", ".env"])
     expect(own.classify({ root: "service", path })).toBe("secret");
   for (const path of ["a/config/private/x", "key/data.txt"]) expect(own.classify({ root: "service", path })).toBe("own");
+});
+
+test("a path has its zone whatever was asked before it", () => {
+  const rules = {
+    ...BUILT_IN_ZONE_RULES,
+    ownSecret: ["*.key", "vault/{a,}"],
+    hidden: ["services/orders/state", "deep"],
+    readOnly: ["generated", "docs/**/*.pdf"],
+    protected: ["ci", "ci/x", ".github/workflows"],
+  };
+  const name = fc.constantFrom(
+    ...["a", "vault", "x.key", "state", "deep", "docs", "b.pdf", "generated", "shared", "contracts", "services", "orders", "ci", "x"],
+    ...[".git", ".GIT", ".env", ".env.example", "secrets", ".github", "workflows", "handrail.yaml", "\u212aey", "AGENTS.md"],
+  );
+  const place = fc.record({
+    root: fc.constantFrom("service" as const, "project" as const),
+    path: fc.oneof(
+      { weight: 9, arbitrary: fc.array(name, { minLength: 1, maxLength: 4 }).map((names) => names.join("/")) },
+      fc.constant("."),
+    ),
+  });
+  for (const prefix of ["", "services/orders", "shared"]) {
+    const asked = compileZones(rules, prefix);
+    fc.assert(
+      fc.property(fc.array(place, { maxLength: 20 }), (places) => {
+        for (const one of places) expect(asked.classify(one), JSON.stringify(one)).toBe(compileZones(rules, prefix).classify(one));
+      }),
+    );
+  }
 });

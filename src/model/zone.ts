@@ -83,8 +83,31 @@ export interface ZoneMap {
   readonly restriction: (target: WorkspacePath) => Restriction | undefined;
 }
 
-/** Whether a path, or a directory above it, is one of those that the rules name. */
-type Matcher = (path: string) => boolean;
+/** A path whose name is at hand, as it stands and without regard to case. */
+interface Named {
+  readonly path: string;
+  readonly name: string;
+  readonly folded: string;
+}
+
+/** Which paths the rules name. */
+interface Matcher {
+  /** Whether a path, or a directory above it, is one of them. */
+  readonly anywhere: (path: string) => boolean;
+  /** Whether a path is one itself. */
+  readonly itself: (named: Named) => boolean;
+}
+
+/** What holds for everything in a directory, whatever its name. */
+interface Inside {
+  readonly root: WorkspacePath["root"];
+  readonly directory: string;
+  readonly secret: boolean;
+  readonly managed: boolean;
+  readonly shared: boolean;
+  readonly readOnly: boolean;
+  readonly protected: boolean;
+}
 
 /**
  * Compiles `rules`.
@@ -102,26 +125,44 @@ export function compileZones(rules: ZoneRules, servicePrefix: string): ZoneMap {
   const settings = compileDeep(rules.settings, true);
   const restrictedReadOnly = compileDeep(rules.restrictedReadOnly, false);
   const restrictedProtected = compileDeep(rules.restrictedProtected, true);
-  const isSecret = (path: string): boolean => {
-    if (ownSecret(path)) return true;
-    if (!secret(path)) return false;
-    const slash = path.lastIndexOf("/");
-    // A template is excused as the file that is named, not as a directory with secrets in it.
-    return !template(path.slice(slash + 1)) || (slash !== -1 && secret(path.slice(0, slash)));
+  const fromProject = (root: WorkspacePath["root"], path: string): string =>
+    root === "project" || servicePrefix === "" ? path : `${servicePrefix}/${path}`;
+  const insideOf = (root: WorkspacePath["root"], directory: string): Inside => {
+    const isIn = ({ anywhere }: Matcher, path: string) => path !== "" && anywhere(path);
+    const place = directory !== "" ? fromProject(root, directory) : root === "project" ? "" : servicePrefix;
+    return {
+      root,
+      directory,
+      secret: isIn(ownSecret, directory) || isIn(secret, directory) || isIn(hidden, place),
+      managed: isIn(managed, directory),
+      shared: root === "project" || isIn(shared, place),
+      readOnly: isIn(readOnly, directory) || isIn(settings, directory),
+      protected: isIn(protectedFiles, directory),
+    };
   };
+  // Listings and searches ask for all files of a directory, one after the other.
+  let last = insideOf("service", "");
   return {
-    classify(target) {
-      const { path } = target;
-      const fromProject = target.root === "project" || servicePrefix === "" ? path : `${servicePrefix}/${path}`;
-      if (isSecret(path) || hidden(fromProject)) return "secret";
-      if (managed(path)) return "managed";
-      if (target.root === "project" || shared(fromProject)) return "shared";
-      if (readOnly(path) || settings(path)) return "shared";
-      return protectedFiles(path) ? "protected" : "own";
+    classify({ root, path }) {
+      const slash = path.lastIndexOf("/");
+      const directory = slash === -1 ? "" : path.slice(0, slash);
+      if (last.root !== root || last.directory !== directory) last = insideOf(root, directory);
+      const inside = last;
+      const name = path.slice(slash + 1);
+      const own: Named = { path, name, folded: foldCase(name) };
+      if (inside.secret || ownSecret.itself(own)) return "secret";
+      // A template is excused as the file that is named, not as a directory with secrets in it.
+      if (secret.itself(own) && !template.itself({ ...own, path: name })) return "secret";
+      const place = { ...own, path: fromProject(root, path) };
+      if (hidden.itself(place)) return "secret";
+      if (inside.managed || managed.itself(own)) return "managed";
+      if (inside.shared || shared.itself(place)) return "shared";
+      if (inside.readOnly || readOnly.itself(own) || settings.itself(own)) return "shared";
+      return inside.protected || protectedFiles.itself(own) ? "protected" : "own";
     },
     restriction({ path }) {
-      if (restrictedReadOnly(path)) return "read_only";
-      return restrictedProtected(path) ? "protected" : undefined;
+      if (restrictedReadOnly.anywhere(path)) return "read_only";
+      return restrictedProtected.anywhere(path) ? "protected" : undefined;
     },
   };
 }
@@ -138,7 +179,7 @@ export function requireZonePatterns(files: {
   for (const patterns of [files.secret, files.read_only, files.protected]) compileDeep(patterns, true);
 }
 
-const NEVER: Matcher = () => false;
+const NEVER: Matcher = { anywhere: () => false, itself: () => false };
 
 /** Whether the name of the path, or of a directory above it, satisfies `test`. */
 function anyName(path: string, test: GlobTest): boolean {
@@ -152,27 +193,25 @@ function anyName(path: string, test: GlobTest): boolean {
 
 /** Without regard to case, as everything secret. */
 function compileLiteral(paths: readonly string[]): Matcher {
-  return paths.length === 0 ? NEVER : anyDirectory(new Set(paths.map(foldCase)), foldCase);
+  if (paths.length === 0) return NEVER;
+  const known = new Set(paths.map(foldCase));
+  return { anywhere: (path) => isBelow(foldCase(path), known), itself: ({ path }) => known.has(foldCase(path)) };
 }
 
 /** Whether the path, or a directory above it, is one of `known`. */
-function anyDirectory(known: ReadonlySet<string>, fold: (text: string) => string): Matcher {
-  return (path) => {
-    const folded = fold(path);
-    for (let end = folded.indexOf("/"); end !== -1; end = folded.indexOf("/", end + 1)) {
-      if (known.has(folded.slice(0, end))) return true;
-    }
-    return known.has(folded);
-  };
+function isBelow(path: string, known: ReadonlySet<string>): boolean {
+  for (let end = path.indexOf("/"); end !== -1; end = path.indexOf("/", end + 1)) {
+    if (known.has(path.slice(0, end))) return true;
+  }
+  return known.has(path);
 }
 
 /** Patterns without `/` match at any depth, others from the root. */
 function compileDeep(patterns: readonly string[], ignoreCase: boolean): Matcher {
   const trimmed = patterns.map((pattern) => pattern.replace(/\/+$/, ""));
-  const names = compileList(
+  const names = compileNames(
     trimmed.filter((pattern) => !pattern.includes("/")),
     ignoreCase,
-    false,
   );
   const paths = compileList(
     trimmed.filter((pattern) => pattern.includes("/")).map((pattern) => pattern.replace(/^\/+/, "")),
@@ -180,28 +219,52 @@ function compileDeep(patterns: readonly string[], ignoreCase: boolean): Matcher 
     true,
   );
   if (names === NEVER) return paths;
-  const isNamed: Matcher = (path) => anyName(path, names);
-  return paths === NEVER ? isNamed : (path) => isNamed(path) || paths(path);
+  if (paths === NEVER) return names;
+  return {
+    anywhere: (path) => names.anywhere(path) || paths.anywhere(path),
+    itself: (named) => names.itself(named) || paths.itself(named),
+  };
+}
+
+/** Patterns of names, whatever directory they are in. */
+function compileNames(patterns: readonly string[], ignoreCase: boolean): Matcher {
+  const { known, tests } = compilePatterns(patterns, ignoreCase, false);
+  if (known.size === 0 && tests.length === 0) return NEVER;
+  const isOne = (name: string, looked: string) => known.has(looked) || tests.some((test) => test(name));
+  return {
+    anywhere: (path) => anyName(path, (name) => isOne(name, ignoreCase ? foldCase(name) : name)),
+    itself: ({ name, folded }) => isOne(name, ignoreCase ? folded : name),
+  };
+}
+
+/** Whether any of `patterns` matches, or, with `below`, whether it matches a directory above. */
+function compileList(patterns: readonly string[], ignoreCase: boolean, below: boolean): Matcher {
+  const { known, tests } = compilePatterns(patterns, ignoreCase, below);
+  if (known.size === 0 && tests.length === 0) return NEVER;
+  const fold = (text: string) => (ignoreCase ? foldCase(text) : text);
+  const matches = (path: string) => tests.some((test) => test(path));
+  return {
+    anywhere: (path) => (below ? isBelow(fold(path), known) : known.has(fold(path))) || matches(path),
+    itself: ({ path }) => (known.size > 0 && known.has(fold(path))) || matches(path),
+  };
 }
 
 /** Text in which nothing is a wildcard. Most patterns are such names, and looking a name up costs less than matching it. */
 const LITERAL = /^[A-Za-z0-9_.-]+(?:\/[A-Za-z0-9_.-]+)*$/;
 
-/** Whether any of `patterns` matches, or, with `below`, whether it matches a directory above. */
-function compileList(patterns: readonly string[], ignoreCase: boolean, below: boolean): Matcher {
-  const fold = (text: string) => (ignoreCase ? foldCase(text) : text);
-  const known = new Set(patterns.filter((pattern) => LITERAL.test(pattern)).map(fold));
+interface CompiledPatterns {
+  readonly known: ReadonlySet<string>;
+  readonly tests: readonly GlobTest[];
+}
+
+function compilePatterns(patterns: readonly string[], ignoreCase: boolean, below: boolean): CompiledPatterns {
+  const literals = patterns.filter((pattern) => LITERAL.test(pattern));
   const globs = patterns.filter((pattern) => !LITERAL.test(pattern)).map((pattern) => compiled(pattern, ignoreCase, below));
   if (globs.reduce((sum, { characters }) => sum + characters, 0) > GLOB_LIST_CHARACTERS_MAX) {
     const message = `the zone patterns have more than ${GLOB_LIST_CHARACTERS_MAX} characters, braces written out; use fewer or shorter ones`;
     throw new KernelError("CONFIG_INVALID", message);
   }
-  const tests = globs.map(({ test }) => test);
-  if (known.size === 0 && tests.length === 0) return NEVER;
-  const isKnown = below ? anyDirectory(known, fold) : (path: string) => known.has(fold(path));
-  if (tests.length === 0) return isKnown;
-  if (known.size === 0) return (path) => tests.some((test) => test(path));
-  return (path) => isKnown(path) || tests.some((test) => test(path));
+  return { known: new Set(ignoreCase ? literals.map(foldCase) : literals), tests: globs.map(({ test }) => test) };
 }
 
 /** A protection that cannot be compiled is refused rather than left out. */
