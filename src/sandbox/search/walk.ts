@@ -32,8 +32,8 @@ const IGNORE_FILE_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.
 const IGNORE_FILE = ".gitignore";
 /** Names read after which other calls get their turn. */
 const NAMES_PER_TURN = 1024;
-/** Entries judged after which they do, whether a search wants them or not: patterns and rules may take long for each. */
-const ENTRIES_PER_TURN = 64;
+/** Milliseconds of judging entries after which they do, whether a search wants them or not: patterns and rules may take long for each. */
+const TURN_MS = 0.5;
 /** Names that one system call brings. */
 const NAMES_PER_CALL = 512;
 
@@ -81,18 +81,14 @@ export interface WalkReport {
   truncated: boolean;
 }
 
-interface Entry {
-  readonly name: string;
-  readonly isDirectory: boolean;
-  readonly place: WorkspacePath;
-}
-
 interface Level {
   readonly directory: SharedDirectory;
   readonly place: WorkspacePath;
   readonly ignoreRules: IgnoreRules;
   /** Names in Latin-1, a slash behind those of directories, in order. */
   readonly entries: readonly string[];
+  /** All names are the same text in Latin-1 and UTF-8. */
+  readonly isPlain: boolean;
   next: number;
 }
 
@@ -112,15 +108,23 @@ export async function walkTree(
   let files = 0;
   try {
     await walk.enter(new SharedDirectory(start.descriptor), start.place, options.ignoreRules);
-    for (let candidate = await walk.next(); candidate !== undefined; candidate = await walk.next()) {
+    for (;;) {
+      const step = walk.next();
+      // Most files follow one another without a wait, and waiting for each costs more than judging it.
+      if (step instanceof Promise) {
+        await step;
+        continue;
+      }
+      if (step === undefined) break;
       files += 1;
       if (files > SEARCH_FILES_MAX) {
         report.truncated = true;
         break;
       }
       // A directory may come again after those below it; it is counted twice then.
-      if (batch.at(-1)?.directory !== candidate.directory) directories += 1;
-      batch.push({ ...candidate, directory: candidate.directory.take() });
+      if (batch.at(-1)?.directory !== step.directory) directories += 1;
+      step.directory.take();
+      batch.push(step);
       if (batch.length < SEARCH_BATCH_FILES && directories < SEARCH_BATCH_DIRECTORIES) continue;
       const full = batch;
       batch = [];
@@ -142,7 +146,7 @@ class Walk {
   readonly #report: WalkReport;
   readonly #levels: Level[] = [];
   #scanned = 0;
-  #judged = 0;
+  #turnMs = performance.now();
 
   constructor(base: WorkspacePath, options: WalkOptions, report: WalkReport) {
     this.#base = base;
@@ -157,41 +161,39 @@ class Walk {
       const { exclusions } = this.#options;
       const own = entries.includes(IGNORE_FILE) ? readIgnoreFile(directory.descriptor) : undefined;
       const ignoreRules = own === undefined ? outer : outer.with(exclusions.fromProject(place), own);
-      this.#levels.push({ directory, place, ignoreRules, entries, next: 0 });
+      this.#levels.push({ directory, place, ignoreRules, entries, isPlain: isPlain(entries.join("")), next: 0 });
     } catch (error) {
       directory.release();
       throw error;
     }
   }
 
-  /** The next file; going into directories on the way. */
-  async next(): Promise<Candidate | undefined> {
+  /** The next file; or a wait, after which to ask again: for other calls, or until a directory was entered. */
+  next(): Candidate | Promise<void> | undefined {
     for (let level = this.#levels.at(-1); level !== undefined; level = this.#levels.at(-1)) {
+      if (performance.now() - this.#turnMs > TURN_MS) return this.#giveTurn();
       const raw = level.entries[level.next];
       level.next += 1;
       if (raw === undefined) {
         this.#levels.pop();
         level.directory.release();
-        continue;
-      }
-      this.#judged += 1;
-      if (this.#judged % ENTRIES_PER_TURN === 0) {
-        await nextTurn();
-        if (this.#options.isTimeUp()) {
-          this.#cutShort();
-          continue;
-        }
-      }
-      const entry = this.#entryOf(raw, level.place);
-      if (entry === undefined) continue;
-      if (entry.isDirectory) {
-        if (this.#options.isTimeUp()) this.#cutShort();
-        else await this.#descend(level, entry);
-      } else if (this.#mayBeSearched(level, entry)) {
-        return { directory: level.directory, name: entry.name, place: entry.place };
+      } else if (raw.endsWith("/")) {
+        const name = this.#nameOf(level, raw.slice(0, -1));
+        if (name !== undefined) return this.#descend(level, name, placeIn(level.place, name));
+      } else {
+        const name = this.#nameOf(level, raw);
+        if (name === undefined) continue;
+        const place = placeIn(level.place, name);
+        if (this.#mayBeSearched(level, place)) return { directory: level.directory, name, place };
       }
     }
     return undefined;
+  }
+
+  async #giveTurn(): Promise<void> {
+    await nextTurn();
+    if (this.#options.isTimeUp()) this.#cutShort();
+    this.#turnMs = performance.now();
   }
 
   close(): void {
@@ -203,15 +205,19 @@ class Walk {
     this.close();
   }
 
-  #mayBeSearched(level: Level, { place }: Entry): boolean {
+  #mayBeSearched(level: Level, place: WorkspacePath): boolean {
     const { glob, exclusions } = this.#options;
     if (glob !== undefined && !glob(below(this.#base, place))) return false;
     if (!exclusions.mayRead(place)) return false;
     return !level.ignoreRules.leaveOut(exclusions.fromProject(place), false);
   }
 
-  async #descend(level: Level, { name, place }: Entry): Promise<void> {
-    const { exclusions } = this.#options;
+  async #descend(level: Level, name: string, place: WorkspacePath): Promise<void> {
+    const { exclusions, isTimeUp } = this.#options;
+    if (isTimeUp()) {
+      this.#cutShort();
+      return;
+    }
     const path = exclusions.fromProject(place);
     if (!exclusions.mayEnter(place) || level.ignoreRules.leaveOut(path, true)) return;
     if (this.#levels.length >= SEARCH_DEPTH_MAX) {
@@ -261,18 +267,16 @@ class Walk {
     return names.sort();
   }
 
-  #entryOf(raw: string, directory: WorkspacePath): Entry | undefined {
-    const isDirectory = raw.endsWith("/");
-    const bytes = isDirectory ? raw.slice(0, -1) : raw;
-    const name = isPlain(bytes) ? bytes : textOf(Buffer.from(bytes, "latin1"));
-    if (name === undefined) {
-      this.#report.unreadable += 1; // such a name cannot be judged, and no call can name it
-      return undefined;
-    }
-    if (isTemporaryName(name)) return undefined;
-    const path = directory.path === "." ? name : `${directory.path}/${name}`;
-    return { name, isDirectory, place: { root: directory.root, path } };
+  /** The name that stands in Latin-1; `undefined` when it is not searched. */
+  #nameOf(level: Level, raw: string): string | undefined {
+    const name = level.isPlain || isPlain(raw) ? raw : textOf(Buffer.from(raw, "latin1"));
+    if (name === undefined) this.#report.unreadable += 1; // such a name cannot be judged, and no call can name it
+    return name === undefined || isTemporaryName(name) ? undefined : name;
   }
+}
+
+function placeIn(directory: WorkspacePath, name: string): WorkspacePath {
+  return { root: directory.root, path: directory.path === "." ? name : `${directory.path}/${name}` };
 }
 
 /** What says something of the machine, and nothing of the tree: leaving a part out for it would count wrongly. */
