@@ -66,6 +66,7 @@ export function execScope(trail: Trail, policy: PolicyEngine, nowMs: number, his
   return {
     entry: reach,
     below: (directory) => (reach(directory === "." ? NEW_NAME : `${directory}/${NEW_NAME}`, false) === "write" ? "write" : "read"),
+    hidesRepository: (directory) => histories.hides(directory),
     isWhole: (directory) => directory !== "." && zones.classify({ root: "service", path: directory }) === "managed",
   };
 }

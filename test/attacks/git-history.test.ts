@@ -160,6 +160,70 @@ test.each<readonly [string, (at: Place) => void]>([
   expect(await at.run("true")).toContain('"hidden_repositories":["."]');
 });
 
+/** Moves the repository to `moved`, with a secret file in its past. */
+function moved({ plain, root }: Place): void {
+  plain.commit("add", { ".env": SECRET });
+  plain.git("rm", "--quiet", ".env");
+  plain.git("commit", "--quiet", "-m", "remove");
+  renameSync(join(root, ".git"), join(root, "moved"));
+}
+
+test.each<readonly [string, (at: Place) => void, string]>([
+  [
+    "behind a link",
+    (at) => {
+      moved(at);
+      symlinkSync("moved", join(at.root, ".git"));
+    },
+    READ_ALL,
+  ],
+  [
+    "that a file leads to",
+    (at) => {
+      moved(at);
+      at.plain.put(".git", "gitdir: moved\n");
+    },
+    READ_ALL,
+  ],
+  ["without a working tree", moved, `cd moved && ${READ_ALL}`],
+])("a repository %s is hidden for what its history holds", async (_what, make, command) => {
+  const at = await place();
+  make(at);
+  const answer = await at.run(command);
+  expect(answer).not.toContain(SECRET);
+  expect(answer).toContain('"hidden_repositories":["moved"]');
+  expect(await at.run("ls -A moved; mv moved elsewhere || echo stays")).toContain('"stdout":"stays\\n"');
+  await at.withoutSecretZones();
+  expect(await at.run(command)).toContain(SECRET);
+});
+
+test("taking one file of it away does not make a repository something else", async () => {
+  const at = await place();
+  moved(at);
+  const commit = at.plain.git("--git-dir=moved", "rev-parse", "main~1").trim();
+  rmSync(join(at.root, "moved/HEAD"));
+  const answer = await at.run(`echo 'ref: refs/heads/main' >moved/HEAD; cd moved && ${READ_ALL}`);
+  expect(answer).not.toContain(SECRET);
+  expect(answer).toContain('"hidden_repositories":["moved"]');
+  at.plain.put("moved/HEAD", "ref: refs/heads/main\n");
+  expect(at.plain.git("--git-dir=moved", "show", `${commit}:.env`)).toBe(SECRET);
+});
+
+test("a repository without a working tree and without secret files is seen and used, and so is what only looks a little like one", async () => {
+  const at = await place();
+  at.plain.git("clone", "--quiet", "--bare", ".", "bare.git");
+  at.plain.put("src/objects/a.ts", "a");
+  at.plain.put("src/refs/b.ts", "b");
+  const answer = await at.run(
+    "git -c safe.directory='*' -C bare.git log --format=%s; touch bare.git/mine && cat src/objects/a.ts src/refs/b.ts",
+  );
+  expect(answer).toContain('"stdout":"begin\\nab"');
+  expect(answer).not.toContain("hidden_repositories");
+  at.plain.commit("add", { ".env": SECRET });
+  at.plain.git("push", "--quiet", "bare.git", "HEAD:refs/heads/new");
+  expect(await at.run("ls -A bare.git")).toContain('"hidden_repositories":[".","bare.git"]');
+});
+
 test("what submodules keep within a repository is hidden with it", async () => {
   const at = await place();
   at.plain.put(".git/modules/sub/HEAD", "ref: refs/heads/main\n");

@@ -16,6 +16,8 @@ export interface Committer {
 export interface GitSurroundings {
   /** Absolute, inside: the directory that holds `.git`. */
   readonly directory: string;
+  /** Absolute, inside: the repository's own directory, where it is not that. */
+  readonly repository?: string;
   /** There is no repository yet. */
   readonly isNew?: boolean;
   /** Nothing may be changed, not even the index. */
@@ -91,6 +93,7 @@ const REACHING: Readonly<Record<string, string>> = {
 /** The variables of one run. */
 export function gitEnvironment({
   directory,
+  repository = `${directory}/.git`,
   isNew = false,
   readOnly,
   committer,
@@ -101,7 +104,7 @@ export function gitEnvironment({
     ...(remote ? [...Object.entries(REACHING), [`url.${remote.plainAddress}.insteadOf`, remote.address] as const] : []),
   ];
   return {
-    ...(!isNew && { GIT_DIR: `${directory}/.git`, GIT_WORK_TREE: directory, GIT_COMMON_DIR: `${directory}/.git` }),
+    ...(!isNew && { GIT_DIR: repository, GIT_WORK_TREE: directory, GIT_COMMON_DIR: repository }),
     GIT_CEILING_DIRECTORIES: "/",
     GIT_CONFIG_NOSYSTEM: "1",
     GIT_CONFIG_SYSTEM: "/dev/null",

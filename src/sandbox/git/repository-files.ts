@@ -22,6 +22,18 @@ export interface RepositoryFiles {
   readonly read: (path: string, bytesMax: number) => string | undefined;
 }
 
+/** The files of a repository whose own directory `path` is, under the names that they would have below `.git`. */
+export function filesOfRepository(handle: RootHandle, path: string): RepositoryFiles {
+  const files = repositoryFiles(handle, path);
+  const inside = (name: string) => name.replace(/^\.git\//, "");
+  return {
+    kindOf: (name) => files.kindOf(inside(name)),
+    markOf: (name) => files.markOf(inside(name)),
+    namesIn: (name, namesMax) => files.namesIn(inside(name), namesMax),
+    read: (name, bytesMax) => files.read(inside(name), bytesMax),
+  };
+}
+
 /** The files below `directory` of the workspace of `handle`. */
 export function repositoryFiles(handle: RootHandle, directory: string): RepositoryFiles {
   const at = (path: string) => (directory === "." ? path : `${directory}/${path}`);

@@ -11,7 +11,7 @@ import { requireRootsInPlace, type WorkspaceRoots } from "../files/roots.ts";
 import { parseConfig } from "./config-text.ts";
 import { type Head, References } from "./references.ts";
 import { type RepositoryFiles, repositoryFiles } from "./repository-files.ts";
-import { safeSettings } from "./safe-settings.ts";
+import { type SafeSettings, safeSettings } from "./safe-settings.ts";
 
 /** The repository of `directory`, or of the nearest directory of the workspace above it that has one. */
 export function lookAtRepository(workspace: Workspace, roots: WorkspaceRoots, directory: string, rules: GitRules): GitRepository {
@@ -48,20 +48,12 @@ function openRepository(files: RepositoryFiles, root: string, rules: GitRules): 
     why,
     suggestion: "ask a person to look at the repository, or to make a fresh clone of it",
   });
-  for (const name of ["objects", "refs"])
-    if (files.kindOf(`.git/${name}`) !== "directory") return unusable(`\`.git/${name}\` is missing or lies elsewhere`);
-  if (files.kindOf(".git/config") !== "file") return unusable("`.git/config` is missing or no regular file");
-  if (files.kindOf(".git/commondir") !== "nothing") return unusable("`.git/commondir` says that parts of the repository lie elsewhere");
+  const settings = settingsOf(files);
+  if (typeof settings === "string") return unusable(settings);
   const references = new References(files);
   const head = references.head();
   if (head === undefined) return unusable("`.git/HEAD` cannot be read, or names no branch");
-  const text = files.read(".git/config", GIT_FILE_BYTES_MAX);
-  const written = text === undefined ? undefined : parseConfig(text);
-  if (written === undefined) return unusable("`.git/config` is too large or not well-formed");
-  const settings = safeSettings(written);
-  if (typeof settings === "string") return unusable(settings);
-  if (Buffer.byteLength(settings.text) > GIT_SETTINGS_BYTES_MAX) return unusable("`.git/config` has too many settings");
-  const { text: shown, ignored, ...named } = settings;
+  const { text, ignored, ...named } = settings;
   return {
     kind: "found",
     root,
@@ -70,11 +62,25 @@ function openRepository(files: RepositoryFiles, root: string, rules: GitRules): 
     branchOf: references.branchOf,
     staged: () => files.markOf(".git/index"),
     ...named,
-    settings: shown,
+    settings: text,
     ignoredSettings: ignored,
     state: stateOf(files, head),
     rules,
   };
+}
+
+/** What git gets to see of the settings of a repository, all of which lies where it should; why it cannot be used otherwise. */
+export function settingsOf(files: RepositoryFiles): SafeSettings | string {
+  for (const name of ["objects", "refs"])
+    if (files.kindOf(`.git/${name}`) !== "directory") return `\`.git/${name}\` is missing or lies elsewhere`;
+  if (files.kindOf(".git/config") !== "file") return "`.git/config` is missing or no regular file";
+  if (files.kindOf(".git/commondir") !== "nothing") return "`.git/commondir` says that parts of the repository lie elsewhere";
+  const text = files.read(".git/config", GIT_FILE_BYTES_MAX);
+  const written = text === undefined ? undefined : parseConfig(text);
+  if (written === undefined) return "`.git/config` is too large or not well-formed";
+  const settings = safeSettings(written);
+  if (typeof settings === "string") return settings;
+  return Buffer.byteLength(settings.text) > GIT_SETTINGS_BYTES_MAX ? "`.git/config` has too many settings" : settings;
 }
 
 function stateOf(files: RepositoryFiles, head: Head): RepositoryState {

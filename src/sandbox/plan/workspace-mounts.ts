@@ -22,6 +22,8 @@ export interface ScopeJudge {
   readonly below: (directory: string) => "read" | "write";
   /** Directories that are one thing: what they hold is not looked at. */
   readonly isWhole: (directory: string) => boolean;
+  /** Whether a directory that looks like a repository of git under a name of its own is hidden, whatever `entry` says. */
+  readonly hidesRepository?: (directory: string) => boolean;
 }
 
 /** An entry of a directory, as far as mounts look at it. */
@@ -97,6 +99,10 @@ export function workspaceMounts(source: string, tree: Tree, judge: ScopeJudge): 
       standing.set(directory, CLOSED);
       return [hidden(directory, "directory")];
     }
+    if (!isWhole && directory !== "." && isRepository(tree, directory, listed) && judge.hidesRepository?.(directory) === true) {
+      standing.set(directory, NO_LINK);
+      return [hidden(directory, "directory")];
+    }
     const inner: SandboxMount[] = [];
     let isHeld = false;
     for (const { name, kind } of listed) {
@@ -110,6 +116,16 @@ export function workspaceMounts(source: string, tree: Tree, judge: ScopeJudge): 
     return below === inherited && inner.length === 0 && !isHeld ? inner : [shown(directory, below), ...inner];
   };
   return { mounts: visit(".", undefined), standing };
+}
+
+/** Directories that a store of objects has; those of loose objects bear the first two digits of their names. */
+const STORE = /^(?:info|pack|[0-9a-f]{2})$/;
+
+/** Whether a directory has what every repository of git has, and nobody takes away without taking it away as a repository. */
+function isRepository(tree: Tree, directory: string, listed: readonly TreeEntry[]): boolean {
+  const has = (name: string) => listed.some((entry) => entry.name === name && entry.kind === "directory");
+  if (!has("objects") || !has("refs")) return false;
+  return tree.list(`${directory}/objects`)?.some(({ name, kind }) => kind === "directory" && STORE.test(name)) ?? true;
 }
 
 /** What is found of a workspace after a command. */
