@@ -111,7 +111,7 @@ export async function openBareKernel(
     policy: () => Promise.resolve(policy),
     redactor: () => redactor,
     guesses: new SecretGuesses(),
-    gitRemotes: async () => NO_GIT_REMOTES,
+    gitRemotes: () => NO_GIT_REMOTES,
     sessions,
     marks,
     armings,

@@ -37,7 +37,7 @@ export interface ExecParts {
   /** Writes what a command tried to reach into the ledger. */
   readonly recordAttempt: (attempt: EgressAttempt) => Promise<void>;
   /** What the operator knows of git's remotes. */
-  readonly gitRemotes: () => Promise<GitRemotes>;
+  readonly gitRemotes: () => GitRemotes;
 }
 
 /** Commands for one call. */

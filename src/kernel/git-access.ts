@@ -33,7 +33,7 @@ async function run(exec: ExecParts, judge: GitJudge, request: GitRequest): Promi
   requireAnalysed(trail, request);
   const { remote } = request;
   const isBound = isBounded(exec, request);
-  const remotes = remote || isBound ? await exec.gitRemotes() : NO_GIT_REMOTES;
+  const remotes = remote || isBound ? exec.gitRemotes() : NO_GIT_REMOTES;
   const egress = remote && gitEgress(trail, remote, remotes, exec.recordAttempt);
   const inside = insideOf(request.root);
   const settings = settingsOf(trail, request);

@@ -123,8 +123,8 @@ export interface KernelParts {
   readonly sandbox: KernelSandbox;
   /** Where programs run that the operator lists for system tools. */
   readonly machine: KernelMachine;
-  /** What the operator knows of git's remotes, by the configuration in force. */
-  readonly gitRemotes: () => Promise<GitRemotes>;
+  /** What the operator knows of git's remotes, with no secret that `redactor` does not hide. */
+  readonly gitRemotes: (redactor: Redactor) => GitRemotes;
   readonly ledger: EventSink;
   /** Keys the digests of arguments in evidence, so that short secrets cannot be guessed from them. */
   readonly argumentsKey: Uint8Array;

@@ -49,6 +49,11 @@ export class CallRedaction {
     this.#judges = known.judges;
   }
 
+  /** What hides the secrets. */
+  get by(): Redactor {
+    return this.#redactor;
+  }
+
   /** Names the rules that are in force for the call. */
   digest(key: Uint8Array): string {
     return this.#redactor.digest(key);

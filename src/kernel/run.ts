@@ -224,7 +224,10 @@ function execPartsOf(
   const { policy } = rules;
   const recheck = () => requireAllowed(parts, trail, rules, signal);
   const recordAttempt = (attempt: EgressAttempt) => evidence.networkAttempt(trail, attempt);
-  const { gitRemotes } = parts;
+  const gitRemotes = () => {
+    assert(trail.redaction, "whatever runs is redacted");
+    return parts.gitRemotes(trail.redaction.by);
+  };
   return { sandbox: open, limits: limits(), policy, trail, recheck, report, signal, recordAttempt, gitRemotes };
 }
 

@@ -3,10 +3,11 @@
  * from it. A hot reload replaces all of it in one step.
  */
 import { join } from "node:path";
-import { KernelError } from "../base/errors.ts";
+import { assert, KernelError } from "../base/errors.ts";
 import type { KernelSettings } from "../kernel/index.ts";
 import type { EventSink } from "../model/event.ts";
 import { NO_GATES } from "../model/gates.ts";
+import type { GitRemotes } from "../model/git-remote.ts";
 import type { SpendingLimits } from "../model/spending-limits.ts";
 import type { Redactor } from "../redact/redact.ts";
 import { HotReload } from "./hot-reload.ts";
@@ -66,26 +67,43 @@ export function openConfiguration(parts: ConfigurationParts): Configuration {
 /** Gives the redactor of the configuration in force. @throws KernelError CONFIG_INVALID when it cannot be made */
 export type CurrentRedactor = () => Redactor | Promise<Redactor>;
 
+/** What is known of remotes by readings that redactors were made with: nobody sends a password that the call's own redactor does not hide. */
+const remotesBy = new WeakMap<Redactor, GitRemotes>();
+
+/** What is known of remotes for calls that `redactor` hides the secrets of. */
+export function gitRemotesBy(redactor: Redactor): GitRemotes {
+  const remotes = remotesBy.get(redactor);
+  assert(remotes, "calls are redacted by redactors of the configuration");
+  return remotes;
+}
+
 /**
- * The redactor of the configuration in force: made with the first call, and anew after a reload.
+ * The redactor of the configuration in force: made with the first call, and anew after a reload, and where a file with a password has changed.
  * @param environment of the kernel: its secrets are hidden wherever they stand
  */
 export function currentRedactor(live: Readonly<LiveOperator>, environment: Environment): CurrentRedactor {
-  let made: { readonly by: OperatorDirectory; readonly redactor: Redactor } | undefined;
+  let made: { readonly by: OperatorDirectory; readonly isCurrent: () => boolean; readonly redactor: Redactor } | undefined;
   let making: { readonly by: OperatorDirectory; readonly redactor: Promise<Redactor> } | undefined;
   const make = async (by: OperatorDirectory): Promise<Redactor> => {
     const { openRedactor } = await import("./redaction.ts");
     const { gitRemotesOf } = await import("./git-remotes.ts");
-    const { secrets } = gitRemotesOf(by, environment);
+    const { secrets, remotes, isCurrent } = gitRemotesOf(by, environment);
     const redactor = openRedactor(by.settings.redaction, environment, join(by.path, "handrail.yaml"), secrets);
-    if (live.operator === by) made = { by, redactor };
+    remotesBy.set(redactor, remotes);
+    if (live.operator === by) made = { by, isCurrent, redactor };
     return redactor;
   };
   return () => {
     const { operator } = live;
-    if (made?.by === operator) return made.redactor;
-    if (making?.by !== operator) making = { by: operator, redactor: make(operator) };
-    return making.redactor;
+    if (made?.by === operator && made.isCurrent()) return made.redactor;
+    if (making?.by === operator) return making.redactor;
+    const begun = { by: operator, redactor: make(operator) };
+    making = begun;
+    const ended = () => {
+      if (making === begun) making = undefined;
+    };
+    begun.redactor.then(ended, ended);
+    return begun.redactor;
   };
 }
 

@@ -16,6 +16,7 @@ import type { ArmingAdministration } from "./arming-administration.ts";
 import { ownTools } from "./built-in-tools.ts";
 import { describeOverride, effectiveTools } from "./capability-overrides.ts";
 import { type KernelOptions, openKernel } from "./compose.ts";
+import { gitFindings } from "./doctor-git.ts";
 import { sandboxFindings } from "./doctor-sandbox.ts";
 import type { Finding } from "./finding.ts";
 import { type Environment, operatorPath, readOperatorDirectory } from "./operator-directory.ts";
@@ -35,6 +36,7 @@ export async function diagnose(options: KernelOptions): Promise<readonly Finding
     await attempt("policies", () => policies(options)),
     ...(await sandboxFindings(() => readOperatorDirectory(options.configDirectory ?? operatorPath(options.environment)))),
     ...(await systemFindings(() => readOperatorDirectory(options.configDirectory ?? operatorPath(options.environment)))),
+    ...(await gitFindings(() => readOperatorDirectory(options.configDirectory ?? operatorPath(options.environment)), options.environment)),
     await capabilities(options),
     await trustedWorkspaces(options),
     ...(await ledgerAndArming(options)),

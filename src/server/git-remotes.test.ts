@@ -54,6 +54,46 @@ test("a password in a file is the operator's alone; otherwise the call that need
   expect([open.remotes.authorization(at("other.example")), open.secrets, open.problems.length]).toEqual([undefined, [], 1]);
 });
 
+test("a password that is written anew counts with the next reading, and the one before stays hidden", async () => {
+  const file = join(freshPlace().base, "password");
+  writeFileSync(file, "the-first-one\n", { mode: 0o600 });
+  const settings = await parseSettings(
+    JSON.stringify({ git: { credentials: [{ host: "git.example", username: "bot", password: { file } }] } }),
+    "x",
+  );
+  const operator: OperatorDirectory = { path: "/nowhere", exists: true, settings, policies: [] };
+  const first = gitRemotesOf(operator, {});
+  expect(gitRemotesOf(operator, {})).toBe(first);
+  writeFileSync(file, "the-second-one\n");
+  expect(first.isCurrent()).toBe(false);
+  const second = gitRemotesOf(operator, {});
+  const at = { host: "git.example", port: 443, path: "/x" };
+  expect([decoded(first.remotes.authorization(at)), decoded(second.remotes.authorization(at))]).toEqual([
+    "bot:the-first-one",
+    "bot:the-second-one",
+  ]);
+  expect(second.secrets.map(({ value }) => value)).toEqual(["the-second-one", "the-first-one"]);
+  // half written, and written again
+  writeFileSync(file, "");
+  const none = gitRemotesOf(operator, {});
+  expect(() => none.remotes.authorization(at)).toThrow(/write the password there/);
+  expect(none.secrets.map(({ value }) => value)).toEqual(["the-second-one", "the-first-one"]);
+  writeFileSync(file, "the-third-one\n");
+  expect(decoded(gitRemotesOf(operator, {}).remotes.authorization(at))).toBe("bot:the-third-one");
+});
+
+test.each([
+  ["no file", undefined, /cannot be read \(ENOENT\); write it, or correct its name/],
+  ["no certificate", "certificates\n", /holds no certificates; put/],
+  ["half a certificate", "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n", /holds a certificate that cannot be read; put/],
+])("authorities with %s refuse every remote, and are named", async (_, text, expected) => {
+  const file = join(freshPlace().base, "ca.pem");
+  if (text !== undefined) writeFileSync(file, text);
+  const { remotes, problems } = await opened({ certificate_authorities: file });
+  expect(problems).toEqual([expect.stringMatching(expected)]);
+  expect(() => remotes.authorities()).toThrow(expected);
+});
+
 test.each([
   ["no variable", {}, /the variable `ONE`.* holds no password/],
   ["too short", { ONE: "short" }, /6 or more characters/],

@@ -21,7 +21,7 @@ import { openStateStores } from "../stores/embedded/state-stores.ts";
 import { openViolationStore } from "../stores/embedded/violation-store.ts";
 import { openApprovals } from "./approvals.ts";
 import { BUILT_IN_TOOLS } from "./built-in-tools.ts";
-import { currentRedactor, kernelSettings, openConfiguration } from "./configuration.ts";
+import { currentRedactor, gitRemotesBy, kernelSettings, openConfiguration } from "./configuration.ts";
 import { evidenceKey } from "./evidence-key.ts";
 import { type LedgerThread, startLedgerThread } from "./ledger-thread.ts";
 import { openMachine } from "./open-machine.ts";
@@ -112,7 +112,7 @@ export async function openParts(options: KernelOptions) {
     workspaces: configuration.workspaces,
     sandbox: commands.sandbox,
     machine: machine.machine,
-    gitRemotes: async () => (await import("./git-remotes.ts")).gitRemotesOf(live.operator, options.environment).remotes,
+    gitRemotes: gitRemotesBy,
     ledger,
     onInternalError,
   };

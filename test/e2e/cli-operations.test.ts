@@ -1,5 +1,5 @@
 /** The command line as its operator meets it: setting up, sessions and leases, policy, evidence, and the wire's validator. */
-import { readFileSync, statSync } from "node:fs";
+import { chmodSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -346,6 +346,48 @@ describe("setting up", () => {
       ["ledger and state", "ok"],
       ["arming", "ok"],
       ["boundary", "advisory"],
+    ]);
+  });
+
+  test("doctor names credentials and authorities of git that cannot be used, each with what to do, and what is opened", async () => {
+    const place = freshPlace();
+    const credential = (host: string, password: object) => ({ host, username: "bot", password });
+    const open = place.put("kept/open", "a-good-password\n");
+    chmodSync(open, 0o644);
+    const git = {
+      credentials: [
+        credential("a.example", { file: "/nowhere/password" }),
+        credential("b.example", { file: open }),
+        credential("c.example", { env: "NO_SUCH_VARIABLE" }),
+      ],
+      certificate_authorities: place.put("kept/ca.pem", "no certificate\n"),
+      private_hosts: ["git.corp:8443"],
+    };
+    place.put("config/handrail.yaml", JSON.stringify({ git }));
+    const found = async () => {
+      const { code, stdout } = await handrail(place, ["doctor", "--json"]);
+      const findings = oneJsonLine<{ check: string; status: string; detail: string }[]>(stdout);
+      return [code, findings.find(({ check }) => check === "git remotes")] as const;
+    };
+    const [code, failed] = await found();
+    expect([code, failed?.status]).toEqual([1, "failed"]);
+    for (const part of [
+      "`/nowhere/password` cannot be read (ENOENT); write it, or correct its name",
+      `\`${open}\` can be read by others; run \`chmod go= ${open}\``,
+      "the variable `NO_SUCH_VARIABLE`, named under `git.credentials`, holds no password of 6 or more characters in one line; set it",
+      "holds no certificates; put the authorities' certificates there",
+    ])
+      expect(failed?.detail).toContain(part);
+    expect(failed?.detail).not.toContain("a-good-password");
+    chmodSync(open, 0o600);
+    place.put("config/handrail.yaml", JSON.stringify({ git: { credentials: [git.credentials[1]], private_hosts: git.private_hosts } }));
+    expect(await found()).toEqual([
+      0,
+      {
+        check: "git remotes",
+        status: "advisory",
+        detail: expect.stringMatching(/^1 credential can be read; .*git may reach `git\.corp:8443` at private addresses$/),
+      },
     ]);
   });
 

@@ -2,7 +2,7 @@
  * A day's work: a repository is cloned from a server, changed on a branch, tested, committed and pushed, by two agents and a person, through the whole
  * kernel. The server is git's own, with TLS and a password, in a network of the test's; everything else is as it is shipped.
  */
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import type { JsonObject } from "../../src/base/json.ts";
@@ -20,6 +20,7 @@ vi.setConfig({ testTimeout: 120_000 });
 const HOST = "git.example";
 const PRIVATE = "10.20.30.40";
 const ADDRESS = `https://${HOST}/shop/orders.git`;
+const NEXT_PASSWORD = "wR5-lantern-meadow-82";
 const LOGIN = { username: "handrail-bot", password: "vQ8-sparrow-lantern-41" };
 
 /** All files below `directory`, as they are. */
@@ -43,7 +44,8 @@ async function opened() {
   const server = gitServer(join(place.base, "served"), LOGIN);
   const bare = server.add("shop/orders.git");
   const first = seed(bare, join(place.base, "seed"), service());
-  await internet.https(HOST, 443, certificate, server.listener);
+  const served = { listener: server.listener };
+  await internet.https(HOST, 443, certificate, (request, response) => served.listener(request, response));
   // it lies in the operator's own network
   internet.servers.set(`${PRIVATE}:443`, [...internet.servers.values()][0] ?? 0);
   internet.names.set(HOST, [PRIVATE]);
@@ -83,11 +85,11 @@ async function opened() {
     expect([answer.code, answer.stderr]).toEqual([0, ""]);
     return (await calling).result;
   };
-  return { place, server, bare, first, session, approved, close };
+  return { place, served, server, bare, first, session, approved, close };
 }
 
 test("a service is cloned, changed, tested and committed by a developer, and pushed by a release manager once a person agrees", async () => {
-  const { place, server, bare, first, session, approved, close } = await opened();
+  const { place, served, server, bare, first, session, approved, close } = await opened();
   const dev = await session("dev", "coder");
   const done = async (by: KernelSession, tool: string, args: JsonObject): Promise<JsonObject> => {
     const { result } = await by.call(tool, args);
@@ -108,6 +110,14 @@ test("a service is cloned, changed, tested and committed by a developer, and pus
   await done(dev, "git_add", { files: ["src/order.js"] });
   const { commit } = await done(dev, "git_commit", { message: "order: compute the discount in whole numbers" });
 
+  // the server's password is another one now, and counts as soon as it is in the file
+  served.listener = gitServer(join(place.base, "served"), { ...LOGIN, password: NEXT_PASSWORD }, server.requests).listener;
+  const release = await session("release_manager", "releaser");
+  const tried = { operation: "PUSH", args: ["--dry-run", "origin", "smaller-discount"] };
+  expect((await release.call("git", tried)).result).toMatchObject({ status: "error", error: { code: "GIT_FAILED" } });
+  writeFileSync(join(place.base, "kept/password"), `${NEXT_PASSWORD}\n`);
+  expect(await done(release, "git", tried)).toMatchObject({ dry_run: true });
+
   const push = { remote: "origin", branch: "smaller-discount", confirm: true };
   for (const [tool, args] of [
     ["git_push", push],
@@ -117,7 +127,6 @@ test("a service is cloned, changed, tested and committed by a developer, and pus
     expect((await dev.call(tool, { ...args })).result).toMatchObject({ status: "error", error: { code: "PERMISSION_DENIED" } });
   expect(bare.tried("rev-parse", "smaller-discount").code).not.toBe(0);
 
-  const release = await session("release_manager", "releaser");
   server.requests.length = 0;
   expect(await done(release, "git_push", { ...push, confirm: false })).toMatchObject({ dry_run: true });
   expect(server.requests.map(({ method, url }) => `${method} ${url}`)).toEqual(["GET /shop/orders.git/info/refs?service=git-receive-pack"]);
@@ -130,12 +139,11 @@ test("a service is cloned, changed, tested and committed by a developer, and pus
   const evidence = await readEvidence(place.state);
   const payloads = (type: string) => evidence.filter(({ entry }) => entry.eventType === type).map(({ payload }) => payload);
   const executed = payloads("tool_executed").map(({ tool, success }) => [tool, success]);
-  expect(executed).toEqual(
-    ["git", "git_checkout", "edit_file", "run_test", "git_status", "git_add", "git_commit", "git_push", "git_push"].map((tool) => [
-      tool,
-      true,
-    ]),
-  );
+  expect(executed).toEqual([
+    ...["git", "git_checkout", "edit_file", "run_test", "git_status", "git_add", "git_commit"].map((tool) => [tool, true]),
+    ["git", false], // with the password of before
+    ...["git", "git_push", "git_push"].map((tool) => [tool, true]),
+  ]);
   expect(payloads("tool_execution_denied").map(({ tool }) => tool)).toEqual(["git_push", "git_push", "git"]);
   expect(payloads("tool_approval_decided")).toMatchObject([
     { by: "ann", approved: true, holds: true },
@@ -151,7 +159,7 @@ test("a service is cloned, changed, tested and committed by a developer, and pus
   );
   const reached = payloads("network_reached");
   expect(new Set(reached.map(({ host, port }) => `${host}:${port}`))).toEqual(new Set([`${HOST}:443`]));
-  const hidden = [LOGIN.password, Buffer.from(`${LOGIN.username}:${LOGIN.password}`).toString("base64")];
+  const hidden = [NEXT_PASSWORD, LOGIN.password, Buffer.from(`${LOGIN.username}:${LOGIN.password}`).toString("base64")];
   const left = [...contents(place.workspace), ...contents(place.state), JSON.stringify(evidence)];
   for (const secret of hidden) expect(left.filter((text) => text.includes(secret))).toEqual([]);
 });

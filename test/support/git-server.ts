@@ -26,9 +26,8 @@ export interface GitLogin {
   readonly password: string;
 }
 
-/** A server for repositories below `directory`. */
-export function gitServer(directory: string, login?: GitLogin): GitServer {
-  const requests: GitServerRequest[] = [];
+/** A server for repositories below `directory`, which notes what it is asked in `requests`. */
+export function gitServer(directory: string, login?: GitLogin, requests: GitServerRequest[] = []): GitServer {
   const backend = join(execFileSync("git", ["--exec-path"], { encoding: "utf8" }).trim(), "git-http-backend");
   const wanted = login && `Basic ${Buffer.from(`${login.username}:${login.password}`).toString("base64")}`;
   mkdirSync(directory, { recursive: true });

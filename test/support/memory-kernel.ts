@@ -473,7 +473,7 @@ function fixedParts(clock: Clock, root: string, tools: readonly Tool[], options:
     },
     registry,
     sandbox: openSandbox({ operator: { settings: settingsWith(options.backend, options.sandbox) } }, "ins_test", network).sandbox,
-    gitRemotes: async () => options.gitRemotes ?? NO_GIT_REMOTES,
+    gitRemotes: () => options.gitRemotes ?? NO_GIT_REMOTES,
     machine: {
       settings: () => (options.settingsOfSystem ? options.settingsOfSystem() : options.system),
       open: async () => new HostMachine(),

@@ -57,6 +57,8 @@ export const GIT_PRIVATE_HOSTS_MAX = 64;
 export const GIT_PASSWORD_BYTES_MAX = 8 * KIB;
 /** Characters of a password at least: a shorter one could not be hidden in what git says. */
 export const GIT_PASSWORD_CHARACTERS_MIN = 6;
+/** Passwords that are hidden at once: those of now, and as many of before as fit. */
+export const GIT_PASSWORDS_HIDDEN_MAX = 256;
 /** Bytes of a file with certificates. */
 export const GIT_AUTHORITIES_BYTES_MAX = 4 * MIB;
 /** Milliseconds that a run of git which reaches a remote may take. */
