@@ -71,7 +71,8 @@ test("files of Git LFS, other working trees, a lock", async () => {
     lfs: true,
     notes: [expect.stringContaining("index.lock"), expect.stringContaining("Git LFS"), expect.stringContaining("other working trees")],
   });
-  expect(await ask("COMMIT", "--allow-empty", "-m", "locked")).toMatchObject({ kind: "error", code: "RESOURCE_BUSY" });
+  for (const [operation, ...args] of [["COMMIT", "--allow-empty", "-m", "locked"], ["STASH"], ["STASH", "pop"]] as const)
+    expect(await ask(operation, ...args)).toMatchObject({ kind: "error", code: "RESOURCE_BUSY" });
 });
 
 test("a repository without commits", async () => {

@@ -4,6 +4,7 @@
  * INVARIANT: before git brings anything back it has named every file that it would change or make, and each is one that the call may write.
  */
 import type { JsonObject } from "../../base/json.ts";
+import { FailureWithoutEffect } from "../../model/failure.ts";
 import { displayArguments, listChanges } from "./display.ts";
 import { messageProblem, requireFit } from "./message.ts";
 import { commitOf } from "./names.ts";
@@ -47,9 +48,16 @@ export const stash: Operation = {
 };
 
 async function runStash(running: Running): Promise<JsonObject> {
-  const { parsed, git, context } = running;
+  const { parsed, git, context, repository } = running;
   const { verb, entry } = stashOf(parsed);
   const parent = `${commitOf(entry)}^1`;
+  // Of a lock that it meets on the way git says nothing here.
+  if (repository.state.locked && verb !== "list" && verb !== "show")
+    throw new FailureWithoutEffect(
+      "RESOURCE_BUSY",
+      "another git is at work (`.git/index.lock`)",
+      "if none is, ask a person to remove the lock",
+    );
   switch (verb) {
     case "list": {
       const fields = await git.fields(["stash", "list", "-z", "--format=%gd%x00%H%x00%s"]);
