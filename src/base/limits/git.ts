@@ -19,6 +19,10 @@ export const GIT_PATHS_PER_RUN_MAX = 1000;
 export const GIT_LOG_COMMITS = 50;
 /** Commits that a log shows at most. */
 export const GIT_LOG_COMMITS_MAX = 10_000;
+/** Times that git is asked which files a log is about, because those that were left out let other commits in … */
+export const GIT_LOG_LISTINGS_MAX = 8;
+/** … each time of so many times more commits. */
+export const GIT_LOG_LISTING_GROWTH = 8;
 /** Characters of the first line of a message. */
 export const GIT_SUBJECT_CHARACTERS_MAX = 72;
 /** Bytes of a message. */

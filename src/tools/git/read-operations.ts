@@ -1,13 +1,20 @@
 /** DIFF, SHOW and LOG: what changed, as data and as text, without files that the call may not read. */
 
 import type { JsonObject } from "../../base/json.ts";
-import { GIT_LOG_COMMITS, GIT_LOG_COMMITS_MAX } from "../../base/limits.ts";
-import { DISPLAY_OPTIONS, displayArguments, listChanges, pathArguments, showsChanges } from "./display.ts";
+import {
+  GIT_LOG_COMMITS,
+  GIT_LOG_COMMITS_MAX,
+  GIT_LOG_LISTING_GROWTH,
+  GIT_LOG_LISTINGS_MAX,
+  GIT_PATHS_PER_RUN_MAX,
+} from "../../base/limits.ts";
+import { FailureWithoutEffect } from "../../model/failure.ts";
+import { DISPLAY_OPTIONS, displayArguments, type Listed, listChanges, pathArguments, showsChanges } from "./display.ts";
 import { commitOf, parseRange, type Range, rangeArgument, revisionProblem, revisionsOf } from "./names.ts";
 import { type Asked, type Operation, type Running, readRef, type Touched, type Touches } from "./operation.ts";
 import { lastValue, type Parsed, written } from "./options.ts";
 import { pathProblem } from "./places.ts";
-import { leftOutFacts } from "./runner.ts";
+import { type Closed, leftOutFacts, type Runner } from "./runner.ts";
 
 /** Revisions as ranges, or why one is refused. */
 function rangesOf({ operands }: Parsed): readonly Range[] | string {
@@ -133,10 +140,11 @@ export const log: Operation = {
     const { parsed, git, repository } = running;
     if (repository.commit === undefined && parsed.operands.length === 0) return { text: "there are no commits yet", commits: [] };
     const names = Object.entries(FILTERS).map(([name, spec]) => ("same" in spec ? spec.same : name));
-    const count = `--max-count=${lastValue(parsed, "--max-count") ?? GIT_LOG_COMMITS}`;
-    const asked = [count, ...written(parsed, [...new Set(names)]), ...revisionArguments(parsed)];
+    const count = Number(lastValue(parsed, "--max-count") ?? GIT_LOG_COMMITS);
+    const filters = [...written(parsed, [...new Set(names)]), ...revisionArguments(parsed)];
+    const asked = [`--max-count=${count}`, ...filters];
     const isDetailed = showsChanges(parsed);
-    const listed = isDetailed ? await listChanges(git, ["log", "-m", "--format=", ...asked], placed(running)) : undefined;
+    const listed = isDetailed ? await listLogged(git, count, filters, placed(running)) : undefined;
     const paths = listed?.paths ?? placed(running);
     const commits = parseCommits(
       await git.fields(["log", "-z", `--format=${FIELDS.join("%x00")}%x00`, "--no-show-signature", ...asked, "--", ...paths]),
@@ -157,6 +165,36 @@ export const log: Operation = {
     return { text, commits, ...(listed && { files: [...listed.files], ...leftOutFacts(listed.closed) }) };
   },
 };
+
+/**
+ * Which files the commits of a log are about. A commit that is about nothing but closed files is passed over once they are left out, and another, with other
+ * files, takes its place: so it is asked until no closed one is named any more, each time of more commits.
+ */
+async function listLogged(git: Runner, count: number, filters: readonly string[], named: readonly string[]): Promise<Listed> {
+  const ask = (commits: number, paths: readonly string[]) =>
+    listChanges(
+      git,
+      ["log", "-m", "--format=", `--max-count=${Math.min(commits, Math.max(count, GIT_LOG_COMMITS_MAX))}`, ...filters],
+      paths,
+    );
+  const closed: Closed[] = [];
+  let listed = await ask(count, named);
+  for (let times = 1; listed.closed.length > 0; times += 1) {
+    closed.push(...listed.closed);
+    if (times >= GIT_LOG_LISTINGS_MAX || closed.length > GIT_PATHS_PER_RUN_MAX) throw tooManyClosed();
+    listed = await ask(count * GIT_LOG_LISTING_GROWTH ** times, listed.paths);
+  }
+  if (closed.length > 0) listed = await ask(count, listed.paths);
+  return { ...listed, closed };
+}
+
+function tooManyClosed(): FailureWithoutEffect {
+  return new FailureWithoutEffect(
+    "NOT_SUPPORTED",
+    "too many of the files concerned may not be shown to this call",
+    "name the paths that you want, or leave the changes out",
+  );
+}
 
 const FIELDS = ["%H", "%P", "%an", "%ae", "%aI", "%D", "%s"] as const;
 
