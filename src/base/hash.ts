@@ -1,5 +1,9 @@
 /** BLAKE3-256, the digest of content, evidence and policy. */
 import { Blake3Hasher, blake3 } from "@napi-rs/blake-hash";
+import { equalInConstantTime } from "./bytes.ts";
+import { assert } from "./errors.ts";
+
+const KEY_BYTES = 32;
 
 /** BLAKE3-256 of `bytes`: 32 bytes. */
 export function blake3Digest(bytes: Uint8Array | string): Uint8Array {
@@ -19,9 +23,21 @@ export function blake3Salted(salt: Uint8Array, bytes: Uint8Array): Uint8Array {
   return blake3(Buffer.concat([salt, bytes]));
 }
 
+/** The hasher of the key that was used last: making one takes several times as long as hashing a short text. */
+let keyed: { readonly key: Uint8Array; readonly hasher: Blake3Hasher } | undefined;
+
 /** BLAKE3-256 keyed with 32 bytes: a digest that cannot be recomputed from a guess without the key. */
 export function blake3Keyed(key: Uint8Array, bytes: Uint8Array | string): Uint8Array {
-  return Blake3Hasher.newKeyed(Buffer.from(key)).update(bytes).digestBuffer();
+  assert(key.byteLength === KEY_BYTES, "a key of BLAKE3 has 32 bytes"); // the library ends the process otherwise
+  if (keyed === undefined || !equalInConstantTime(keyed.key, key)) {
+    keyed = { key: Uint8Array.from(key), hasher: Blake3Hasher.newKeyed(Buffer.from(key)) };
+  }
+  const { hasher } = keyed;
+  try {
+    return hasher.update(bytes).digestBuffer();
+  } finally {
+    hasher.reset(); // back to the key alone
+  }
 }
 
 /** A BLAKE3-256 of bytes that come in pieces. */
