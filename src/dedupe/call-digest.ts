@@ -4,10 +4,10 @@
  */
 import { utf8 } from "../base/bytes.ts";
 import { blake3Salted } from "../base/hash.ts";
-import { canonicalJson, type JsonObject } from "../base/json.ts";
+import { canonicalJson } from "../base/json.ts";
 import type { ReplyForm } from "../model/tool.ts";
 
-/** The digest of a call: 32 bytes. `secret` has 32 bytes and never leaves the kernel; `args` are canonicalised here. */
-export function callDigest(secret: Uint8Array, tool: string, args: JsonObject, reply: ReplyForm): Uint8Array {
-  return blake3Salted(secret, utf8(canonicalJson(["handrail.dedupe.v1", tool, reply, args])));
+/** The digest of a call: 32 bytes. `secret` has 32 bytes and never leaves the kernel; `args` are canonical JSON. */
+export function callDigest(secret: Uint8Array, tool: string, args: string, reply: ReplyForm): Uint8Array {
+  return blake3Salted(secret, utf8(`["handrail.dedupe.v1",${canonicalJson(tool)},${canonicalJson(reply)},${args}]`));
 }

@@ -4,6 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { blake3Salted } from "../base/hash.ts";
+import { canonicalJson } from "../base/json.ts";
 import { DEDUPE_KEPT_MS, DEDUPE_PURGE_PAUSE_MS, DEDUPE_PURGE_ROWS_MAX, DEDUPE_WAIT_MS } from "../base/limits.ts";
 import type { CallResponse, Outcome } from "../model/call.ts";
 import { openDedupeStore } from "../stores/embedded/dedupe-store.ts";
@@ -213,16 +215,19 @@ test("what is too old is forgotten little by little; claims of dead kernels too,
 test("the digest tells tools, arguments and forms of reply apart, and equal arguments are equal in any order", () => {
   const key = new Uint8Array(32).fill(9);
   const digest = (tool: string, args: Record<string, string>, reply: "result" | "bytes" = "result") =>
-    Buffer.from(callDigest(key, tool, args, reply)).toString("hex");
+    Buffer.from(callDigest(key, tool, canonicalJson(args), reply)).toString("hex");
   const different = [
     digest("a", { x: "1", y: "2" }),
     digest("b", { x: "1", y: "2" }),
     digest("a", { x: "1" }),
     digest("a", { x: "1", y: "2" }, "bytes"),
-    Buffer.from(callDigest(new Uint8Array(32), "a", { x: "1", y: "2" }, "result")).toString("hex"),
+    Buffer.from(callDigest(new Uint8Array(32), "a", canonicalJson({ x: "1", y: "2" }), "result")).toString("hex"),
   ];
   expect(new Set(different).size).toBe(5);
   expect(digest("a", { y: "2", x: "1" })).toBe(different[0]);
+  // What was kept before a kernel was renewed is found again.
+  const whole = canonicalJson(["handrail.dedupe.v1", "a", "result", { x: "1", y: "2" }]);
+  expect(different[0]).toBe(Buffer.from(blake3Salted(key, Buffer.from(whole))).toString("hex"));
 });
 
 /** What a caller, a tool or the machine does next. */

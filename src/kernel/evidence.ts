@@ -8,7 +8,7 @@
 
 import { hex } from "../base/bytes.ts";
 import { blake3Keyed } from "../base/hash.ts";
-import { canonicalJson, type JsonObject } from "../base/json.ts";
+import type { JsonObject } from "../base/json.ts";
 import { MAX_ID_LEN } from "../base/limits.ts";
 import { INITIAL_MARK } from "../flow/flow.ts";
 import type { CallResponse } from "../model/call.ts";
@@ -24,7 +24,7 @@ import { commandsFact } from "./exec-record.ts";
 import type { CleanResult } from "./large-result.ts";
 import { NETWORK_PREFIX } from "./network-rules.ts";
 import type { KernelParts } from "./parts.ts";
-import { plainArguments } from "./plain-arguments.ts";
+import { canonicalArguments, plainArguments } from "./plain-arguments.ts";
 import { RefusalRates } from "./refusal-rate.ts";
 import { severityFact } from "./severity.ts";
 import { spentFact } from "./spend.ts";
@@ -273,9 +273,9 @@ export class Evidence {
 
   #argumentFacts(trail: Trail): JsonObject {
     if (!trail.call || trail.tool === undefined) return {};
-    const args = plainArguments(trail.call.arguments);
-    if (trail.tool.capability.audit?.logArgs === true) return clean(trail, { args });
-    const text = canonicalJson(args);
+    const { arguments: args } = trail.call;
+    if (trail.tool.capability.audit?.logArgs === true) return clean(trail, { args: plainArguments(args) });
+    const text = canonicalArguments(args);
     return { argsDigest: hex(blake3Keyed(this.#parts.argumentsKey, text)), argsBytes: Buffer.byteLength(text) };
   }
 

@@ -1,5 +1,5 @@
 /** The arguments of a call in the one form of which digests, patterns and records speak. */
-import type { JsonObject, JsonValue } from "../base/json.ts";
+import { canonicalJson, type JsonObject, type JsonValue } from "../base/json.ts";
 
 /** Arguments as JSON, for their digest or, where the tool says so, for the record: byte contents stand as base64 text. */
 export function plainArguments(args: Readonly<Record<string, unknown>>): JsonObject {
@@ -8,6 +8,20 @@ export function plainArguments(args: Readonly<Record<string, unknown>>): JsonObj
     plain[name] = value instanceof Uint8Array ? { bytes: Buffer.from(value).toString("base64") } : (value as JsonValue);
   }
   return plain;
+}
+
+/** Characters of a text that is remembered while its call lasts: a longer one would take its memory twice. */
+const REMEMBERED_CHARACTERS_MAX = 64 * 1024;
+
+const remembered = new WeakMap<object, string>();
+
+/** The canonical text of `args`, for digests; a call needs it for its record, and for its key. */
+export function canonicalArguments(args: Readonly<Record<string, unknown>>): string {
+  const known = remembered.get(args);
+  if (known !== undefined) return known;
+  const text = canonicalJson(plainArguments(args));
+  if (text.length <= REMEMBERED_CHARACTERS_MAX) remembered.set(args, text);
+  return text;
 }
 
 /**

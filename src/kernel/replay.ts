@@ -6,10 +6,11 @@ import { blake3Hex } from "../base/hash.ts";
 import { canonicalJson } from "../base/json.ts";
 import { callDigest } from "../dedupe/dedupe.ts";
 import type { Denial } from "../model/decision.ts";
+import type { LeaseScope } from "../model/lease.ts";
 import type { PolicyEngine } from "../policy/policy.ts";
 import type { Ended } from "./ended.ts";
 import type { KernelParts } from "./parts.ts";
-import { plainArguments } from "./plain-arguments.ts";
+import { canonicalArguments } from "./plain-arguments.ts";
 import { stillAllowed } from "./recheck.ts";
 import { goneContent } from "./replayed-content.ts";
 import type { Caller, Trail } from "./trail.ts";
@@ -30,10 +31,21 @@ const RULES_CHANGED: Denial = {
  */
 function basisOf({ session, lease, place, gates }: Caller, policy: PolicyEngine, redaction: string): string {
   const { role, mode, skill = "" } = session;
-  const scope = { ...lease.scope };
-  const rules = [policy.hash, place.rules ?? "", [...place.disabledTools].sort(), redaction, gates.hash];
-  return blake3Hex(canonicalJson([...rules, role, mode, skill, lease.id, scope]));
+  const rules = [policy.hash, place.rules ?? "", redaction, gates.hash, role, mode, skill, lease.id] as const;
+  const known = bases.get(lease.scope);
+  if (known?.disabledTools === place.disabledTools && known.rules.every((rule, index) => rule === rules[index])) return known.basis;
+  const [policyHash, placeRules, redactionRules, gateRules, ...who] = rules;
+  const named = [policyHash, placeRules, [...place.disabledTools].sort(), redactionRules, gateRules, ...who, { ...lease.scope }];
+  const basis = blake3Hex(canonicalJson(named));
+  bases.set(lease.scope, { rules, disabledTools: place.disabledTools, basis });
+  return basis;
 }
+
+/** The last basis under each scope: the calls of a session follow each other under the same rules. */
+const bases = new WeakMap<
+  LeaseScope,
+  { readonly rules: readonly string[]; readonly disabledTools: ReadonlySet<string>; readonly basis: string }
+>();
 
 /**
  * How the call ends here, or `undefined` when it goes on: then, if it has a key, with a claim in its trail.
@@ -42,7 +54,7 @@ function basisOf({ session, lease, place, gates }: Caller, policy: PolicyEngine,
 export async function replayed(parts: KernelParts, trail: Trail, policy: PolicyEngine, signal: AbortSignal): Promise<Ended | undefined> {
   const { call, session, caller, tool, redaction } = trail;
   if (!call || !session || !caller || !tool || !redaction || call.dedupeKey === "") return undefined;
-  const digest = callDigest(parts.argumentsKey, call.tool, plainArguments(call.arguments), call.reply);
+  const digest = callDigest(parts.argumentsKey, call.tool, canonicalArguments(call.arguments), call.reply);
   const keyed = { sessionId: session.id, dedupeKey: call.dedupeKey, call: digest };
   const repeatable = tool.capability.effect === "read";
   const entry = await parts.dedupe.enter(
