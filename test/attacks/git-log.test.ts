@@ -58,3 +58,34 @@ test("where more files would have to be left out than can be named, the log is r
   expect(await ask("LOG", "-p", "--", "a.txt")).toMatchObject({ text: expect.stringContaining("+alpha") });
   expect(await ask("LOG")).toMatchObject({ commits: [{ subject: "many" }] });
 });
+
+test("a secret in a message cannot be guessed by searching; plain git tells it letter by letter", async () => {
+  const { plain, ask } = await place();
+  const secret = `AKIA${"QRSTUVWXYZ234567"}`;
+  plain.commit("begin with nothing", { "a.txt": "a\n" });
+  plain.commit(`use ${secret} for now`, { "b.txt": "b\n" });
+  plain.commit("use another one", { "c.txt": "c\n" });
+  expect(plain.git("log", "--format=%s", `--grep=${secret.slice(0, 8)}`)).toContain("for now");
+  expect(plain.git("log", "--format=%s", "--grep=AKIAX")).toBe("");
+  expect(JSON.stringify(await ask("LOG"))).not.toContain(secret);
+  const subjects = async (...args: readonly string[]) =>
+    ((await ask("LOG", ...args)) as { commits: { subject: string }[] }).commits.map(({ subject }) => subject);
+  for (const guess of [secret, secret.slice(0, 8), "AKIAX", "AKIA[A-Z]"])
+    expect([guess, await subjects(`--grep=${guess}`)]).toEqual([guess, []]);
+  for (const guess of ["AKIAQ", "AKIAX"])
+    expect(await subjects("-n", "1", "--grep=use another", `--grep=${guess}`)).toEqual(["use another one"]);
+  expect(await subjects("--grep=use")).toEqual(["use another one"]);
+  expect(await subjects("--author=Ada")).toEqual(["use another one", "begin with nothing"]);
+  expect(await subjects("--author=Ada", "--reverse")).toEqual(["begin with nothing", "use another one"]);
+  expect(await subjects("--author=Ada", "--skip=1", "-n", "1")).toEqual(["begin with nothing"]);
+  expect(await subjects("--author=Ada", "--", "a.txt")).toEqual(["begin with nothing"]);
+  expect(await subjects("-F", "-i", "--grep=NOTHING", "-p")).toEqual(["begin with nothing"]);
+  expect(await ask("LOG", "-p", "--grep=nothing")).toMatchObject({ text: expect.stringContaining("+a"), files: [{ path: "a.txt" }] });
+});
+
+test.each(["-Shidden", "-Ghidden", "--pickaxe-all"])("%s is refused: it would find what is hidden", async (option) => {
+  const { plain, ask } = await place();
+  plain.commit("begin", { "a.txt": "a\n", ".env": "hidden\n" });
+  if (option !== "--pickaxe-all") expect(plain.git("log", "--format=%s", option)).toBe("begin\n");
+  expect(await ask("LOG", option)).toEqual({ failed: true, code: expect.stringMatching(/input_invalid|validation/i) });
+});

@@ -23,6 +23,8 @@ export const GIT_LOG_COMMITS_MAX = 10_000;
 export const GIT_LOG_LISTINGS_MAX = 8;
 /** … each time of so many times more commits. */
 export const GIT_LOG_LISTING_GROWTH = 8;
+/** Commits with hidden text in their messages that a search passes over before it finds fewer than are wanted. */
+export const GIT_LOG_HIDDEN_MATCHES_MAX = 1000;
 /** Characters of the first line of a message. */
 export const GIT_SUBJECT_CHARACTERS_MAX = 72;
 /** Bytes of a message. */

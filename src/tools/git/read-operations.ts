@@ -10,9 +10,10 @@ import {
 } from "../../base/limits.ts";
 import { FailureWithoutEffect } from "../../model/failure.ts";
 import { DISPLAY_OPTIONS, displayArguments, type Listed, listChanges, pathArguments, showsChanges } from "./display.ts";
+import { searchCommits, searchesCommits } from "./log-search.ts";
 import { commitOf, parseRange, type Range, rangeArgument, revisionProblem, revisionsOf } from "./names.ts";
 import { type Asked, type Operation, type Running, readRef, type Touched, type Touches } from "./operation.ts";
-import { lastValue, type Parsed, written } from "./options.ts";
+import { has, lastValue, type Parsed, written } from "./options.ts";
 import { pathProblem } from "./places.ts";
 import { type Closed, leftOutFacts, type Runner } from "./runner.ts";
 
@@ -141,7 +142,10 @@ export const log: Operation = {
     if (repository.commit === undefined && parsed.operands.length === 0) return { text: "there are no commits yet", commits: [] };
     const names = Object.entries(FILTERS).map(([name, spec]) => ("same" in spec ? spec.same : name));
     const count = Number(lastValue(parsed, "--max-count") ?? GIT_LOG_COMMITS);
-    const filters = [...written(parsed, [...new Set(names)]), ...revisionArguments(parsed)];
+    const filters = searchesCommits(parsed)
+      ? await foundCommits(running, names, count)
+      : [...written(parsed, [...new Set(names)]), ...revisionArguments(parsed)];
+    if (filters === undefined) return { text: "no commit is found", commits: [] };
     const asked = [`--max-count=${count}`, ...filters];
     const isDetailed = showsChanges(parsed);
     const listed = isDetailed ? await listLogged(git, count, filters, placed(running)) : undefined;
@@ -165,6 +169,20 @@ export const log: Operation = {
     return { text, commits, ...(listed && { files: [...listed.files], ...leftOutFacts(listed.closed) }) };
   },
 };
+
+/** The commits that are searched for, as arguments; `undefined` where there are none. */
+async function foundCommits(running: Running, names: readonly string[], count: number): Promise<readonly string[] | undefined> {
+  const { parsed, git, context } = running;
+  const kept = [...new Set(names)].filter((name) => name !== "--skip" && name !== "--reverse");
+  const found = await searchCommits(git, context.hidden, {
+    filters: [...written(parsed, kept), ...revisionArguments(parsed)],
+    paths: placed(running),
+    count,
+    skip: Number(lastValue(parsed, "--skip") ?? 0),
+    isReversed: has(parsed, "--reverse"),
+  });
+  return found.length === 0 ? undefined : ["--no-walk=unsorted", ...written(parsed, ["--first-parent"]), ...found];
+}
 
 /**
  * Which files the commits of a log are about. A commit that is about nothing but closed files is passed over once they are left out, and another, with other
