@@ -1,9 +1,10 @@
-// Checks that src/gen is what `npx buf generate` makes of proto/: nobody edited it, nobody forgot to regenerate it.
-// It writes into a directory of its own and leaves src/gen alone.
+// Checks that src/gen is what `npx buf generate` makes of proto/, and the search of the redactor what its source makes: nobody edited them,
+// nobody forgot to regenerate them. It writes into a directory of its own and leaves the sources alone.
 import { spawnSync } from "node:child_process";
 import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join, resolve } from "node:path";
+import { generatePrefilter, PREFILTER_FILE } from "./prefilter.mjs";
 
 const directory = mkdtempSync(join(tmpdir(), "handrail-generated-"));
 try {
@@ -20,7 +21,9 @@ try {
     (file) => text(join(directory, "src/gen", file)) !== text(join("src/gen", file)),
   );
   for (const file of differing) console.error(`not as generated: \`src/gen/${file}\`; run: npx buf generate`);
-  process.exitCode = differing.length > 0 ? 1 : 0;
+  const isPrefilter = text(PREFILTER_FILE) === generatePrefilter();
+  if (!isPrefilter) console.error(`not as generated: \`${PREFILTER_FILE}\`; run: node scripts/prefilter.mjs`);
+  process.exitCode = differing.length > 0 || !isPrefilter ? 1 : 0;
 } finally {
   rmSync(directory, { recursive: true, force: true });
 }

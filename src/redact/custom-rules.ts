@@ -10,7 +10,7 @@ import { parseExpression } from "./expression.ts";
 import { costOf } from "./expression-cost.ts";
 import type { Finding, FindingKind } from "./finding.ts";
 import { ATTEMPT_STEPS_MAX, type CompiledRule, compileRule } from "./rule.ts";
-import { builtInRules, type RuleSet, withRules } from "./rule-set.ts";
+import { builtInRules, type RuleSet, triggersOf, withRules } from "./rule-set.ts";
 import { buildTable, scanText } from "./scan.ts";
 import type { Allowance } from "./tables.ts";
 
@@ -87,9 +87,9 @@ function compileCustomRule(rule: CustomRule, path: string, before: readonly Cust
   return [compiled];
 }
 
-function findAlone({ rule, matcher }: CompiledRule, text: string): readonly Finding[] {
+function findAlone(compiled: CompiledRule, text: string): readonly Finding[] {
   const found: Finding[] = [];
-  scanText(buildTable(rule.keywords.map((keyword) => ({ keyword, matcher }))), text, found);
+  scanText(buildTable(triggersOf(compiled)), text, found);
   return found;
 }
 

@@ -10,23 +10,27 @@
 
 /** The automaton, in the form in which it runs: states are multiples of `stride`, those from `accepting` on end keywords. */
 export interface KeywordAutomaton {
-  /** Next state by `state + class`. */
+  /** Next state by `state + class`; by `state + DEPTH`, how many characters of keywords may have begun; by `state + ENTRY`, its entry. */
   readonly next: Int32Array;
   /** Class of each ASCII character; all others are of class 0. */
   readonly classes: Uint8Array;
   readonly stride: number;
   /** The first state in which a keyword ends. */
   readonly accepting: number;
-  /** By `state / stride`: how many characters of keywords may have begun. */
-  readonly depths: Uint16Array;
-  /** By `(state - accepting) / stride`: where the keywords that end there begin in `outputs`; one more entry ends the last. */
+  /** By a state's entry: where the keywords that end there begin in `outputs`; one more entry ends the last. */
   readonly outputStarts: Int32Array;
   /** Indices of keywords; those of one state are in ascending order, so that candidates come in a fixed order. */
   readonly outputs: Int32Array;
 }
 
-/** Characters of one keyword: more of it only cost memory. */
+/** Characters of one keyword of a rule: more of it only cost memory. */
 export const KEYWORD_CHARACTERS_MAX = 32;
+/** Characters of one keyword of the automaton: those of rules are keywords in base64, too. */
+export const AUTOMATON_KEYWORD_MAX = 48;
+/** Where a state's row tells its depth; no character is of that class. */
+export const DEPTH = 2;
+/** Where it tells, if keywords end in it, which entry of `outputStarts` is theirs. */
+export const ENTRY = 3;
 
 interface Trie {
   readonly children: Map<number, number>[];
@@ -34,7 +38,7 @@ interface Trie {
   readonly depths: number[];
 }
 
-/** Builds the automaton of `keywords`, each ASCII of 1 to 32 characters without null characters. */
+/** Builds the automaton of `keywords`, each ASCII of 1 to 48 characters without null characters. */
 export function buildAutomaton(keywords: readonly string[]): KeywordAutomaton {
   const { classes, stride } = classify(keywords);
   const trie = plant(keywords, classes);
@@ -44,14 +48,11 @@ export function buildAutomaton(keywords: readonly string[]): KeywordAutomaton {
   // Those that end a keyword come last, so that one comparison tells them; what is used most lies together.
   const rows = new Int32Array(order.length);
   for (const [place, state] of [...silent, ...speaking].entries()) rows[state] = place * stride;
-  const depths = new Uint16Array(order.length);
-  for (const state of order) depths[(rows[state] ?? 0) / stride] = trie.depths[state] ?? 0;
   return {
-    next: fillRows(trie, order, fail, rows, stride),
+    next: fillRows(trie, order, fail, rows, stride, silent.length),
     classes,
     stride,
     accepting: silent.length * stride,
-    depths,
     ...flattenOutputs(speaking.map((state) => trie.outputs[state] ?? [])),
   };
 }
@@ -75,7 +76,7 @@ function linkFailures(trie: Trie): { readonly order: readonly number[]; readonly
 }
 
 /** The rows of the table: where no keyword goes on, the one that has begun meanwhile does. */
-function fillRows(trie: Trie, order: readonly number[], fail: Int32Array, rows: Int32Array, stride: number): Int32Array {
+function fillRows(trie: Trie, order: readonly number[], fail: Int32Array, rows: Int32Array, stride: number, silent: number): Int32Array {
   const next = new Int32Array(order.length * stride);
   for (const state of order) {
     const row = rows[state] ?? 0;
@@ -83,6 +84,8 @@ function fillRows(trie: Trie, order: readonly number[], fail: Int32Array, rows: 
     if (state !== 0) next.copyWithin(row, suffix, suffix + stride);
     for (const [step, child] of trie.children[state] ?? []) next[row + step] = rows[child] ?? 0;
     next[row + NULL_CLASS] = row;
+    next[row + DEPTH] = trie.depths[state] ?? 0;
+    next[row + ENTRY] = Math.max(0, row / stride - silent);
   }
   return next;
 }
@@ -100,7 +103,7 @@ const ASCII = 128;
 function classify(keywords: readonly string[]): { classes: Uint8Array; stride: number } {
   const classes = new Uint8Array(ASCII).fill(OTHER_CLASS);
   classes[0] = NULL_CLASS;
-  let stride = 2;
+  let stride = ENTRY + 1;
   for (const keyword of keywords) {
     for (const character of keyword.toLowerCase()) {
       const code = character.charCodeAt(0);

@@ -4,6 +4,7 @@
  *
  * INVARIANT: what is found is exact; a known value is hidden wherever it stands, allow-lists do not apply.
  */
+import { exactBeginning, hexadecimalBeginning, keywordBeginning } from "./beginning.ts";
 import type { Matcher, Trigger } from "./matcher.ts";
 import { alignedBase64 } from "./wrapped.ts";
 
@@ -95,7 +96,8 @@ function knownTrigger(rule: string, form: Form): Trigger {
       return { rule, kind: "definite", start: before, end: endOfPartial(searched, end) };
     },
   };
-  return { keyword, matcher };
+  const standing = () => (foldCase ? keywordBeginning(keyword, hexadecimalBeginning(text)) : exactBeginning(text.slice(offset)));
+  return { keyword, matcher, beginning: standing };
 }
 
 /** Where the first two ASCII characters in a row stand near the beginning of a form: keywords are ASCII. */

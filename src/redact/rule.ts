@@ -6,6 +6,7 @@
  * not loaded.
  */
 
+import { type Beginning, expressionBeginning } from "./beginning.ts";
 import { type CharacterSet, fullSet, hasCode } from "./character-set.ts";
 import { entropyOf, isFiller, looksLikeStandIn } from "./entropy.ts";
 import { firstOf, parseExpression } from "./expression.ts";
@@ -59,6 +60,8 @@ export interface CompiledRule {
   readonly rule: Rule;
   readonly cost: Cost;
   readonly matcher: Matcher;
+  /** What its expression may match from the keyword on. */
+  readonly beginning: () => Beginning;
 }
 
 /** Compiles `rule`, or says why it is refused. */
@@ -75,7 +78,12 @@ export function compileRule(rule: Rule): CompiledRule | string {
   if (cost.lengthMin === 0) return "the expression matches the empty text; let it ask for at least one character";
   if (cost.behindMax + (rule.offset ?? 0) + ESCAPE_CHARACTERS > MATCHER_BEHIND_MAX)
     return `the expression looks back further than ${MATCHER_BEHIND_MAX} characters`;
-  return { rule, cost, matcher: matcherOf(rule, cost, parsed.captures > 0, firstOf(parsed.tree)) };
+  let known: Beginning | undefined;
+  const beginning = () => {
+    known ??= expressionBeginning(parsed.tree, rule.offset ?? 0);
+    return known;
+  };
+  return { rule, cost, beginning, matcher: matcherOf(rule, cost, parsed.captures > 0, firstOf(parsed.tree)) };
 }
 
 function isKeyword(text: string): boolean {

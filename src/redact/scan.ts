@@ -4,15 +4,19 @@
  * The same steps serve a whole text and one that comes in pieces: candidates are found in the order of their last
  * character and verified in that order, each once. INVARIANT: no candidate is left out, whatever was found before it.
  */
+import { foldedBeginning } from "./beginning.ts";
 import type { Finding } from "./finding.ts";
 import { matchInterleaved } from "./interleaved.ts";
-import { buildAutomaton, type KeywordAutomaton } from "./keyword-automaton.ts";
-import { scanLanes, suitsLanes } from "./lanes.ts";
+import { buildAutomaton, ENTRY, type KeywordAutomaton } from "./keyword-automaton.ts";
 import { emptyMemo, type Matcher, type ScanMemo, type Trigger } from "./matcher.ts";
+import { scanPlaces } from "./places.ts";
+import { buildPrefilter } from "./prefilter-tables.ts";
 
 /** Keywords with their automaton. */
 export interface TriggerTable {
   readonly automaton: KeywordAutomaton;
+  /** Made when first a text is long enough for it. */
+  readonly prefilter: () => Uint8Array;
   readonly keywords: readonly string[];
   readonly lengths: Uint16Array;
   readonly matchers: readonly Matcher[];
@@ -24,7 +28,13 @@ export interface TriggerTable {
 
 /** Builds the table of `triggers`. */
 export function buildTable(triggers: readonly Trigger[]): TriggerTable {
+  let prefilter: Uint8Array | undefined;
+  const beginnings = () => triggers.map(({ keyword, beginning }) => beginning?.() ?? foldedBeginning(keyword));
   return {
+    prefilter: () => {
+      prefilter ??= buildPrefilter(beginnings());
+      return prefilter;
+    },
     automaton: buildAutomaton(triggers.map(({ keyword }) => keyword)),
     keywords: triggers.map(({ keyword }) => keyword),
     lengths: Uint16Array.from(triggers.map(({ keyword }) => keyword.length)),
@@ -35,12 +45,28 @@ export function buildTable(triggers: readonly Trigger[]): TriggerTable {
 }
 
 const ASCII = 128;
+/** Shorter texts gain nothing from looking for places first. */
+const PLACES_CHARACTERS_MIN = 256;
 
 /** Everything found in `text`, findings that overlap included, appended to `found`. */
 export function scanText(table: TriggerTable, text: string, found: Finding[]): void {
   const memo = emptyMemo();
-  if (suitsLanes(text)) scanLanes(table.automaton, text, (state, index) => verifyAt(table, state, text, index, found, memo));
-  else scanOnce(table, text, found, memo);
+  const look = (state: number, index: number) => verifyPlain(table, state, text, index, found, memo);
+  if (text.length >= PLACES_CHARACTERS_MIN && scanPlaces(table.automaton, table.prefilter(), text, look)) return;
+  scanOnce(table, text, found, memo);
+}
+
+/** Verifies the keywords that end in `state` at `index` of a text without null characters. */
+function verifyPlain(table: TriggerTable, state: number, text: string, index: number, found: Finding[], memo: ScanMemo): void {
+  const { automaton, lengths, matchers } = table;
+  const { next, outputStarts, outputs } = automaton;
+  const entry = next[state + ENTRY] ?? 0;
+  const last = outputStarts[entry + 1] ?? 0;
+  for (let place = outputStarts[entry] ?? 0; place < last; place += 1) {
+    const keyword = outputs[place] ?? 0;
+    const finding = matchers[keyword]?.match(text, index + 1 - (lengths[keyword] ?? 0), index + 1, memo);
+    if (finding) found.push(finding);
+  }
 }
 
 /** Character by character: short texts, and those with null characters. */
@@ -57,8 +83,8 @@ function scanOnce(table: TriggerTable, text: string, found: Finding[], memo: Sca
 /** Verifies the keywords that end in `state` at `index`. */
 function verifyAt(table: TriggerTable, state: number, text: string, index: number, found: Finding[], memo: ScanMemo): void {
   if (text.charCodeAt(index) === 0) return; // a null character keeps the state of the keyword before it
-  const { outputStarts, outputs, accepting, stride } = table.automaton;
-  const entry = (state - accepting) / stride;
+  const { next, outputStarts, outputs } = table.automaton;
+  const entry = next[state + ENTRY] ?? 0;
   const last = outputStarts[entry + 1] ?? 0;
   for (let place = outputStarts[entry] ?? 0; place < last; place += 1) {
     const finding = verify(table, outputs[place] ?? 0, text, index, memo);

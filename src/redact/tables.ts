@@ -115,7 +115,7 @@ export class RedactionTables {
 
 function allowing({ allows }: Allowance): (trigger: Trigger) => Trigger {
   const wrapped = new Map<Matcher, Matcher>();
-  return ({ keyword, matcher }) => {
+  return ({ matcher, ...trigger }) => {
     let judged = wrapped.get(matcher);
     if (!judged) {
       judged = {
@@ -127,6 +127,6 @@ function allowing({ allows }: Allowance): (trigger: Trigger) => Trigger {
       };
       wrapped.set(matcher, judged);
     }
-    return { keyword, matcher: judged };
+    return { ...trigger, matcher: judged };
   };
 }
