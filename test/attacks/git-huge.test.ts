@@ -3,7 +3,7 @@
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import type { RequestListener } from "node:http";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -17,7 +17,7 @@ import { gitServer, seed } from "../support/git-server.ts";
 import { commitOf, copies, hostileServer, objectName, packed, packHead, wholePack } from "../support/hostile-git.ts";
 import { memoryKernel } from "../support/memory-kernel.ts";
 import { freshPlace } from "../support/place.ts";
-import { testedBackend } from "../support/sandbox-place.ts";
+import { processesNaming, testedBackend } from "../support/sandbox-place.ts";
 
 vi.setConfig({ testTimeout: 90_000 });
 
@@ -25,6 +25,13 @@ const MB = 2 ** 20;
 const CONTROL_BYTES_MAX = 200 * MB;
 const HOST = "git.example";
 const ADDRESS = `https://${HOST}/team/service.git`;
+
+const PLAIN_ENVIRONMENT = {
+  PATH: process.env["PATH"] ?? "/usr/bin:/bin",
+  HOME: "/nonexistent",
+  GIT_CONFIG_NOSYSTEM: "1",
+  GIT_TERMINAL_PROMPT: "0",
+};
 
 interface Bounds {
   readonly received?: number;
@@ -68,14 +75,23 @@ async function world(listener: RequestListener) {
   const plainly = async (...args: readonly string[]): Promise<number | null> => {
     const port = internet.servers.get("93.184.216.34:443");
     const where = ["-c", `http.sslCAInfo=${certificate.certFile}`, "-c", `http.curloptResolve=${HOST}:${port}:127.0.0.1`];
-    const env = { PATH: process.env["PATH"] ?? "/usr/bin:/bin", HOME: "/nonexistent", GIT_CONFIG_NOSYSTEM: "1", GIT_TERMINAL_PROMPT: "0" };
     const address = `https://${HOST}:${port}/team/service.git`;
     const words = args.map((word) => (word === ADDRESS ? address : word));
-    const child = spawn("git", [...where, ...words], { cwd: place.base, env, stdio: "ignore", timeout: 60_000 });
+    const child = spawn("git", [...where, ...words], { cwd: place.base, env: PLAIN_ENVIRONMENT, stdio: "ignore", timeout: 60_000 });
     const [code] = (await once(child, "close")) as [number | null];
     return code;
   };
-  return { place, served, kernelOf, plainly };
+  return { place, internet, certificate, served, kernelOf, plainly };
+}
+
+/** Kills the process if it is git; one that ends by itself, as others do with the first, was not killed. */
+function isGitKilled(id: string): boolean {
+  try {
+    return readFileSync(`/proc/${id}/comm`, "latin1").startsWith("git") && process.kill(Number(id), "SIGKILL");
+  } catch (error) {
+    if (error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ESRCH")) return false;
+    throw error;
+  }
 }
 
 /** Bytes of all files below `directory`. */
@@ -151,6 +167,39 @@ describe("a pack without end", () => {
     expect(await ask("PULL", ["origin", "main"], "service")).toContain(second);
     expect(plainGit(join(kernel.root, "service")).git("fsck", "--full", "--strict")).toBe("");
   });
+});
+
+test("a git that is killed in the middle leaves nothing; plain git leaves its half", async () => {
+  const unique = `https://${HOST}/team/killed-${process.pid}.git`;
+  const { name } = commitOf({ "a.txt": objectName("blob", Buffer.from("a")) });
+  const begun = { bytes: 0 };
+  const hanging = hostileServer(name, endless, (bytes) => {
+    begun.bytes += bytes;
+  });
+  const { kernelOf, place, internet, certificate } = await world(hanging);
+  const killed = async (): Promise<number> => {
+    await vi.waitFor(() => expect(begun.bytes).toBeGreaterThan(4 * MB), { timeout: 20_000, interval: 5 });
+    const ids = processesNaming(`killed-${process.pid}.git`).filter(isGitKilled);
+    begun.bytes = 0;
+    return ids.length;
+  };
+  const port = internet.servers.get("93.184.216.34:443");
+  const where = ["-c", `http.sslCAInfo=${certificate.certFile}`, "-c", `http.curloptResolve=${HOST}:${port}:127.0.0.1`];
+  const plain = spawn("git", [...where, "clone", unique.replace(HOST, `${HOST}:${port}`), "plain"], {
+    cwd: place.base,
+    env: PLAIN_ENVIRONMENT,
+    stdio: "ignore",
+  });
+  const gone = once(plain, "close");
+  expect(await killed()).toBeGreaterThan(0);
+  await gone;
+  expect(existsSync(join(place.base, "plain/.git/HEAD"))).toBe(true);
+
+  const { kernel, ask } = await kernelOf({});
+  const asking = ask("CLONE", [unique, "service"]);
+  expect(await killed()).toBeGreaterThan(0);
+  expect(await asking).toMatch(/^(?:GIT_FAILED|OUTCOME_UNKNOWN)/);
+  expect(readdirSync(kernel.root)).toEqual([]);
 });
 
 describe("what grows when it is made out", () => {
