@@ -1,9 +1,11 @@
 // Names that mean one thing to whoever judges them and another to git, and texts that speak for somebody. Plain git shows that each attack works; the
 // kernel refuses it, or shows what is really meant.
+import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { git } from "../../src/tools/git/git.ts";
+import { gitTools } from "../../src/tools/git/git-tools.ts";
 import { type Place, place, SECRET } from "../support/hostile-repository.ts";
 
 const ASKED = /^tool_approval_required/;
@@ -112,6 +114,68 @@ describe("one name, two things", () => {
     at.plain.commit("mine", { "mine.txt": "mine\n" });
     expect(await at.ask("MERGE", "side")).toContain("Merge branch 'side' into work");
     expect(at.plain.git("log", "-1", "--format=%s").trim()).toBe("Merge branch 'side' into work");
+  });
+});
+
+describe("names of what is new", () => {
+  const NAMES = [
+    "$(touch$IFS'TRACE')",
+    "`touch$IFS'TRACE'`",
+    "x;touch$IFS'TRACE'",
+    "x|touch",
+    "x&touch",
+    "x'y",
+    'x"y',
+    "<b>",
+    "{x}",
+    "%0a",
+    "!x",
+    "-x",
+    "/x",
+    "FETCH_HEAD",
+    "HEAD",
+    "stash",
+  ];
+
+  test("a script that trusts a name runs what it holds (the control)", async () => {
+    const at = await place();
+    at.plain.git("checkout", "--quiet", "-b", NAMES[0] ?? "");
+    spawnSync("sh", ["-c", `sh -c "echo $(git branch --show-current)"`], { cwd: at.root, timeout: 10_000 });
+    expect(at.hasRun()).toBe(true);
+  });
+
+  test.each(NAMES)("%s is none", async (name) => {
+    const fits = (operation: string, ...args: readonly string[]) => git.parameters.safeParse({ operation, args }).success;
+    for (const [operation, ...args] of [
+      ["BRANCH", name],
+      ["BRANCH", "--force", name, "main"],
+      ["BRANCH", "-m", "work", name],
+      ["CHECKOUT", "-b", name],
+      ["TAG", name],
+      ["PUSH", "origin", `work:${name}`],
+      ["PUSH", "origin", `work:refs/heads/${name}`],
+    ] as const)
+      expect([operation, args, fits(operation, ...args)]).toEqual([operation, args, false]);
+    const checkout = gitTools.find((tool) => tool.name === "git_checkout");
+    expect(checkout?.parameters.safeParse({ branch: name, create_if_missing: true }).success).toBe(false);
+  });
+
+  test.each(["feature/x-1", "fix/#12", "user@team/x", "c++", "größe", "v1.2.3", "a_b"])("%s is one", (name) => {
+    for (const [operation, ...args] of [
+      ["BRANCH", name],
+      ["CHECKOUT", "-b", name],
+      ["TAG", name],
+      ["PUSH", "origin", `work:${name}`],
+    ] as const)
+      expect(git.parameters.safeParse({ operation, args }).success).toBe(true);
+  });
+
+  test("what is there under such a name can be used and taken away", async () => {
+    const at = await place();
+    at.plain.git("branch", "x;y");
+    expect(await at.ask("CHECKOUT", "x;y")).toContain('"branch":"x;y"');
+    await at.ask("CHECKOUT", "work");
+    expect(await at.ask("BRANCH", "-d", "x;y")).toContain("deleted x;y");
   });
 });
 

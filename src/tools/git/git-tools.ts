@@ -12,7 +12,7 @@ import { NO_REPOSITORY, type RepositoryView } from "../../model/git.ts";
 import type { Tool } from "../../model/tool.ts";
 import { analyseOperation, git, type OperationCall, runOperation } from "./git.ts";
 import { messageProblem } from "./message.ts";
-import { nameProblem, remoteProblem } from "./names.ts";
+import { nameProblem, newNameProblem, remoteProblem } from "./names.ts";
 import { pathProblem } from "./places.ts";
 
 /** A text that `problem` has nothing against. */
@@ -103,10 +103,15 @@ const gitCheckout = wrapper({
   name: "git_checkout",
   title: "Change to a branch",
   description: "Changes to a branch; with `create_if_missing` one that is not there is made from the current commit.",
-  parameters: z.strictObject({
-    branch: branchName,
-    create_if_missing: z.boolean().default(false),
-  }),
+  parameters: z
+    .strictObject({
+      branch: branchName,
+      create_if_missing: z.boolean().default(false),
+    })
+    .superRefine(({ branch, create_if_missing: creates }, found) => {
+      const message = creates ? newNameProblem(branch) : undefined;
+      if (message !== undefined) found.addIssue({ code: "custom", path: ["branch"], message });
+    }),
   effect: "write",
   call({ branch, create_if_missing: creates }, repository) {
     const found = repository(".");

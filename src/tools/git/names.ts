@@ -20,6 +20,18 @@ export function nameProblem(name: string): string | undefined {
   return `\`${shownName(name)}\` cannot be a name here; use letters, digits and \`-\`, \`_\`, \`.\`, \`/\` between them`;
 }
 
+/** What new names are made of: nothing that a shell, a script or a web page that is given one could take for more than a name. */
+const NEW_NAME = /^[\p{L}\p{N}_][\p{L}\p{M}\p{N}._/+@=,#-]*$/u;
+/** Names by which git finds something of its own first. */
+const OWN_NAME = /^(?:[A-Z_]*HEAD|stash)$/;
+
+/** Why `name` cannot be the name of a new branch or tag; what is there already may have others. */
+export function newNameProblem(name: string): string | undefined {
+  const problem = nameProblem(name);
+  if (problem !== undefined || (NEW_NAME.test(name) && !OWN_NAME.test(name))) return problem;
+  return `\`${shownName(name)}\` is no name for something new; use letters, digits and \`-\`, \`_\`, \`.\`, \`/\` between them`;
+}
+
 /** Why `name` cannot be the name of a remote: an address is none, so that every one was given by a person or judged before. */
 export function remoteProblem(name: string): string | undefined {
   if (REMOTE.test(name) && !name.includes("..") && !name.endsWith("/")) return undefined;

@@ -6,7 +6,7 @@
 import type { JsonObject } from "../../base/json.ts";
 import { FailureWithoutEffect } from "../../model/failure.ts";
 import type { GitRepository } from "../../model/git.ts";
-import { commitOf, nameProblem, remoteProblem, revisionProblem, shownName } from "./names.ts";
+import { commitOf, nameProblem, newNameProblem, remoteProblem, revisionProblem, shownName } from "./names.ts";
 import { type Asked, isProtected, movedBranch, type Operation, type Running, type Touched } from "./operation.ts";
 import { has, lastValue, type OptionTable, type Parsed, written } from "./options.ts";
 import { pathProblem, workspacePath } from "./places.ts";
@@ -116,7 +116,10 @@ function parsePushed(parsed: Parsed, spec: string): Pushed | string {
   const [, plus = "", source = "", colon, target = ""] = /^(\+?)([^:]*)(?:(:)([^:]*))?$/.exec(spec) ?? [];
   const isDeleting = has(parsed, "--delete") || (colon !== undefined && source === "");
   const name = has(parsed, "--delete") || colon === undefined ? source : target;
-  const problem = nameProblem(name.replace(/^refs\/(?:heads|tags)\//, "")) ?? (isDeleting ? undefined : revisionProblem(source));
+  const plain = name.replace(/^refs\/(?:heads|tags)\//, "");
+  // Under its own name something is pushed that is there; under another one something is made.
+  const problem =
+    (isDeleting || plain === source ? nameProblem : newNameProblem)(plain) ?? (isDeleting ? undefined : revisionProblem(source));
   if (problem !== undefined) return problem;
   return {
     source: isDeleting ? "" : source,

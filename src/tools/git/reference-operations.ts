@@ -2,7 +2,7 @@
 import type { JsonObject } from "../../base/json.ts";
 import type { GitReach } from "../../model/git.ts";
 import { joinedMessage, messageProblem, requireFit } from "./message.ts";
-import { commitOf, nameProblem, remoteProblem, revisionProblem } from "./names.ts";
+import { commitOf, nameProblem, newNameProblem, remoteProblem, revisionProblem } from "./names.ts";
 import { isProtected, movedBranch, type Operation, readRef, type Touched } from "./operation.ts";
 import { has, lastValue, type OptionTable, type Parsed } from "./options.ts";
 import { addressProblem } from "./remotes.ts";
@@ -67,7 +67,9 @@ export const branch: Operation = {
     if (has(parsed, "--delete") || has(parsed, "--delete-unmerged"))
       return operands.length === 0 ? "name the branch" : firstProblem(operands);
     if (has(parsed, "--move"))
-      return operands.length === 0 || operands.length > 2 ? "name the branch and its new name" : firstProblem(operands);
+      return operands.length === 0 || operands.length > 2
+        ? "name the branch and its new name"
+        : (firstProblem(operands) ?? newNameProblem(operands.at(-1) ?? ""));
     const upstream = lastValue(parsed, "--set-upstream-to");
     if (upstream !== undefined)
       return upstream.includes("/")
@@ -76,7 +78,7 @@ export const branch: Operation = {
     if (operands.length > 2) return "name the new branch, and where it begins";
     const [name, start] = operands;
     return (
-      (name === undefined ? undefined : nameProblem(name)) ??
+      (name === undefined ? undefined : newNameProblem(name)) ??
       (start === undefined ? undefined : revisionProblem(start)) ??
       filterProblem(parsed)
     );
@@ -220,7 +222,7 @@ export const tag: Operation = {
     if (has(parsed, "--annotate") && parts === undefined) return "give the message with -m; nobody can write one in an editor";
     const [name, target] = operands;
     return (
-      (name === undefined ? undefined : nameProblem(name)) ??
+      (name === undefined ? undefined : newNameProblem(name)) ??
       (target === undefined ? undefined : revisionProblem(target)) ??
       (parts === undefined ? undefined : messageProblem(joinedMessage(parts))) ??
       filterProblem(parsed)

@@ -8,7 +8,7 @@ import { FailureWithoutEffect } from "../../model/failure.ts";
 import type { FoundRepository, GitOutcome, GitRepository } from "../../model/git.ts";
 import { pathArguments } from "./display.ts";
 import { joinedMessage, messageProblem, requireFit } from "./message.ts";
-import { commitOf, nameProblem, revisionProblem } from "./names.ts";
+import { commitOf, newNameProblem, revisionProblem } from "./names.ts";
 import { type Asked, movedBranch, type Operation, type Running, readRef, type Touched, type TouchedPath } from "./operation.ts";
 import { has, lastValue, type Parsed, written } from "./options.ts";
 import { pathProblem } from "./places.ts";
@@ -65,7 +65,7 @@ export const checkout: Operation = {
     if (paths === undefined && name === undefined && operands.length === 0) return "name the branch";
     if (paths !== undefined && paths.length > 0 && name !== undefined) return "a new branch and paths do not go together";
     return (
-      (name === undefined ? undefined : nameProblem(name)) ??
+      (name === undefined ? undefined : newNameProblem(name)) ??
       operands.map(revisionProblem).find((one) => one !== undefined) ??
       pathsProblem(parsed)
     );
