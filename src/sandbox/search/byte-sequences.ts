@@ -6,6 +6,7 @@
  * neither repetitions nor groups: INVARIANT: trying one at a place takes at most ALTERNATIVES_MAX times BYTES_MAX steps.
  * INVARIANT: what is not understood, and what may be any character beyond ASCII, stands for anything.
  */
+import { frequencyOf } from "./rare-bytes.ts";
 import { literalInFile, memberOf, partOf, rangesOf } from "./tree-nodes.ts";
 
 /** Bytes that may stand at a place, and how often one of them does in the texts that are searched. */
@@ -40,7 +41,7 @@ const BEYOND_ASCII: ByteSet = { source: "\\x80-\\xff", frequency: 0.005 };
 /** The expression that finds the rarest of such sequences in bytes read as Latin-1, if there are rare ones. */
 export function sequencesOf(tree: unknown): RegExp | undefined {
   const best = rarest(piecesOf(tree));
-  if (best === undefined || frequencyOf(best) * BYTES_PER_HIT_MIN > 1) return undefined;
+  if (best === undefined || rateOf(best) * BYTES_PER_HIT_MIN > 1) return undefined;
   return new RegExp(best.map(({ source }) => source).join("|"));
 }
 
@@ -104,7 +105,7 @@ function alternation(value: unknown): readonly Piece[] {
 function rarest(pieces: readonly Piece[]): readonly Sequence[] | undefined {
   let best: readonly Sequence[] | undefined;
   const consider = (candidate: readonly Sequence[]) => {
-    if (best === undefined || frequencyOf(candidate) < frequencyOf(best)) best = candidate;
+    if (best === undefined || rateOf(candidate) < rateOf(best)) best = candidate;
   };
   for (const [index, piece] of pieces.entries()) {
     if (piece === ANYTHING) continue;
@@ -126,7 +127,7 @@ function sequenceAt(pieces: readonly Piece[], first: number): Sequence {
   return { source, frequency };
 }
 
-function frequencyOf(sequences: readonly Sequence[]): number {
+function rateOf(sequences: readonly Sequence[]): number {
   return sequences.reduce((sum, { frequency }) => sum + frequency, 0);
 }
 
@@ -135,22 +136,11 @@ function setOf(ranges: readonly (readonly [number, number])[]): ByteSet {
   let frequency = 0;
   for (const [start, end] of ranges) {
     source += `\\x${hex(start)}-\\x${hex(end)}`;
-    for (let byte = start; byte <= end; byte += 1) frequency += frequencyOfByte(byte);
+    for (let byte = start; byte <= end; byte += 1) frequency += frequencyOf(byte);
   }
   return { source, frequency };
 }
 
 function hex(byte: number): string {
   return byte.toString(16).padStart(2, "0");
-}
-
-/** How often a byte stands in source text, roughly: it decides what is looked for, and not what is found. */
-function frequencyOfByte(byte: number): number {
-  const character = String.fromCharCode(byte);
-  if (byte >= ASCII_END) return BEYOND_ASCII.frequency / 16;
-  if (character === " ") return 0.15;
-  if (/[a-z]/.test(character)) return 0.02;
-  if (/[A-Z]/.test(character)) return 0.003;
-  if (/[0-9]/.test(character)) return 0.005;
-  return byte === 10 ? 0.03 : byte < 32 ? 0.001 : 0.006;
 }

@@ -6,6 +6,7 @@
  */
 import { SEARCH_PREFILTER_MS_MAX } from "../../base/limits.ts";
 import { SEQUENCE_BYTES_MAX } from "./byte-sequences.ts";
+import { earliestPlace, soughtOf } from "./rare-bytes.ts";
 
 /** The earliest place from `from` on where a match can have something of itself, or -1. */
 export type FirstPlace = (bytes: Buffer, from: number) => number;
@@ -20,7 +21,11 @@ const RARE_BYTES = 3;
 /** Looks for what stands in every match: `required` or one of `sequences`; where neither is known, a match can be anywhere. */
 export function firstPlaceOf(required: Uint8Array | undefined, sequences: RegExp | undefined): FirstPlace {
   if (required !== undefined && (required.byteLength >= RARE_BYTES || sequences === undefined)) {
-    return (bytes, from) => bytes.indexOf(required, from);
+    const sought = soughtOf(required);
+    return (bytes, from) => {
+      const place = earliestPlace(bytes, sought, from);
+      return place === -1 ? -1 : bytes.indexOf(required, place);
+    };
   }
   return sequences === undefined ? (_bytes, from) => from : new SequencePlaces(sequences).first;
 }

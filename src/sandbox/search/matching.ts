@@ -10,6 +10,7 @@ import { EDIT_NATIVE_STEPS_MAX } from "../../base/limits.ts";
 import { beginBudget } from "./budget.ts";
 import { eachMarkedMatch } from "./marked-matches.ts";
 import type { ReadyPattern } from "./pattern.ts";
+import { earliestPlace } from "./rare-bytes.ts";
 import { engineText, stringOf } from "./text.ts";
 
 /** Told of a match; answers whether it wants more. */
@@ -37,8 +38,10 @@ const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
  */
 export function matchAll(bytes: Buffer, pattern: ReadyPattern, onMatch: OnMatch, windowBytes = WINDOW_BYTES): void {
   if (pattern.kind === "bytes") {
-    const length = pattern.bytes.byteLength;
-    eachMatch(bytes, pattern.bytes, EDIT_NATIVE_STEPS_MAX, (start) => onMatch(start, start + length));
+    const { text } = pattern.sought;
+    const from = earliestPlace(bytes, pattern.sought, 0);
+    if (from === -1) return;
+    eachMatch(bytes.subarray(from), text, EDIT_NATIVE_STEPS_MAX, (start) => onMatch(from + start, from + start + text.byteLength));
     return;
   }
   const first = textStart(bytes);

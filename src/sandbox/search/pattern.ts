@@ -13,11 +13,12 @@ import { sequencesOf } from "./byte-sequences.ts";
 import { type EngineMatch, type EngineModule, engineModule, findAllIn } from "./engine-memory.ts";
 import { type FirstPlace, firstPlaceOf } from "./first-place.ts";
 import type { Wear } from "./messages.ts";
+import { type Sought, soughtOf } from "./rare-bytes.ts";
 import { factsOf, type PatternFacts } from "./syntax-tree.ts";
 
 /** A pattern that can be searched for. */
 export type ReadyPattern =
-  | { readonly kind: "bytes"; readonly bytes: Uint8Array }
+  | { readonly kind: "bytes"; readonly sought: Sought }
   | ({
       readonly kind: "regex";
       readonly regex: RRegex;
@@ -44,7 +45,7 @@ const kept = new Map<string, ReadyPattern | BadPattern>();
 
 /** Makes `pattern` ready; the same pattern is made ready once. */
 export async function readyPattern(pattern: SearchPattern): Promise<ReadyPattern | BadPattern> {
-  if (pattern.kind === "literal" || NO_SPECIAL_CHARACTER.test(pattern.text)) return { kind: "bytes", bytes: utf8(pattern.text) };
+  if (pattern.kind === "literal" || NO_SPECIAL_CHARACTER.test(pattern.text)) return { kind: "bytes", sought: soughtOf(utf8(pattern.text)) };
   const known = kept.get(pattern.text);
   if (known !== undefined) return known;
   const made = await compile(pattern.text);
