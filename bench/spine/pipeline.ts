@@ -8,8 +8,7 @@
 import { z } from "zod";
 import type { Tool } from "../../src/model/tool.ts";
 import { groupsOf } from "../../src/policy/action.ts";
-import { loadCedar } from "../../src/policy/cedar.ts";
-import { askCedar, prepareSet, releaseSet } from "../../src/policy/evaluator.ts";
+import { PreparedSet } from "../../src/policy/evaluator.ts";
 import type { PolicyRequest } from "../../src/policy/policy.ts";
 import { sliceOf } from "../../src/policy/slice.ts";
 import { describe } from "../../src/policy/vocabulary.ts";
@@ -51,7 +50,7 @@ export async function measurePipeline(playground: Playground, effort: Effort): P
   let fresh = 0;
   const hit = () => microsecondsEachAwaited(effort.calls, (index) => callIdle(kernel, index, "src/same.ts"));
   const miss = () => microsecondsEachAwaited(effort.calls, (index) => callIdle(kernel, index, `src/file${fresh++}.ts`));
-  const { ask, release } = await bareCedar(kernel);
+  const { ask, release } = bareCedar(kernel);
   const cedar = () => microsecondsEach(effort.calls, ask);
   await hit();
   await miss();
@@ -84,11 +83,10 @@ async function callIdle(kernel: BareKernel, index: number, path: string): Promis
 }
 
 /** One request of the idle tool, put to Cedar with the policies that the engine would put it to. */
-async function bareCedar(kernel: BareKernel): Promise<{ readonly ask: () => void; readonly release: () => void }> {
-  const cedar = await loadCedar();
+function bareCedar(kernel: BareKernel): { readonly ask: () => void; readonly release: () => void } {
   const groups = groupsOf({ name: "idle", effect: "read", resources: ["file"] });
   const slice = sliceOf(kernel.policy.policies, { action: "idle", groups, role: "dev", kind: "file" });
-  const set = prepareSet(cedar, slice);
+  const set = new PreparedSet(slice);
   const request: PolicyRequest = {
     principal: { sessionId: "ses_bench", workspace: "/w", agent: "bench", user: "bench", role: "dev", mode: "default" },
     action: "idle",
@@ -100,7 +98,7 @@ async function bareCedar(kernel: BareKernel): Promise<{ readonly ask: () => void
   const described = describe(request, {});
   if (typeof described === "string") throw new Error(`the request has no \`${described}\``);
   const ask = (): void => {
-    if (askCedar(cedar, set, request, described, groups).kind !== "allow") throw new Error("Cedar did not allow the idle tool");
+    if (set.ask(request, described, groups).kind !== "allow") throw new Error("Cedar did not allow the idle tool");
   };
-  return { ask, release: () => releaseSet(cedar, set) };
+  return { ask, release: () => set.release() };
 }

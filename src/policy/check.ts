@@ -25,7 +25,7 @@ export async function checkPolicies(options: {
   readonly actions: readonly ActionDeclaration[];
   readonly roles: readonly Role[];
 }): Promise<PolicyCheck> {
-  const cedar = await loadCedar();
+  const cedar = loadCedar();
   const schema = schemaOf(options.actions, options.roles);
   const { policies, problems } = compilePolicies(cedar, options.sources, schema);
   const ok = problems.every((problem) => problem.severity !== "error");

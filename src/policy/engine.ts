@@ -7,9 +7,8 @@ import { assert } from "../base/errors.ts";
 import { POLICY_MEMO_ENTRIES_MAX } from "../base/limits.ts";
 import type { Role } from "../model/role.ts";
 import { type ActionDeclaration, groupsOf } from "./action.ts";
-import type { Cedar } from "./cedar.ts";
 import type { CompiledPolicy } from "./compile.ts";
-import { askCedar, type CedarDecision, prepareSet, releaseSet } from "./evaluator.ts";
+import { type CedarDecision, PreparedSet } from "./evaluator.ts";
 import { Memo } from "./memo.ts";
 import { allowVerdict } from "./obligations.ts";
 import type { PolicyProblem } from "./problem.ts";
@@ -62,7 +61,7 @@ interface Remembered {
 }
 
 interface Slice {
-  readonly set: string;
+  readonly set: PreparedSet;
   readonly prefix: string;
   readonly projection: Projection;
 }
@@ -92,24 +91,22 @@ export class Engine implements PolicyEngine {
   readonly hash: string;
   readonly policies: readonly CompiledPolicy[];
   readonly warnings: readonly PolicyProblem[];
-  readonly #cedar: Cedar;
   readonly #byId: ReadonlyMap<string, CompiledPolicy>;
   readonly #actions: ReadonlyMap<string, KnownAction>;
   readonly #roles: ReadonlySet<Role>;
   readonly #memo = new Memo<Remembered>(POLICY_MEMO_ENTRIES_MAX);
-  readonly #sets: string[] = [];
-  #whole: string | undefined;
-  #permitsOnly: string | undefined;
+  readonly #sets: PreparedSet[] = [];
+  #whole: PreparedSet | undefined;
+  #permitsOnly: PreparedSet | undefined;
   #hits = 0;
   #misses = 0;
   #slices = 0;
   #disposed = false;
 
-  constructor(cedar: Cedar, parts: EngineParts) {
+  constructor(parts: EngineParts) {
     this.hash = parts.hash;
     this.policies = parts.policies;
     this.warnings = parts.warnings;
-    this.#cedar = cedar;
     this.#byId = new Map(parts.policies.map((policy) => [policy.id, policy]));
     this.#actions = new Map(parts.actions.map((action) => [action.name, knownAction(action)]));
     this.#roles = new Set(parts.roles);
@@ -160,7 +157,7 @@ export class Engine implements PolicyEngine {
   readonly matching = (request: PolicyRequest): MatchingPolicies => {
     const prepared = this.#prepare(request);
     if ("refusal" in prepared) return { permits: [], forbids: [], failed: [] };
-    const ask = (set: string) => askCedar(this.#cedar, set, request, prepared.described, prepared.action.groups);
+    const ask = (set: PreparedSet) => set.ask(request, prepared.described, prepared.action.groups);
     this.#whole ??= this.#prepareSet(this.policies);
     this.#permitsOnly ??= this.#prepareSet(this.policies.filter((policy) => policy.effect === "permit"));
     const all = ask(this.#whole);
@@ -182,7 +179,7 @@ export class Engine implements PolicyEngine {
   readonly dispose = (): void => {
     this.#disposed = true;
     this.#memo.clear();
-    for (const set of this.#sets.splice(0)) releaseSet(this.#cedar, set);
+    for (const set of this.#sets.splice(0)) set.release();
   };
 
   #prepare(request: PolicyRequest): Prepared {
@@ -221,18 +218,18 @@ export class Engine implements PolicyEngine {
     return slice;
   }
 
-  #prepareSet(policies: readonly CompiledPolicy[]): string {
-    const set = prepareSet(this.#cedar, policies);
+  #prepareSet(policies: readonly CompiledPolicy[]): PreparedSet {
+    const set = new PreparedSet(policies);
     this.#sets.push(set);
     return set;
   }
 
   #decide(
-    set: string,
+    set: PreparedSet,
     request: PolicyRequest,
     prepared: { readonly action: KnownAction; readonly described: DescribedRequest },
   ): Remembered {
-    const decision = askCedar(this.#cedar, set, request, prepared.described, prepared.action.groups);
+    const decision = set.ask(request, prepared.described, prepared.action.groups);
     const permits = decision.kind === "allow" ? decision.permits.map((id) => this.#policy(id)) : [];
     return { verdict: this.#verdictOf(decision, permits), permits };
   }

@@ -5,7 +5,7 @@
  * are handed over as entities. INVARIANT: anything but a clean answer is an error, because Cedar alone skips a forbid
  * that fails to evaluate and would allow.
  */
-import type { Cedar, EntityUid } from "./cedar.ts";
+import { type Cedar, type EntityUid, loadCedar, presentCedar } from "./cedar.ts";
 import type { CompiledPolicy } from "./compile.ts";
 import type { PolicyRequest } from "./request.ts";
 import { type AttributeValues, type DescribedRequest, NAMESPACE, RESOURCE_TYPES } from "./vocabulary.ts";
@@ -19,22 +19,45 @@ export type CedarDecision =
 // Cedar keeps prepared sets by name, for the whole thread; the number keeps the sets of several engines apart.
 let nextSet = 0;
 
-/** Prepares `policies` inside Cedar and returns the set's name. @throws Error when Cedar refuses them */
-export function prepareSet(cedar: Cedar, policies: readonly CompiledPolicy[]): string {
-  nextSet += 1;
-  const name = `handrail-${nextSet}`;
-  const answer = cedar.preparsePolicySet(name, { staticPolicies: Object.fromEntries(policies.map((policy) => [policy.id, policy.text])) });
-  if (answer.type === "failure") throw new Error(answer.errors.map((error) => error.message).join("; "));
-  return name;
+/** A set of policies that Cedar can be asked about: prepared inside Cedar when it is first asked, and again after Cedar was given back. */
+export class PreparedSet {
+  readonly #policies: readonly CompiledPolicy[];
+  /** Its name inside a Cedar; held weakly, so that it keeps no Cedar. */
+  readonly #names = new WeakMap<Cedar, string>();
+
+  constructor(policies: readonly CompiledPolicy[]) {
+    this.#policies = policies;
+  }
+
+  /** Asks about `request`, already described. @throws Error when Cedar cannot be loaded or refuses the policies */
+  ask(request: PolicyRequest, described: DescribedRequest, groups: readonly string[]): CedarDecision {
+    const cedar = loadCedar();
+    return askCedar(cedar, this.#nameIn(cedar), request, described, groups);
+  }
+
+  /** Frees its memory inside Cedar. */
+  release(): void {
+    const cedar = presentCedar();
+    const name = cedar && this.#names.get(cedar);
+    if (cedar === undefined || name === undefined) return;
+    this.#names.delete(cedar);
+    cedar.preparsePolicySet(name, { staticPolicies: {} });
+  }
+
+  #nameIn(cedar: Cedar): string {
+    const known = this.#names.get(cedar);
+    if (known !== undefined) return known;
+    nextSet += 1;
+    const name = `handrail-${nextSet}`;
+    const staticPolicies = Object.fromEntries(this.#policies.map((policy) => [policy.id, policy.text]));
+    const answer = cedar.preparsePolicySet(name, { staticPolicies });
+    if (answer.type === "failure") throw new Error(answer.errors.map((error) => error.message).join("; "));
+    this.#names.set(cedar, name);
+    return name;
+  }
 }
 
-/** Replaces a prepared set by an empty one, which frees its memory; asked again, it denies. */
-export function releaseSet(cedar: Cedar, name: string): void {
-  cedar.preparsePolicySet(name, { staticPolicies: {} });
-}
-
-/** Asks about `request`, already described, against the prepared set `name`. */
-export function askCedar(
+function askCedar(
   cedar: Cedar,
   name: string,
   request: PolicyRequest,

@@ -46,7 +46,7 @@ export interface ValidatedPolicies {
  * @throws KernelError POLICY_INVALID naming every error with file, line and column
  */
 export async function createPolicyEngine(options: PolicyEngineOptions): Promise<PolicyEngine> {
-  const cedar = await loadCedar();
+  const cedar = loadCedar();
   const schema = schemaOf(options.actions, options.roles);
   // Text that is not well formed has no digest; compiling refuses it.
   const hash = options.sources.every(({ text }) => text.isWellFormed()) ? policyHash(options.sources, schema) : "";
@@ -56,7 +56,7 @@ export async function createPolicyEngine(options: PolicyEngineOptions): Promise<
   if (errors.length > 0) throw new KernelError("POLICY_INVALID", `the policies are not valid:\n${errors.map(formatProblem).join("\n")}`);
   const warnings = problems.filter((problem) => problem.severity === "warning");
   if (problems.length === 0) options.validated?.remember(key);
-  return new Engine(cedar, { ...options, policies, warnings, hash });
+  return new Engine({ ...options, policies, warnings, hash });
 }
 
 /** Digest of `sources`, whatever their order, and `schema`. */

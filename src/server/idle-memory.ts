@@ -72,10 +72,13 @@ export class IdleMemory {
   }
 }
 
-/** Collects this thread's heap if that frees enough. */
-export function collectHeap(): void {
+/**
+ * Collects this thread's heap if that frees enough.
+ * @param bytesMin what it must hold beyond what it uses; 0 where something outside of it is to be freed with it
+ */
+export function collectHeap(bytesMin = IDLE_HEAP_BYTES_MIN): void {
   const { total_physical_size: held, used_heap_size: used } = getHeapStatistics();
-  if (held - used < IDLE_HEAP_BYTES_MIN) return;
+  if (held - used < bytesMin) return;
   collect ??= findCollector();
   // Any other flavour keeps the pages of the young generation.
   collect?.({ type: "major", execution: "sync", flavor: "last-resort" });

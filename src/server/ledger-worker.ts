@@ -46,7 +46,7 @@ class LedgerWorker {
   /** When the spool has to be synced unless an append comes first. */
   private spoolSyncAtMs: number | undefined;
   private spoolTimer: NodeJS.Timeout | undefined;
-  private readonly idle = new IdleMemory(collectHeap);
+  private readonly idle = new IdleMemory(() => collectHeap());
 
   constructor(port: MessagePort, data: LedgerWorkerData) {
     this.port = port;

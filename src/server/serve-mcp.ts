@@ -3,6 +3,8 @@ import { fstatSync } from "node:fs";
 import { Socket } from "node:net";
 import type { Writable } from "node:stream";
 import { newId, systemRandom } from "../base/ids.ts";
+import { IDLE_FREED_MS } from "../base/limits.ts";
+import { releaseCedar } from "../policy/cedar.ts";
 import { releaseFreeMemory } from "../sandbox/free-memory.ts";
 import type { MintedSession } from "../session/session.ts";
 import { serveMcp } from "../transports/mcp/server.ts";
@@ -15,10 +17,7 @@ export async function serveMcpOnStandardStreams(kernel: OpenKernel, minted: Mint
   const { session, token } = minted;
   const { door } = kernel;
   const instructions = `Tools work on the files of one workspace; paths are relative to its root. Role \`${session.role}\`, preset \`${session.preset}\`. A refused call says which rule refused it and what to do next.`;
-  const idle = new IdleMemory(() => {
-    collectHeap();
-    releaseFreeMemory();
-  });
+  const idle = new IdleMemory(giveBack);
   await serveMcp(
     {
       door: { ...door, execute: (...call) => idle.during(() => door.execute(...call)) },
@@ -35,6 +34,16 @@ export async function serveMcpOnStandardStreams(kernel: OpenKernel, minted: Mint
     process.stdin,
     standardOutput(),
   );
+}
+
+/**
+ * Decisions that are remembered need no Cedar, so that it comes back with the first call that is judged anew.
+ * What collecting frees in the background is free a moment later, or with the next time.
+ */
+function giveBack(): void {
+  if (releaseCedar()) collectHeap(0);
+  else collectHeap();
+  setTimeout(releaseFreeMemory, IDLE_FREED_MS).unref();
 }
 
 /**

@@ -35,6 +35,7 @@ const FAULTS: readonly (readonly [rule: string, path: string, text: string])[] =
   ["plugins-are-islands", "src/tools/a/x12.ts", 'import "../b/y.ts";'],
   ["kernel-by-its-door", "src/server/x13.ts", 'import "../kernel/pipeline.ts";'],
   ["ambient-authority", "src/policy/x14.ts", 'import { readFileSync } from "node:fs";\nexport const x = readFileSync;'],
+  ["module-loading", "src/policy/x14m.ts", 'import { createRequire } from "node:module";\nexport const x = createRequire;'],
   ["ambient-authority", "src/tools/a/x15.ts", 'import type { ChildProcess } from "child_process";\nexport type X = ChildProcess;'],
   ["native-calls", "src/server/x16.ts", 'import koffi from "koffi";\nexport const x = koffi;'],
   ["tests-are-not-imported", "src/policy/x17.ts", 'import "./p.test.ts";'],

@@ -25,6 +25,8 @@ export const IDLE_LOOK_MS = 500;
 export const IDLE_PAUSE_MS = 60_000;
 /** Bytes that an idle heap must hold beyond what it uses: less is not worth collecting. */
 export const IDLE_HEAP_BYTES_MIN = 3 * MIB;
+/** Milliseconds that V8's own threads have to free what was collected, before the C library's free memory goes back to the machine. */
+export const IDLE_FREED_MS = 100;
 /** Milliseconds between two tries to write a ledger that could not be written, while no event comes to try it. */
 export const LEDGER_RETRY_MS = 1_000;
 /** Milliseconds to wait for another process's write transaction. */
