@@ -3,7 +3,7 @@ import { getHeapStatistics, setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { IDLE_HEAP_BYTES_MIN } from "../base/limits.ts";
-import { releaseFreeMemory } from "../sandbox/free-memory.ts";
+import { keepLargeBlocksApart, releaseFreeMemory } from "../sandbox/free-memory.ts";
 import { collectHeap, IdleMemory } from "./idle-memory.ts";
 
 describe("when memory is given back", () => {
@@ -110,6 +110,7 @@ describe("collecting", () => {
     const glibc = (process.report.getReport() as { header: { glibcVersionRuntime?: string } }).header.glibcVersionRuntime !== undefined;
     expect(releaseFreeMemory()).toBe(glibc);
     expect(releaseFreeMemory()).toBe(glibc);
+    expect(keepLargeBlocksApart()).toBe(glibc);
   });
 });
 

@@ -5,7 +5,7 @@ import type { Writable } from "node:stream";
 import { newId, systemRandom } from "../base/ids.ts";
 import { IDLE_FREED_MS } from "../base/limits.ts";
 import { releaseCedar } from "../policy/cedar.ts";
-import { releaseFreeMemory } from "../sandbox/free-memory.ts";
+import { keepLargeBlocksApart, releaseFreeMemory } from "../sandbox/free-memory.ts";
 import type { MintedSession } from "../session/session.ts";
 import { serveMcp } from "../transports/mcp/server.ts";
 import type { OpenKernel } from "./compose.ts";
@@ -17,6 +17,7 @@ export async function serveMcpOnStandardStreams(kernel: OpenKernel, minted: Mint
   const { session, token } = minted;
   const { door } = kernel;
   const instructions = `Tools work on the files of one workspace; paths are relative to its root. Role \`${session.role}\`, preset \`${session.preset}\`. A refused call says which rule refused it and what to do next.`;
+  keepLargeBlocksApart();
   const idle = new IdleMemory(giveBack);
   await serveMcp(
     {

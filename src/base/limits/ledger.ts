@@ -27,6 +27,8 @@ export const IDLE_PAUSE_MS = 60_000;
 export const IDLE_HEAP_BYTES_MIN = 3 * MIB;
 /** Milliseconds that V8's own threads have to free what was collected, before the C library's free memory goes back to the machine. */
 export const IDLE_FREED_MS = 100;
+/** Bytes from which a block of the C library's is a mapping of its own: what glibc begins with. */
+export const MALLOC_THRESHOLD_BYTES = 128 * KIB;
 /** Milliseconds between two tries to write a ledger that could not be written, while no event comes to try it. */
 export const LEDGER_RETRY_MS = 1_000;
 /** Milliseconds to wait for another process's write transaction. */
