@@ -37,7 +37,7 @@ const SUITES = [
     ],
   ],
   ["git", ["git-status"]],
-  ["exec", ["exec-true", "exec-library", "exec-twenty", "exec-output", "exec-memory"]],
+  ["exec", ["exec-true", "exec-library", "exec-twenty", "exec-output", "exec-memory", "exec-longest-turn"]],
   [
     "surface",
     [

@@ -1,12 +1,13 @@
 /**
- * What a sandboxed command costs: `true` from the call to its outcome, twenty of them at once, and a gigabyte of output, beside bwrap with the same
- * namespaces, mounts, filter and limits, and beside another library that runs it.
+ * What a sandboxed command costs: `true` from the call to its outcome, twenty of them at once, a gigabyte of output, and 100,000 files beside it; next
+ * to bwrap with the same namespaces, mounts, filter and limits, and to another library that runs it.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { interleave, type Row } from "../measure.ts";
 import type { Effort } from "../options.ts";
 import type { Playground } from "../playground.ts";
+import { measureManyFiles } from "./many-files.ts";
 import { createExecPlace } from "./place.ts";
 import { startRuntimePeer } from "./runtime-peer.ts";
 
@@ -56,6 +57,7 @@ export async function measureCommands(playground: Playground, effort: Effort): P
       () => together(raw),
     ),
     ...(await measureOutput(place.contained, isQuick)),
+    await measureManyFiles(playground, effort),
   ];
 }
 

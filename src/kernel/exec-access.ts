@@ -63,9 +63,9 @@ async function run(exec: ExecParts, request: ExecRequest): Promise<ExecOutcome> 
     {
       root: roots.service.path === "" ? "/" : roots.service.path,
       judge: execScope(trail, policy, trail.receivedAtMs, histories),
-      async settle() {
-        const again = await histories.settle(sandbox, exec.limits, signal);
-        if (histories.hasWaited) await exec.recheck();
+      async settle(tookTime) {
+        const again = sandbox.isContained && (await histories.settle(sandbox, exec.limits, signal));
+        if (histories.hasWaited || tookTime) await exec.recheck();
         return again;
       },
       command: argumentsOf(request.command),

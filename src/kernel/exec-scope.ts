@@ -7,7 +7,7 @@
  */
 import type { WorkspacePath } from "../model/access.ts";
 import type { Tool } from "../model/tool.ts";
-import type { ZoneMap } from "../model/zone.ts";
+import type { Zone, ZoneMap } from "../model/zone.ts";
 import { admits } from "../policy/lease-scope.ts";
 import type { PolicyEngine } from "../policy/policy.ts";
 import type { Reach, ScopeJudge } from "../sandbox/sandbox.ts";
@@ -38,8 +38,7 @@ export function execScope(trail: Trail, policy: PolicyEngine, nowMs: number, his
   const byZone = new Map<string, boolean>();
 
   /** Policy is asked once for each zone where it does not look at paths. */
-  const permits = (place: WorkspacePath, effect: "read" | "write"): boolean => {
-    const zone = zones.classify(place);
+  const permits = (place: WorkspacePath, zone: Zone, effect: "read" | "write"): boolean => {
     const key = `${effect} ${zone}`;
     const before = byZone.get(key);
     if (before !== undefined) return before;
@@ -57,11 +56,11 @@ export function execScope(trail: Trail, policy: PolicyEngine, nowMs: number, his
     // Builds and tests need what is installed, and the repository is read by many of them.
     if (zone === "managed" && isDirectory && (path === ".git" || path.endsWith("/.git")) && histories.hides(path)) return "hidden";
     if (zone === "managed") return isManagedBy(tool, zones, path) && admits(scope, "writePaths", path) ? "write" : "read";
-    const isReadable = admits(scope, "readPaths", leasePathOf(place)) && permits(place, "read");
+    const isReadable = admits(scope, "readPaths", leasePathOf(place)) && permits(place, zone, "read");
     // A directory that may not be read as such can hold what may; each of its files is asked about.
     if (!isReadable) return isDirectory ? "read" : "hidden";
     const isWritable = zone === "own" && zones.restriction(place) === undefined && admits(scope, "writePaths", leasePathOf(place));
-    return isWritable && permits(place, "write") ? "write" : "read";
+    return isWritable && permits(place, zone, "write") ? "write" : "read";
   };
   return {
     entry: reach,

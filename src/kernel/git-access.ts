@@ -48,6 +48,10 @@ async function run(exec: ExecParts, judge: GitJudge, request: GitRequest): Promi
     {
       root: roots.service.path === "" ? "/" : roots.service.path,
       judge: scope.judge,
+      async settle(tookTime) {
+        if (tookTime) await exec.recheck();
+        return false;
+      },
       command: ["git", ...request.args],
       workDir: request.reach === "new" ? INSIDE_WORKSPACE : inside,
       environment: gitEnvironment({

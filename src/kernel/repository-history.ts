@@ -53,7 +53,10 @@ export class RepositoryHistories {
   /** Repositories that the command's scope came by, by their own directories. */
   readonly #seen = new Set<string>();
 
-  /** Whether git was waited for. */
+  /** Those that were looked at for this command. */
+  readonly #current = new Set<string>();
+
+  /** Whether git was waited for when it was settled last. */
   hasWaited = false;
 
   /** @param sinceMs when the call came, by the machine's clock */
@@ -86,9 +89,11 @@ export class RepositoryHistories {
   /** Looks at what was come by. Resolves with whether the tree is to be looked at again: git took its time, or `hides` says otherwise now. */
   async settle(sandbox: Pick<Sandbox, "run">, limits: Omit<SandboxLimits, "timeoutMs">, signal: AbortSignal): Promise<boolean> {
     let isOther = false;
+    this.hasWaited = false;
     for (const path of [...this.#seen].slice(0, GIT_REPOSITORIES_LOOKED_AT_MAX)) {
       const wasHidden = this.#isHidden(path);
       const looked = await this.#look(path, { sandbox, limits, signal });
+      this.#current.add(path);
       // Whoever cancelled has learnt nothing of the repository, and it stays hidden from the command, which will not run.
       if (signal.aborted) this.#looked.delete(path);
       else this.#looked.set(path, looked);
@@ -104,7 +109,8 @@ export class RepositoryHistories {
       if (holdsOthers(files)) return { held: undefined, finding: "unknown" };
       if (files.kindOf(".git/objects") === "nothing") return { held: undefined, finding: "clear" };
       const held = heldObjects(files, before?.held, this.#sinceMs);
-      if (before?.held !== undefined && isUnchanged(before.held, held, turn === 0)) return before;
+      const isFirst = turn === 0 && !this.#current.has(path);
+      if (before?.held !== undefined && isUnchanged(before.held, held, isFirst)) return before;
       before = { held, finding: await this.#find(path, held, before, running) };
       if (before.finding !== "clear") return before;
       // What came while git looked was perhaps not looked at.

@@ -4,7 +4,7 @@
  * Decides how a run is contained on this machine; what it may reach is decided before, and handed in as a judge. INVARIANT: no run without all that the
  * plan says; what cannot be enforced refuses the command.
  */
-import { SANDBOX_ASKED_BYTES_MAX, SANDBOX_RESERVED_BYTES, SANDBOX_RUNS_MAX } from "../base/limits.ts";
+import { SANDBOX_ASKED_BYTES_MAX, SANDBOX_LOOKS_MAX, SANDBOX_RESERVED_BYTES, SANDBOX_RUNS_MAX } from "../base/limits.ts";
 import type { ExecEnforcement } from "../model/exec.ts";
 import { ToolFailure } from "../model/failure.ts";
 import type { Backend } from "./backend.ts";
@@ -12,6 +12,7 @@ import { bwrapBackend } from "./bwrap/bwrap-backend.ts";
 import { containerBackend } from "./container/container-backend.ts";
 import { type ControlGroups, openControlGroups, type RunGroup, type RunUsage } from "./control-groups/control-groups.ts";
 import { reopenDirectory } from "./files/reopen.ts";
+import { inSlices } from "./host/in-slices.ts";
 import { isProgram, missingProgram } from "./host/programs.ts";
 import { requireProgram, type SystemView, systemView } from "./host/system-view.ts";
 import { workspaceTree } from "./host/workspace-tree.ts";
@@ -22,7 +23,7 @@ import { Egress, type EgressGrant } from "./net/egress.ts";
 import { noBackend } from "./none/none-backend.ts";
 import { NEW_NAMESPACES, planSandbox, type SandboxFile, type SandboxLimits, type SandboxMount } from "./plan/plan.ts";
 import { PROCESSORS, type Processor } from "./plan/syscall-numbers.ts";
-import { type LostLink, lostLinks, type ScopeJudge, type Standing, unexpected, workspaceMounts } from "./plan/workspace-mounts.ts";
+import { type LostLink, lostLinks, type ScopeJudge, type Standing, unexpected, WorkspaceLook } from "./plan/workspace-mounts.ts";
 import { SOCAT } from "./run/beginning.ts";
 import type { RunEnd, RunOutput } from "./run/launch.ts";
 import { adoptOrphans } from "./run/orphans.ts";
@@ -66,8 +67,8 @@ export interface SandboxRun {
   /** The workspace on the machine, a real path. */
   readonly root: string;
   readonly judge: ScopeJudge;
-  /** Awaited once the judge has come by everything; resolves with whether the tree is to be looked at again. */
-  readonly settle?: () => Promise<boolean>;
+  /** Awaited each time that the judge has come by everything; resolves with whether the tree is to be looked at again. `tookTime`: others had their turn. */
+  readonly settle?: (tookTime: boolean) => Promise<boolean>;
   readonly command: readonly [string, ...string[]];
   /** Absolute, inside. */
   readonly workDir: string;
@@ -182,15 +183,16 @@ export class Sandbox {
   async #runAs(identity: Identity, processor: Processor, wanted: SandboxRun, output: RunOutput, signal: AbortSignal): Promise<SandboxEnd> {
     const { root, judge, settle, limits, environment, egress, ...rest } = wanted;
     if (wanted.files !== undefined && !this.isContained) throw noOwnFiles(this.#backend.name);
-    const tree = workspaceTree(root);
-    let { mounts, standing } = workspaceMounts(identity.source, tree, judge);
-    if (this.isContained && (await settle?.()) === true) ({ mounts, standing } = workspaceMounts(identity.source, tree, judge));
+    const look = await settledLook(() => new WorkspaceLook(identity.source, workspaceTree(root), judge), settle, signal);
     this.#system ??= systemView(this.#options.toolchains);
     const system = this.#system;
     requireProgram(system, wanted.command[0]);
     const way = egress === undefined || !this.isContained ? undefined : await this.#egress.open(egress, identity.userId);
     let group: RunGroup | undefined;
     try {
+      // As late as can be: what follows is no more than what a start takes.
+      look.renew();
+      const { mounts, standing } = look.result();
       group = this.#groupFor(limits);
       const plan = planSandbox(
         {
@@ -210,7 +212,7 @@ export class Sandbox {
       const bounds = { limits, output, signal, confine, ...watched };
       const { problem, ...end }: RunEnd & { readonly problem?: ToolFailure } = await superviseRun(launch, bounds).catch(unknownEnd);
       const reached = await way?.close();
-      const after = this.#canWrite(mounts) ? lookedAt(root, judge, standing, problem) : nothingLeft(problem);
+      const after = this.#canWrite(mounts) ? await lookedAt(root, judge, standing, problem) : nothingLeft(problem);
       return {
         ...end,
         ...after,
@@ -255,10 +257,20 @@ function unknownEnd(error: unknown): RunEnd & { readonly problem: ToolFailure } 
   return { exitCode: undefined, endedBy: undefined, durationMs: 0, problem: error };
 }
 
+/** A look at the workspace that `settle` is content with. */
+async function settledLook(begin: () => WorkspaceLook, settle: SandboxRun["settle"], signal: AbortSignal): Promise<WorkspaceLook> {
+  for (let looks = 0; looks < SANDBOX_LOOKS_MAX; looks += 1) {
+    const look = begin();
+    const { hasYielded } = await inSlices(look.steps(), signal);
+    if ((await settle?.(hasYielded)) !== true) return look;
+  }
+  throw new ToolFailure("RESOURCE_BUSY", "the repositories of the workspace go on changing; the command did not run", "try again later");
+}
+
 /** What a command has left; it may have closed directories to whoever looks. */
-function lookedAt(root: string, judge: ScopeJudge, standing: Standing, before: ToolFailure | undefined) {
+async function lookedAt(root: string, judge: ScopeJudge, standing: Standing, before: ToolFailure | undefined) {
   const tree = workspaceTree(root, (directory) => reopenDirectory(root, directory));
-  const found = unexpected(tree, judge, standing);
+  const { result: found } = await inSlices(unexpected(tree, judge, standing));
   const problem = before ?? found.problem;
   return { unexpected: found.paths, lost: lostLinks(tree, standing), ...(problem && { problem }) };
 }

@@ -217,6 +217,28 @@ test("what somebody else makes and removes while a command runs that may write n
   expect(await during(judge)).toEqual({ unexpected: ["Jenkinsfile"], lost, made: true });
 });
 
+test("a secret that comes where was looked already is hidden, too, before the command begins", async () => {
+  const command = "cat one/.env two/.env 2>/dev/null; true";
+  const later = async (run: (judge: ScopeJudge) => Promise<{ readonly stdout: string }>): Promise<string> => {
+    files({ "one/a": "", "two/a": "" });
+    for (const path of ["one/.env", "two/.env"]) rmSync(join(place.root, path), { force: true });
+    await new Promise((resolve) => setTimeout(resolve, 60)); // so that nothing has changed right before it is looked at
+    const judge = zoneJudge();
+    const seen = new Set<string>();
+    const isWhole = (directory: string): boolean => {
+      if (directory !== "." && !seen.has(directory)) {
+        const [first] = seen.add(directory);
+        if (seen.size === 2) files({ [`${first}/.env`]: "TOKEN" });
+      }
+      return judge.isWhole(directory);
+    };
+    return (await run({ ...judge, isWhole })).stdout;
+  };
+  expect(await later((judge) => place.run(command, { judge }))).toBe("");
+  // the same with nothing looked at again
+  expect(await later((judge) => place.runWithout({}, command, { judge }))).toBe("TOKEN");
+});
+
 test("mounts of something else than was judged end the command before it begins", async () => {
   files({ "sub/a.txt": "" });
   writeFileSync(join(place.outside, "mark"), "outside");

@@ -13,7 +13,7 @@ import { workspaceTree } from "../../src/sandbox/host/workspace-tree.ts";
 import { SANDBOX_USER_ID } from "../../src/sandbox/identity/identity.ts";
 import { planSandbox, type SandboxPlan } from "../../src/sandbox/plan/plan.ts";
 import type { Processor } from "../../src/sandbox/plan/syscall-numbers.ts";
-import { type ScopeJudge, workspaceMounts } from "../../src/sandbox/plan/workspace-mounts.ts";
+import { atOnce, type ScopeJudge, WorkspaceLook } from "../../src/sandbox/plan/workspace-mounts.ts";
 import { superviseRun } from "../../src/sandbox/run/supervised-run.ts";
 import {
   type BackendName,
@@ -206,7 +206,9 @@ function wanted(root: string, command: Command, { judge = EVERYTHING, limits, en
 function planOf(request: ReturnType<typeof wanted>): SandboxPlan {
   const { root, judge, environment } = request;
   const { mounts, path } = systemView([]);
-  const workspace = workspaceMounts(root, workspaceTree(root), judge).mounts;
+  const look = new WorkspaceLook(root, workspaceTree(root), judge);
+  atOnce(look.steps());
+  const workspace = look.result().mounts;
   const plain = { ...request, system: mounts, workspace, environment: { PATH: path.join(":"), ...environment } };
   return planSandbox(plain, process.arch as Processor);
 }

@@ -13,6 +13,12 @@ export const SANDBOX_STATUS_CHARACTERS_MAX = 4 * KIB;
 export const SANDBOX_MOUNTS_MAX = 4096;
 /** Files and directories that are looked at before and after a command. */
 export const SANDBOX_ENTRIES_MAX = 1_000_000;
+/** Milliseconds that looking at a workspace takes of the kernel's one thread before others have their turn. */
+export const SLICE_MS = 5;
+/** Times that a workspace is looked at in a row because its repositories have changed meanwhile. */
+export const SANDBOX_LOOKS_MAX = 4;
+/** Entries of a directory that are looked at between two looks at the clock. */
+export const SANDBOX_ENTRIES_PER_STEP = 200;
 /** Views of workspaces that one kernel holds at once; each is a waiting process. */
 export const SANDBOX_VIEWS_MAX = 16;
 /**

@@ -3,7 +3,7 @@
  *
  * INVARIANT: what cannot be listed is said to be so, or refuses the command; only what is gone is passed over.
  */
-import { type Dirent, readdirSync, readlinkSync } from "node:fs";
+import { type Dirent, lstatSync, readdirSync, readlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { ToolFailure } from "../../model/failure.ts";
 import type { Tree, TreeEntry } from "../plan/workspace-mounts.ts";
@@ -41,6 +41,14 @@ export function workspaceTree(root: string, reopen?: (directory: string) => void
         }
       }
     },
+    stamp(directory) {
+      const found = lstatSync(join(root, directory), { throwIfNoEntry: false });
+      if (found === undefined) return undefined;
+      const { ino, mode, ctimeMs } = found;
+      // Some file systems count whole seconds, or pairs of them.
+      const tickMs = ctimeMs % 1000 === 0 ? 2000 : TICK_MS;
+      return ctimeMs < Date.now() - tickMs ? `${ino} ${mode} ${ctimeMs}` : undefined;
+    },
     readLink(path) {
       try {
         // every byte of it, whatever it stands for
@@ -52,6 +60,9 @@ export function workspaceTree(root: string, reopen?: (directory: string) => void
     },
   };
 }
+
+/** What changed so shortly before may change again and bear the same time. */
+const TICK_MS = 20;
 
 function entryOf(entry: Dirent): TreeEntry {
   const kind = entry.isFile() ? "file" : entry.isDirectory() ? "directory" : entry.isSymbolicLink() ? "link" : "other";

@@ -1,9 +1,20 @@
 // The scope of a call as mounts: what is hidden, read and written, in trees that are written down as objects.
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import { SANDBOX_ENTRIES_MAX, SANDBOX_MOUNTS_MAX } from "../../base/limits.ts";
 import { ToolFailure } from "../../model/failure.ts";
 import type { SandboxMount } from "./plan.ts";
-import { type Reach, type ScopeJudge, type Tree, type TreeEntry, unexpected, workspaceMounts } from "./workspace-mounts.ts";
+import {
+  atOnce,
+  type Reach,
+  type ScopeJudge,
+  type Standing,
+  type Tree,
+  type TreeEntry,
+  unexpected,
+  WorkspaceLook,
+  type WorkspaceMounts,
+} from "./workspace-mounts.ts";
 
 /** A directory is an object, a file its contents, a link `-> where`; `!` is a socket, `null` a directory that nobody may list. */
 type Node = string | null | { readonly [name: string]: Node };
@@ -20,8 +31,19 @@ function treeOf(root: Node): Tree {
       const node = at(path);
       return node === null ? undefined : Object.entries(node ?? {}).map(([name, child]) => ({ name, kind: kindOf(child as Node) }));
     },
+    stamp: () => undefined,
     readLink: (path) => String(at(path)).slice(3),
   };
+}
+
+function workspaceMounts(source: string, tree: Tree, judge: ScopeJudge): WorkspaceMounts {
+  const look = new WorkspaceLook(source, tree, judge);
+  atOnce(look.steps());
+  return look.result();
+}
+
+function found(tree: Tree, judge: ScopeJudge, standing: Standing) {
+  return atOnce(unexpected(tree, judge, standing));
 }
 
 /** Rules by path, the last that names the path or a directory above it holds; what is new is judged as a path too. */
@@ -97,17 +119,17 @@ test("links get no mount, and one that was there is expected as long as it leads
   const before = treeOf({ "CLAUDE.md": "-> AGENTS.md", ".env": "-> ../env" });
   const { mounts, standing } = workspaceMounts("/w", before, judge);
   expect(short(mounts)).toEqual(["write ."]);
-  const found = (tree: Tree) => unexpected(tree, judge, standing);
-  expect(found(before)).toEqual({ paths: [], problem: undefined });
-  expect(found(treeOf({ "CLAUDE.md": "-> mine.md", ".env": "-> ../env" })).paths).toEqual(["CLAUDE.md"]);
-  expect(found(treeOf({ "CLAUDE.md": "mine" })).paths).toEqual(["CLAUDE.md"]);
+  const foundIn = (tree: Tree) => found(tree, judge, standing);
+  expect(foundIn(before)).toEqual({ paths: [], problem: undefined });
+  expect(foundIn(treeOf({ "CLAUDE.md": "-> mine.md", ".env": "-> ../env" })).paths).toEqual(["CLAUDE.md"]);
+  expect(foundIn(treeOf({ "CLAUDE.md": "mine" })).paths).toEqual(["CLAUDE.md"]);
 });
 
 test("new things under names that are not the command's to make are found, once each", () => {
   const judge = judgeOf({ ".husky": "read", "AGENTS.md": "read", "src/.env": "hidden", "old/AGENTS.md": "read" });
   const before = { src: {}, old: { "AGENTS.md": "was here" } };
   const { standing } = workspaceMounts("/w", treeOf(before), judge);
-  expect(unexpected(treeOf(before), judge, standing).paths).toEqual([]);
+  expect(found(treeOf(before), judge, standing).paths).toEqual([]);
   const after = {
     ...before,
     src: { ".env": "", "a.ts": "" },
@@ -115,13 +137,13 @@ test("new things under names that are not the command's to make are found, once 
     "AGENTS.md": "",
     new: { x: "" },
   };
-  expect(unexpected(treeOf(after), judge, standing).paths).toEqual([".husky", "AGENTS.md", "src/.env"]);
+  expect(found(treeOf(after), judge, standing).paths).toEqual([".husky", "AGENTS.md", "src/.env"]);
 });
 
 test("what is new where nothing may be made is not the command's, and what lies in whole directories is not looked at", () => {
   const judge = judgeOf({ ".": "read", node_modules: "read" }, ["node_modules"]);
   const { standing } = workspaceMounts("/w", treeOf({ node_modules: {} }), judge);
-  expect(unexpected(treeOf({ node_modules: { a: "" }, b: "" }), judge, standing).paths).toEqual([]);
+  expect(found(treeOf({ node_modules: { a: "" }, b: "" }), judge, standing).paths).toEqual([]);
 });
 
 test("too many mounts refuse the command, one less does not", () => {
@@ -134,6 +156,7 @@ test("too many mounts refuse the command, one less does not", () => {
 test("too large a tree refuses before the command, and after it says that it ran", () => {
   const endless: Tree = {
     list: (path) => (path === "." ? Array.from({ length: SANDBOX_ENTRIES_MAX + 1 }, () => ({ name: "x", kind: "file" as const })) : []),
+    stamp: () => undefined,
     readLink: () => "",
   };
   expect(codeOf(() => workspaceMounts("/w", endless, judgeOf({})))).toBe("SANDBOX_UNAVAILABLE");
@@ -142,7 +165,7 @@ test("too large a tree refuses before the command, and after it says that it ran
     { name: "deeper", kind: "directory" },
   ];
   const after: Tree = { ...endless, list: (path) => [...(endless.list(path) ?? []), ...beside] };
-  const { paths, problem } = unexpected(after, judgeOf({ "AGENTS.md": "read" }), new Map());
+  const { paths, problem } = found(after, judgeOf({ "AGENTS.md": "read" }), new Map());
   expect([paths, problem?.code]).toEqual([["AGENTS.md"], "OUTCOME_UNKNOWN"]);
 });
 
@@ -154,17 +177,108 @@ test("what cannot be looked at afterwards is told, and hides nothing that lies b
   };
   for (const listOfA of [() => undefined, tooLong]) {
     const tree: Tree = { ...after, list: (path) => (path === "a" ? listOfA() : after.list(path)) };
-    const { paths, problem } = unexpected(tree, judge, new Map());
+    const { paths, problem } = found(tree, judge, new Map());
     expect([paths, problem?.code]).toEqual([["AGENTS.md", "b/AGENTS.md"], "OUTCOME_UNKNOWN"]);
   }
   const closed: Tree = { ...after, list: (path) => (path === "a" ? undefined : after.list(path)) };
-  expect(unexpected(closed, judge, workspaceMounts("/w", closed, judge).standing)).toEqual({ paths: [], problem: undefined });
+  expect(found(closed, judge, workspaceMounts("/w", closed, judge).standing)).toEqual({ paths: [], problem: undefined });
 });
 
 test("a name that is not UTF-8 is no matter for a plain file, and refuses where a mount or a look inside is needed", () => {
   expect(mountsOf({ "\u{fffd}.txt": "" }, judgeOf({}))).toEqual(["write ."]);
   expect(codeOf(() => mountsOf({ ".env\u{fffd}": "" }, judgeOf({ ".env\u{fffd}": "hidden" })))).toBe("SANDBOX_UNAVAILABLE");
   expect(codeOf(() => mountsOf({ "\u{fffd}": {} }, judgeOf({})))).toBe("SANDBOX_UNAVAILABLE");
+});
+
+/** A tree that changes, with a number for each state of each of its directories. */
+type Changing = { [name: string]: Changing | string };
+
+class ChangingTree implements Tree {
+  readonly root: Changing = {};
+  readonly #stamps = new WeakMap<object, number>();
+  #changes = 0;
+
+  changed(directory: Changing): void {
+    this.#changes += 1;
+    this.#stamps.set(directory, this.#changes);
+  }
+
+  #at(path: string): Changing | string | undefined {
+    const parts = path === "." ? [] : path.split("/");
+    return parts.reduce<Changing | string | undefined>((node, name) => (typeof node === "object" ? node[name] : undefined), this.root);
+  }
+
+  list = (path: string): readonly TreeEntry[] => {
+    const node = this.#at(path);
+    if (typeof node !== "object") return [];
+    const kindOf = (child: Changing | string) => (typeof child === "object" ? "directory" : child.startsWith("-> ") ? "link" : "file");
+    return Object.entries(node).map(([name, child]) => ({ name, kind: kindOf(child) }));
+  };
+
+  stamp = (path: string): string | undefined => {
+    const node = this.#at(path);
+    return typeof node === "object" ? String(this.#stamps.get(node) ?? 0) : undefined;
+  };
+
+  readLink = (path: string): string => String(this.#at(path) ?? "").slice(3);
+}
+
+const NAMES = ["a", "b", ".env", "AGENTS.md", "sub", "open"];
+const change = fc.record({
+  at: fc.array(fc.constantFrom(...NAMES), { maxLength: 3 }),
+  name: fc.constantFrom(...NAMES),
+  what: fc.constantFrom("file", "link", "directory", "gone", "moved"),
+  /** How many steps of the look come before it. */
+  after: fc.nat(3),
+});
+
+/** Does `what` in the deepest directory on the way `at` that is there. */
+function make(tree: ChangingTree, { at, name, what }: { at: readonly string[]; name: string; what: string }): void {
+  let directory = tree.root;
+  for (const part of at) {
+    const next = directory[part];
+    if (typeof next !== "object") break;
+    directory = next;
+  }
+  const before = directory[name];
+  if (what === "gone") delete directory[name];
+  else if (what === "moved" && typeof before === "object" && directory !== tree.root) {
+    delete directory[name];
+    tree.root[name] = before;
+    tree.changed(tree.root);
+  } else if (what !== "moved") directory[name] = what === "directory" ? {} : what === "link" ? "-> a" : "text";
+  const made = directory[name];
+  if (typeof made === "object") tree.changed(made);
+  tree.changed(directory);
+}
+
+test("a look that others change the tree under comes to what one comes to at once, at its end", () => {
+  const judge = judgeOf(
+    { ".env": "hidden", "sub/.env": "hidden", "AGENTS.md": "read", "a/AGENTS.md": "read", sub: "read", "sub/open": "write" },
+    ["b/b"],
+  );
+  const sorted = ({ mounts, standing }: WorkspaceMounts) => ({ mounts: short(mounts).toSorted(), standing: [...standing].toSorted() });
+  let different = 0;
+  fc.assert(
+    fc.property(fc.array(change, { minLength: 10, maxLength: 40 }), fc.array(change, { maxLength: 12 }), (before, during) => {
+      const tree = new ChangingTree();
+      for (const each of before) make(tree, each);
+      const look = new WorkspaceLook("/w", tree, judge);
+      const steps = look.steps();
+      for (const each of during) {
+        for (let step = 0; step < each.after; step += 1) steps.next();
+        make(tree, each);
+      }
+      atOnce(steps);
+      const now = sorted(workspaceMounts("/w", tree, judge));
+      if (JSON.stringify(sorted(look.result())) !== JSON.stringify(now)) different += 1;
+      look.renew();
+      expect(sorted(look.result())).toEqual(now);
+    }),
+    { numRuns: 500 },
+  );
+  // without looking again many would have come to something else
+  expect(different).toBeGreaterThan(50);
 });
 
 function codeOf(action: () => unknown): string {

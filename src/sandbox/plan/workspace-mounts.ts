@@ -7,7 +7,8 @@
  * nowhere else. What mounts cannot stop is found afterwards: what a command makes anew under a name that is not its to make (`unexpected`), and links
  * that it removes (`lostLinks`), whose directories stay where they are.
  */
-import { SANDBOX_ENTRIES_MAX, SANDBOX_MOUNTS_MAX } from "../../base/limits.ts";
+import { assert } from "../../base/errors.ts";
+import { SANDBOX_ENTRIES_MAX, SANDBOX_ENTRIES_PER_STEP, SANDBOX_MOUNTS_MAX } from "../../base/limits.ts";
 import { ToolFailure } from "../../model/failure.ts";
 import { INSIDE_WORKSPACE, type SandboxMount } from "./plan.ts";
 
@@ -36,6 +37,8 @@ export interface TreeEntry {
 export interface Tree {
   /** What a directory holds, in any order; nothing when it is gone, `undefined` when it may not be looked at. */
   readonly list: (directory: string) => readonly TreeEntry[] | undefined;
+  /** Another stamp, another directory or other things in it; `undefined` where that cannot be told. */
+  readonly stamp: (directory: string) => string | undefined;
   /** Where a link leads, as it says, byte by byte as Latin-1; nothing when it is gone or no link. */
   readonly readLink: (path: string) => string;
 }
@@ -56,76 +59,178 @@ const CLOSED = "\0";
 /** What stands in a name for bytes that are not UTF-8. */
 const NOT_TEXT = "\u{fffd}";
 
-/**
- * The mounts that `judge` comes to.
- * @param source where mounts find the workspace, absolute
- * @throws ToolFailure SANDBOX_UNAVAILABLE when they are too many, or the tree is too large to look at
- */
-export function workspaceMounts(source: string, tree: Tree, judge: ScopeJudge): WorkspaceMounts {
-  const standing = new Map<string, string>();
-  const entries = counter(notStarted);
-  let count = 0;
-  const counted = (mount: SandboxMount): SandboxMount => {
-    count += 1;
-    if (count > SANDBOX_MOUNTS_MAX) throw notStarted("the scope needs more mounts than a command can be given");
-    return mount;
-  };
-  const shown = (path: string, reach: "read" | "write"): SandboxMount =>
-    counted({ kind: reach === "write" ? "writable" : "read_only", source: at(source, path), target: at(INSIDE_WORKSPACE, path) });
-  const hidden = (path: string, kind: TreeEntry["kind"]): SandboxMount =>
-    counted({ kind: kind === "directory" ? "hide_directory" : "hide_file", target: at(INSIDE_WORKSPACE, path) });
+/** What was seen of one directory, as the judge sees it. */
+interface Looked {
+  /** Of the directory right before it was listed. */
+  readonly stamp: string | undefined;
+  /** Of anything new in it; `undefined` for one that is hidden as a whole. */
+  readonly below: "read" | "write" | undefined;
+  /** Of what lies in it, but for the directories that are looked at themselves. */
+  readonly mounts: readonly SandboxMount[];
+  /** Their names. */
+  readonly directories: readonly string[];
+  readonly standing: readonly (readonly [path: string, points: string])[];
+  /** Whether it holds a link that must stay, and is to be a mount: one cannot be moved away. */
+  readonly isHeld: boolean;
+  readonly entries: number;
+}
 
-  const entry = (path: string, kind: TreeEntry["kind"], inherited: "read" | "write"): readonly SandboxMount[] => {
-    const reach = kind === "other" ? "hidden" : judge.entry(path, kind === "directory");
-    // In a directory that cannot be written nothing is made anew and no link removed.
-    const isNoted = reach !== "write" && (inherited === "write" || kind === "directory");
-    if (isNoted) standing.set(path, kind === "link" ? tree.readLink(path) : NO_LINK);
-    if (kind === "link") return [];
-    // Nothing can be mounted under such a name, and nothing found out about a directory.
-    if ((kind === "directory" || reach !== inherited) && path.includes(NOT_TEXT)) {
-      throw notStarted(`the workspace has a name that is not UTF-8 (\`${path}\`)`);
+/**
+ * A look at a workspace that takes its time. Directories that change after they were listed are looked at again before anything is made of it, so that all
+ * of it holds at one moment.
+ */
+export class WorkspaceLook {
+  readonly #source: string;
+  readonly #tree: Tree;
+  readonly #judge: ScopeJudge;
+  readonly #looked = new Map<string, Looked>();
+  #entries = 0;
+  #mounts = 0;
+
+  /** @param source where mounts find the workspace, absolute */
+  constructor(source: string, tree: Tree, judge: ScopeJudge) {
+    this.#source = source;
+    this.#tree = tree;
+    this.#judge = judge;
+  }
+
+  /** Looks at everything. @throws ToolFailure SANDBOX_UNAVAILABLE when there is too much of it, or what is there cannot be mounted */
+  *steps(): Generator<void> {
+    const open = ["."];
+    for (let next = open.pop(); next !== undefined; next = open.pop()) {
+      const looked = yield* this.#look(next);
+      this.#looked.set(next, looked);
+      for (const name of looked.directories) open.push(inDirectory(next, name));
+      yield;
     }
-    if (reach === "hidden") return [hidden(path, kind)];
-    if (kind === "directory") return visit(path, inherited);
-    return reach === inherited ? [] : [shown(path, reach)];
-  };
-  const visit = (directory: string, inherited: "read" | "write" | undefined): readonly SandboxMount[] => {
-    const isWhole = judge.isWhole(directory);
-    const below = isWhole ? readOrWrite(judge.entry(directory, true)) : judge.below(directory);
-    const listed = tree.list(directory);
-    if (listed === undefined && directory === ".") throw notStarted("the workspace cannot be read");
-    // Its owner could open it again, with everything in it that nobody has judged.
-    if (listed === undefined) {
-      standing.set(directory, CLOSED);
-      return [hidden(directory, "directory")];
+  }
+
+  /** Looks again, at once, at what has changed since it was looked at, or may have. @throws ToolFailure as `steps` */
+  renew(): void {
+    const open = ["."];
+    for (let next = open.pop(); next !== undefined; next = open.pop()) {
+      const known = this.#looked.get(next);
+      const isSame = known?.stamp !== undefined && known.stamp === this.#tree.stamp(next);
+      const looked = isSame ? known : this.#lookAgain(next, known);
+      for (const name of looked.directories) open.push(inDirectory(next, name));
     }
-    if (!isWhole && directory !== "." && isRepository(tree, directory, listed) && judge.hidesRepository?.(directory) === true) {
-      standing.set(directory, NO_LINK);
-      return [hidden(directory, "directory")];
+  }
+
+  /** What it comes to. @throws ToolFailure SANDBOX_UNAVAILABLE when the mounts are too many */
+  result(): WorkspaceMounts {
+    const standing = new Map<string, string>();
+    const mounts = this.#mountsOf(".", undefined, standing);
+    if (mounts.length > SANDBOX_MOUNTS_MAX) throw tooManyMounts();
+    return { mounts, standing };
+  }
+
+  #mountsOf(directory: string, inherited: "read" | "write" | undefined, standing: Map<string, string>): readonly SandboxMount[] {
+    const looked = this.#looked.get(directory);
+    assert(looked, "every directory was looked at");
+    for (const [path, points] of looked.standing) standing.set(path, points);
+    const { below } = looked;
+    if (below === undefined) return looked.mounts;
+    const deeper = looked.directories.flatMap((name) => this.#mountsOf(inDirectory(directory, name), below, standing));
+    const inner = deeper.length === 0 ? looked.mounts : [...looked.mounts, ...deeper];
+    if (below === inherited && inner.length === 0 && !looked.isHeld) return inner;
+    return [this.#shown(directory, below), ...inner];
+  }
+
+  #shown(path: string, reach: "read" | "write"): SandboxMount {
+    return { kind: reach === "write" ? "writable" : "read_only", source: at(this.#source, path), target: at(INSIDE_WORKSPACE, path) };
+  }
+
+  #lookAgain(directory: string, known: Looked | undefined): Looked {
+    this.#entries -= known?.entries ?? 0;
+    this.#mounts -= known?.mounts.length ?? 0;
+    const looked = atOnce(this.#look(directory));
+    this.#looked.set(directory, looked);
+    return looked;
+  }
+
+  *#look(directory: string): Generator<void, Looked> {
+    const stamp = this.#tree.stamp(directory);
+    const isWhole = this.#judge.isWhole(directory);
+    const below = isWhole ? readOrWrite(this.#judge.entry(directory, true)) : this.#judge.below(directory);
+    const listed = this.#tree.list(directory);
+    if (listed === undefined) return closed(directory, stamp);
+    // What it is depends on more than its own stamp tells.
+    const isUncertain = !isWhole && directory !== "." && mayBeRepository(listed);
+    if (isUncertain && isStore(this.#tree.list(`${directory}/objects`)) && this.#judge.hidesRepository?.(directory) === true) {
+      return unseen(directory, undefined, NO_LINK);
     }
-    const inner: SandboxMount[] = [];
+    const mounts: SandboxMount[] = [];
+    const directories: string[] = [];
+    const standing: [string, string][] = [];
     let isHeld = false;
-    for (const { name, kind } of listed) {
-      entries();
+    this.#count(listed.length);
+    for (const [index, { name, kind }] of listed.entries()) {
+      if (index % SANDBOX_ENTRIES_PER_STEP === SANDBOX_ENTRIES_PER_STEP - 1) yield;
       // Sockets and the like lead to programs of the machine, also where nothing else is looked at.
+      if (isWhole && kind !== "other") continue;
       const path = inDirectory(directory, name);
-      if (!isWhole || kind === "other") inner.push(...entry(path, kind, below));
-      // A directory that is a mount cannot be moved away with the links in it that must stay.
-      isHeld ||= kind === "link" && below === "write" && standing.has(path);
+      const reach = kind === "other" ? "hidden" : this.#judge.entry(path, kind === "directory");
+      // In a directory that cannot be written nothing is made anew and no link removed.
+      const isNoted = reach !== "write" && (below === "write" || kind === "directory");
+      if (isNoted) standing.push([path, kind === "link" ? this.#tree.readLink(path) : NO_LINK]);
+      isHeld ||= kind === "link" && isNoted;
+      if (kind === "link") continue;
+      // Nothing can be mounted under such a name, and nothing found out about a directory.
+      if ((kind === "directory" || reach !== below) && path.includes(NOT_TEXT)) {
+        throw notStarted(`the workspace has a name that is not UTF-8 (\`${path}\`)`);
+      }
+      if (reach === "hidden") mounts.push(hidden(path, kind));
+      else if (kind === "directory") directories.push(name);
+      else if (reach !== below) mounts.push(this.#shown(path, reach));
+      if (this.#mounts + mounts.length > SANDBOX_MOUNTS_MAX) throw tooManyMounts();
     }
-    return below === inherited && inner.length === 0 && !isHeld ? inner : [shown(directory, below), ...inner];
-  };
-  return { mounts: visit(".", undefined), standing };
+    this.#mounts += mounts.length;
+    return { stamp: isUncertain ? undefined : stamp, below, mounts, directories, standing, isHeld, entries: listed.length };
+  }
+
+  #count(entries: number): void {
+    this.#entries += entries;
+    if (this.#entries > SANDBOX_ENTRIES_MAX) throw notStarted("the workspace has more files than can be looked at");
+  }
+}
+
+/** Its owner could open it again, with everything in it that nobody has judged. */
+function closed(directory: string, stamp: string | undefined): Looked {
+  if (directory === ".") throw notStarted("the workspace cannot be read");
+  return unseen(directory, stamp, CLOSED);
+}
+
+function unseen(directory: string, stamp: string | undefined, points: string): Looked {
+  const standing = [[directory, points]] as const;
+  return { stamp, below: undefined, mounts: [hidden(directory, "directory")], directories: [], standing, isHeld: false, entries: 0 };
+}
+
+function hidden(path: string, kind: TreeEntry["kind"]): SandboxMount {
+  return { kind: kind === "directory" ? "hide_directory" : "hide_file", target: at(INSIDE_WORKSPACE, path) };
+}
+
+function tooManyMounts(): ToolFailure {
+  return notStarted("the scope needs more mounts than a command can be given");
+}
+
+/** The whole of the work of `steps`. */
+export function atOnce<Result>(steps: Generator<void, Result>): Result {
+  let step = steps.next();
+  while (step.done !== true) step = steps.next();
+  return step.value;
 }
 
 /** Directories that a store of objects has; those of loose objects bear the first two digits of their names. */
 const STORE = /^(?:info|pack|[0-9a-f]{2})$/;
 
-/** Whether a directory has what every repository of git has, and nobody takes away without taking it away as a repository. */
-function isRepository(tree: Tree, directory: string, listed: readonly TreeEntry[]): boolean {
+/** Whether a directory may have what every repository of git has, and nobody takes away without taking it away as a repository. */
+function mayBeRepository(listed: readonly TreeEntry[]): boolean {
   const has = (name: string) => listed.some((entry) => entry.name === name && entry.kind === "directory");
-  if (!has("objects") || !has("refs")) return false;
-  return tree.list(`${directory}/objects`)?.some(({ name, kind }) => kind === "directory" && STORE.test(name)) ?? true;
+  return has("objects") && has("refs");
+}
+
+function isStore(listed: readonly TreeEntry[] | undefined): boolean {
+  return listed?.some(({ name, kind }) => kind === "directory" && STORE.test(name)) ?? true;
 }
 
 /** What is found of a workspace after a command. */
@@ -137,43 +242,50 @@ export interface Unexpected {
 }
 
 /**
- * What stands now under names that a command may not make, and did not stand before. Each directory is looked at to its end before
+ * Looks for what stands now under names that a command may not make, and did not stand before. Each directory is looked at to its end before
  * those in it, so that what cannot be looked at hides nothing that lies beside it.
  */
-export function unexpected(tree: Tree, judge: ScopeJudge, standing: Standing): Unexpected {
+export function* unexpected(tree: Tree, judge: ScopeJudge, standing: Standing): Generator<void, Unexpected> {
   const paths: string[] = [];
   let problem: ToolFailure | undefined;
   let entries = 0;
   const isStanding = (path: string, kind: TreeEntry["kind"]): boolean =>
     standing.get(path) === (kind === "link" ? tree.readLink(path) : NO_LINK);
-  /** The names of directories in `directory` that are to be looked at, too. */
-  const look = (directory: string): readonly string[] => {
+  /** Whether what lies in it is to be looked at, too. */
+  const lookAt = (directory: string, { name, kind }: TreeEntry): boolean => {
+    const path = inDirectory(directory, name);
+    const isDirectory = kind === "directory";
+    if (isDirectory && standing.get(path) === CLOSED) return false;
+    const reach = judge.entry(path, isDirectory);
+    if (isStanding(path, kind)) return isDirectory && reach === "read";
+    if (reach === "write" || judge.below(directory) !== "write") return isDirectory;
+    paths.push(path);
+    return false;
+  };
+  const listed = (directory: string): readonly TreeEntry[] => {
     if (entries > SANDBOX_ENTRIES_MAX) throw notLookedAt("the workspace has more files than can be looked at");
     if (directory.includes(NOT_TEXT)) throw notLookedAt(`the workspace has a directory whose name is not UTF-8 (\`${directory}\`)`);
-    const listed = tree.list(directory);
-    if (listed === undefined) throw notLookedAt(`a directory of the workspace cannot be looked at (\`${directory}\`)`);
-    entries += listed.length;
-    return listed.flatMap(({ name, kind }) => {
-      const path = inDirectory(directory, name);
-      const isDirectory = kind === "directory";
-      if (isDirectory && standing.get(path) === CLOSED) return [];
-      const reach = judge.entry(path, isDirectory);
-      if (isStanding(path, kind)) return isDirectory && reach === "read" ? name : [];
-      if (reach === "write" || judge.below(directory) !== "write") return isDirectory ? name : [];
-      paths.push(path);
-      return [];
-    });
+    const found = tree.list(directory);
+    if (found === undefined) throw notLookedAt(`a directory of the workspace cannot be looked at (\`${directory}\`)`);
+    entries += found.length;
+    return found;
   };
-  const visit = (directory: string): void => {
-    if (judge.isWhole(directory)) return;
+  const open = ["."];
+  for (let directory = open.pop(); directory !== undefined; directory = open.pop()) {
     try {
-      for (const name of look(directory)) visit(inDirectory(directory, name));
+      if (judge.isWhole(directory)) continue;
+      const deeper: string[] = [];
+      for (const [index, entry] of listed(directory).entries()) {
+        if (lookAt(directory, entry)) deeper.push(inDirectory(directory, entry.name));
+        if (index % SANDBOX_ENTRIES_PER_STEP === SANDBOX_ENTRIES_PER_STEP - 1) yield;
+      }
+      for (const path of deeper) open.push(path);
     } catch (error) {
       problem ??=
         error instanceof ToolFailure ? notLookedAt(error.message, error) : notLookedAt("the workspace cannot be looked at", error);
     }
-  };
-  visit(".");
+    yield;
+  }
   return { paths: paths.sort(), problem };
 }
 
@@ -201,14 +313,6 @@ function readOrWrite(reach: Reach): "read" | "write" {
 
 function at(root: string, path: string): string {
   return path === "." ? root : `${root}/${path}`;
-}
-
-function counter(failure: (message: string) => ToolFailure): () => void {
-  let count = 0;
-  return () => {
-    count += 1;
-    if (count > SANDBOX_ENTRIES_MAX) throw failure("the workspace has more files than can be looked at");
-  };
 }
 
 function notStarted(message: string): ToolFailure {
