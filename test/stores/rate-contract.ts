@@ -97,9 +97,11 @@ export function rateContract(openTwice: () => Promise<readonly [RateStore, RateS
       waitMs: fc.nat({ max: 900 }),
       most: fc.integer({ min: 1, max: 4 }),
     });
+    const stores = await openTwice();
+    let run = 0;
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
-        const stores = await openTwice();
+        const key = `session:run_${run++}`;
         const held = [
           { calls: 0, untilMs: 0 },
           { calls: 0, untilMs: 0 },
@@ -112,7 +114,7 @@ export function rateContract(openTwice: () => Promise<readonly [RateStore, RateS
           if (slice.calls > 0 && nowMs < slice.untilMs) slice.calls -= 1;
           else {
             const untilMs = nowMs + 250;
-            const buckets = [bucket({ most, returned: slice.calls })];
+            const buckets = [bucket({ key, most, returned: slice.calls })];
             const taken = await stores[kernel].take({ instance: `ins_${kernel}`, buckets, nowMs, untilMs });
             if (taken.kind === "empty") continue;
             Object.assign(slice, { calls: (taken.calls[0] ?? 1) - 1, untilMs });
