@@ -272,8 +272,9 @@ class SupervisedRun {
     );
   }
 
+  /** What fails in a run that is being ended fails because of that. */
   #failed(error: unknown): void {
-    this.#problem ??= error;
+    if (this.#endedBy === undefined) this.#problem ??= error;
     this.#kill();
     if (this.#child?.pid === undefined) this.#closed();
   }
