@@ -5,8 +5,7 @@
  * its targets. Pure. INVARIANT: one byte of any of it differs, and the binding is another one. Keyed, because arguments may
  * hold short secrets that could be guessed from a plain digest.
  */
-import { hex } from "../base/bytes.ts";
-import { blake3Keyed } from "../base/hash.ts";
+import { blake3KeyedHex } from "../base/hash.ts";
 import { canonicalJson, type JsonObject } from "../base/json.ts";
 import type { Mark } from "../model/label.ts";
 
@@ -62,5 +61,5 @@ export function bindCall(key: Uint8Array, call: BoundCall, facts: BoundFacts): C
 }
 
 function digest(key: Uint8Array, value: readonly (string | JsonObject)[]): string {
-  return hex(blake3Keyed(key, canonicalJson(value)));
+  return blake3KeyedHex(key, canonicalJson(value));
 }

@@ -6,8 +6,8 @@
  * principal), from one client, until a time, as the next answer. That it is used once is the store's to see.
  */
 import * as z from "zod";
-import { equalInConstantTime, hex, utf8 } from "../base/bytes.ts";
-import { blake3Keyed } from "../base/hash.ts";
+import { equalInConstantTime, utf8 } from "../base/bytes.ts";
+import { blake3Keyed, blake3KeyedHex } from "../base/hash.ts";
 import { canonicalJson, type JsonObject } from "../base/json.ts";
 import { parseJson } from "../base/json-parse.ts";
 import { ROUND_STATE_CHARACTERS_MAX } from "../base/limits.ts";
@@ -38,7 +38,7 @@ const sealed = z.strictObject({
 
 /** Digest of a call as the client makes it. `key`: 32 secret bytes of the state directory. */
 export function roundCall(key: Uint8Array, tool: string, args: JsonObject): string {
-  return hex(blake3Keyed(key, canonicalJson(["handrail.approval.round_call", tool, args])));
+  return blake3KeyedHex(key, canonicalJson(["handrail.approval.round_call", tool, args]));
 }
 
 /** Seals a round as text of base64url and one full stop. */

@@ -1,8 +1,37 @@
-// A keyed digest depends on its key and its bytes alone, whatever was digested before it.
+/** Digests are those of BLAKE3, and what is hashed in turns does not mix. */
 import { Blake3Hasher } from "@napi-rs/blake-hash";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { blake3Keyed } from "./hash.ts";
+import { hex, utf8 } from "./bytes.ts";
+import { blake3Digest, blake3Hex, blake3Keyed, blake3KeyedHex, blake3Salted, streamingHash } from "./hash.ts";
+
+const EMPTY = "af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f3262";
+const ABC = "6437b3ac38465133ffb63b75273a8db548c558465d79db03fd359c6cd5bd9d85";
+/** Key and digest of no input are those of the official test vectors. */
+const KEY = utf8("whats the Elvish word for friend");
+const KEYED_EMPTY = "92b2b75604ed3c761f9d6f62392c8a9227ad0ea3f09573e783f1498a4ed60d26";
+
+test("digests are those of the published vectors", () => {
+  expect([blake3Hex(""), blake3Hex("abc"), hex(blake3Digest(utf8("abc")))]).toEqual([EMPTY, ABC, ABC]);
+  expect([blake3KeyedHex(KEY, ""), hex(blake3Keyed(KEY, new Uint8Array()))]).toEqual([KEYED_EMPTY, KEYED_EMPTY]);
+});
+
+test("a digest is the same whatever was hashed before, under whatever key", () => {
+  const other = new Uint8Array(32).fill(7);
+  const bytes = fc.uint8Array({ maxLength: 3000 });
+  fc.assert(
+    fc.property(bytes, bytes, (left, right) => {
+      const streaming = streamingHash();
+      streaming.update(left);
+      const keyed = [blake3KeyedHex(KEY, left), blake3KeyedHex(other, left), blake3KeyedHex(KEY, right)];
+      streaming.update(right);
+      expect([blake3KeyedHex(KEY, left), blake3KeyedHex(other, left), blake3KeyedHex(KEY, right)]).toEqual(keyed);
+      expect(new Set([keyed[0], keyed[1], blake3Hex(left)]).size).toBe(3);
+      const whole = blake3Hex(Buffer.concat([left, right]));
+      expect([hex(blake3Salted(left, right)), streaming.hex()]).toEqual([whole, whole]);
+    }),
+  );
+});
 
 test("keyed digests are those of a new hasher, whatever keys and texts came before", () => {
   const keys = [0, 1, 2].map((value) => new Uint8Array(32).fill(value));

@@ -1,43 +1,51 @@
-/** BLAKE3-256, the digest of content, evidence and policy. */
-import { Blake3Hasher, blake3 } from "@napi-rs/blake-hash";
+/**
+ * BLAKE3-256, the digest of content, evidence and policy.
+ *
+ * The library's hashers are used again, and asked for text: what it makes anew for each digest, a hasher or a buffer of its own memory, costs
+ * several times the digest, and most of that later, when it is collected.
+ */
+import { Blake3Hasher } from "@napi-rs/blake-hash";
 import { equalInConstantTime } from "./bytes.ts";
 import { assert } from "./errors.ts";
 
 const KEY_BYTES = 32;
 
+/** Hashes what is there at once; nobody else sees it half way. */
+const hasher = new Blake3Hasher();
+
 /** BLAKE3-256 of `bytes`: 32 bytes. */
 export function blake3Digest(bytes: Uint8Array | string): Uint8Array {
-  return blake3(bytes);
+  return Buffer.from(blake3Hex(bytes), "hex");
 }
 
 /** BLAKE3-256 of `bytes` as 64 hexadecimal digits. */
 export function blake3Hex(bytes: Uint8Array | string): string {
-  return blake3(bytes).toString("hex");
+  hasher.reset();
+  return hasher.update(bytes).digest("hex");
 }
 
-/**
- * BLAKE3-256 of `salt` followed by `bytes`. With a secret or discarded random salt it hides what it digests; one call of
- * the library costs a third of keying a hasher.
- */
+/** BLAKE3-256 of `salt` followed by `bytes`. With a secret or discarded random salt it hides what it digests. */
 export function blake3Salted(salt: Uint8Array, bytes: Uint8Array): Uint8Array {
-  return blake3(Buffer.concat([salt, bytes]));
+  hasher.reset();
+  return Buffer.from(hasher.update(salt).update(bytes).digest("hex"), "hex");
 }
 
-/** The hasher of the key that was used last: making one takes several times as long as hashing a short text. */
+/** The hasher of the key that was used last. */
 let keyed: { readonly key: Uint8Array; readonly hasher: Blake3Hasher } | undefined;
 
 /** BLAKE3-256 keyed with 32 bytes: a digest that cannot be recomputed from a guess without the key. */
 export function blake3Keyed(key: Uint8Array, bytes: Uint8Array | string): Uint8Array {
+  return Buffer.from(blake3KeyedHex(key, bytes), "hex");
+}
+
+/** The same as 64 hexadecimal digits. */
+export function blake3KeyedHex(key: Uint8Array, bytes: Uint8Array | string): string {
   assert(key.byteLength === KEY_BYTES, "a key of BLAKE3 has 32 bytes"); // the library ends the process otherwise
   if (keyed === undefined || !equalInConstantTime(keyed.key, key)) {
     keyed = { key: Uint8Array.from(key), hasher: Blake3Hasher.newKeyed(Buffer.from(key)) };
   }
-  const { hasher } = keyed;
-  try {
-    return hasher.update(bytes).digestBuffer();
-  } finally {
-    hasher.reset(); // back to the key alone
-  }
+  keyed.hasher.reset(); // back to the key alone
+  return keyed.hasher.update(bytes).digest("hex");
 }
 
 /** A BLAKE3-256 of bytes that come in pieces. */
@@ -49,6 +57,6 @@ export interface StreamingHash {
 
 /** A hash of nothing yet. */
 export function streamingHash(): StreamingHash {
-  const hasher = new Blake3Hasher();
-  return { update: (bytes) => void hasher.update(bytes), hex: () => hasher.digest("hex") };
+  const streaming = new Blake3Hasher();
+  return { update: (bytes) => void streaming.update(bytes), hex: () => streaming.digest("hex") };
 }

@@ -4,9 +4,8 @@
  */
 import type { ImposedObligation } from "../approval/approval.ts";
 import { bindCall, type CallBinding } from "../approval/binding.ts";
-import { hex } from "../base/bytes.ts";
 import { assert } from "../base/errors.ts";
-import { blake3Keyed } from "../base/hash.ts";
+import { blake3KeyedHex } from "../base/hash.ts";
 import type { JsonObject, JsonValue } from "../base/json.ts";
 import type { Tool } from "../model/tool.ts";
 import type { PolicyEngine } from "../policy/policy.ts";
@@ -103,7 +102,7 @@ export function runsPrograms({ tool, accesses }: Pick<Trail, "tool" | "accesses"
  */
 function groundOf(trail: Trail, key: Uint8Array): Readonly<Record<"accesses" | "repositories" | "toolchain", string>> {
   const { accesses, seenToolchain } = trail;
-  const digest = (value: unknown) => hex(blake3Keyed(key, JSON.stringify(["handrail.approval.ground", value])));
+  const digest = (value: unknown) => blake3KeyedHex(key, JSON.stringify(["handrail.approval.ground", value]));
   return {
     accesses: digest(accesses),
     repositories: digest(repositoryGround(trail)),

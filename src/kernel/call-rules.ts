@@ -1,10 +1,23 @@
 /** What was decided about a call, for the handles of its tool: how to judge what turns up while it runs, and how to ask again. */
+import type { Verdict } from "../model/decision.ts";
 import type { PolicyEngine } from "../policy/policy.ts";
+import type { ArtifactJudge } from "./content-access.ts";
 import { judgeArtifactBy, judgeByPolicy, judgeTreeByPolicy } from "./decide.ts";
+import type { PolicyJudge, TreeJudge } from "./judges.ts";
 import type { KernelParts } from "./parts.ts";
 import { recheck } from "./recheck.ts";
-import type { CallRules } from "./run.ts";
 import type { Caller, Trail } from "./trail.ts";
+
+/** What was decided about the call, and how to ask again. */
+export interface CallRules {
+  readonly judge: PolicyJudge;
+  /** The same for the many files of a tree. */
+  readonly judgeTree: TreeJudge;
+  readonly judgeArtifact: ArtifactJudge;
+  readonly policy: PolicyEngine;
+  /** Whether the call may still run now; asked after every wait. */
+  readonly recheck: () => Promise<Verdict<undefined>>;
+}
 
 /** The rules of the call of `trail`, which `policy` allowed. */
 export function callRules(parts: KernelParts, trail: Trail, caller: Caller, policy: PolicyEngine): CallRules {

@@ -6,8 +6,7 @@
  * a rate, then counted, so that garbage can neither fill nor stall the ledger. Payloads never hold output, and arguments only of tools that say so.
  */
 
-import { hex } from "../base/bytes.ts";
-import { blake3Keyed } from "../base/hash.ts";
+import { blake3KeyedHex } from "../base/hash.ts";
 import type { JsonObject } from "../base/json.ts";
 import { MAX_ID_LEN } from "../base/limits.ts";
 import { INITIAL_MARK } from "../flow/flow.ts";
@@ -276,7 +275,7 @@ export class Evidence {
     const { arguments: args } = trail.call;
     if (trail.tool.capability.audit?.logArgs === true) return clean(trail, { args: plainArguments(args) });
     const text = canonicalArguments(args);
-    return { argsDigest: hex(blake3Keyed(this.#parts.argumentsKey, text)), argsBytes: Buffer.byteLength(text) };
+    return { argsDigest: blake3KeyedHex(this.#parts.argumentsKey, text), argsBytes: Buffer.byteLength(text) };
   }
 
   #elapsedMs(trail: Trail): number {

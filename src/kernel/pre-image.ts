@@ -7,8 +7,7 @@
  * changed by no approved call.
  */
 import { isDeepStrictEqual } from "node:util";
-import { hex } from "../base/bytes.ts";
-import { blake3Keyed } from "../base/hash.ts";
+import { blake3KeyedHex } from "../base/hash.ts";
 import type { JsonObject } from "../base/json.ts";
 import { PRE_IMAGE_BYTES_MAX } from "../base/limits.ts";
 import type { Access, WorkspacePath } from "../model/access.ts";
@@ -76,7 +75,7 @@ async function preImage(files: FileScope, key: Uint8Array, path: string, signal:
 
 /** Keyed, because the content of a short file could be guessed from a plain digest. */
 function boundValue(key: Uint8Array, { root, path }: WorkspacePath, content: string | undefined): JsonObject {
-  return { root, path, content: content === undefined ? "absent" : hex(blake3Keyed(key, `handrail.approval.content ${content}`)) };
+  return { root, path, content: content === undefined ? "absent" : blake3KeyedHex(key, `handrail.approval.content ${content}`) };
 }
 
 /** The targets of one approved call. */

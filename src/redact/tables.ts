@@ -1,6 +1,5 @@
 /** The compiled form of a redactor: what to look for, and what the operator allows. */
-import { hex } from "../base/bytes.ts";
-import { blake3Keyed } from "../base/hash.ts";
+import { blake3KeyedHex } from "../base/hash.ts";
 import { REDACTION_EXTRA_TABLES_MAX } from "../base/limits.ts";
 import { type Finding, mergeFindings } from "./finding.ts";
 import { type KnownSecret, knownTriggers } from "./known-secret.ts";
@@ -79,7 +78,7 @@ export class RedactionTables {
     if (this.#digest?.key !== key) {
       const known = this.#known.map(({ rule, value }) => [rule, value]);
       const all = JSON.stringify([this.#release, this.#rules.definition(), this.#allow?.definition ?? "", known]);
-      this.#digest = { key, digest: hex(blake3Keyed(key, all)) };
+      this.#digest = { key, digest: blake3KeyedHex(key, all) };
     }
     return this.#digest.digest;
   }

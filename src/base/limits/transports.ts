@@ -67,7 +67,7 @@ export const RPC_REPORT_BYTES_MAX = MIB;
 /** Calls in flight on one connection or one stdio client; later ones wait unread. */
 export const CALLS_IN_FLIGHT_MAX = 256;
 /** Messages that a stdio client gets handled in one turn: their answers leave before the next are looked at, so that both sides work at once. */
-export const MESSAGES_PER_TURN_MAX = 16;
+export const MESSAGES_PER_TURN_MAX = 32;
 /** Bytes of one JSON-RPC line: the largest write, escaped, plus room for its envelope. */
 export const LINE_BYTES_MAX = 2 * MAX_WRITE_SIZE;
 /** Messages in one JSON-RPC batch (MCP 2025-03-26): as many as may be in flight. */
