@@ -4,6 +4,7 @@
  * INVARIANT: a finding raises the class and nothing lowers it. What a finding hid was not seen, so that the mark of the
  * principal rises only by what was shown.
  */
+import { isoTime } from "../base/clock.ts";
 import type { ToolCapability } from "../model/capability.ts";
 import { combineMarks, type DataClass, higherClass, type Label, lowerTrust, type Mark } from "../model/label.ts";
 
@@ -41,7 +42,7 @@ export function labelResult(
   const label: Label = {
     trustLevel: seen.trustLevel,
     dataClass: higherClass(seen.dataClass, classOf(found)),
-    source: { origin: `tool:${tool.name}`, timestamp: new Date(nowMs).toISOString() },
+    source: { origin: `tool:${tool.name}`, timestamp: isoTime(nowMs) },
   };
   return { label, seen };
 }

@@ -1,26 +1,56 @@
 /**
  * Who calls, and whether they may act now: the session's own state, then whether its principal is frozen.
  *
- * INVARIANT: a freeze or a revocation that comes while the stores are read is seen here, or ends the call as a running one.
+ * INVARIANT: a freeze or a revocation that comes while the stores are read is seen here, or ends the call as a running one. INVARIANT: what a
+ * token stands for is remembered for the rest of the turn at most, in which the stores would say the same again; its time is looked at in each call.
  */
+import { currentTurn } from "../base/turn.ts";
 import { deny } from "../model/decision.ts";
-import { type Authentication, authenticate } from "../session/session.ts";
+import { type Authenticated, type Authentication, authenticate } from "../session/session.ts";
 import type { KernelParts } from "./parts.ts";
 import type { Trail } from "./trail.ts";
 
 type AuthenticationParts = Pick<KernelParts, "sessions" | "killSwitch" | "clock">;
 
+/** Who has acted in a turn, by their tokens; looking one up compares no more than a hash of it with others. */
+interface Seen {
+  readonly turn: number;
+  readonly callers: Map<string, Authenticated>;
+}
+
+const seen = new WeakMap<AuthenticationParts["killSwitch"], Seen>();
+
 /** Who `token` stands for; from here on the call is recorded under that session, refusals included. */
-export async function authenticateCall(parts: AuthenticationParts, trail: Trail, token: string): Promise<Authentication> {
+export function authenticateCall(parts: AuthenticationParts, trail: Trail, token: string): Authentication | Promise<Authentication> {
+  const isListening = parts.killSwitch.listen() === undefined;
+  const known = seenThisTurn(parts).callers.get(token);
+  if (!isListening || known === undefined || trail.receivedAtMs >= known.session.expiresAtMs) return authenticateAnew(parts, trail, token);
+  trail.session = known.session;
+  return { ok: true, value: known };
+}
+
+async function authenticateAnew(parts: AuthenticationParts, trail: Trail, token: string): Promise<Authentication> {
   const { killSwitch } = parts;
   const listening = killSwitch.listen();
   if (listening !== undefined) await listening;
   const { looks } = killSwitch;
+  const { turn, callers } = seenThisTurn(parts);
   const authenticated = await mayAct(parts, token, trail.receivedAtMs);
   const session = authenticated.ok ? authenticated.value.session : authenticated.session;
   if (session !== undefined) trail.session = session;
   // The call was nobody's yet when the running calls were looked at.
-  return killSwitch.looks === looks ? authenticated : mayAct(parts, token, trail.receivedAtMs);
+  if (killSwitch.looks !== looks) return mayAct(parts, token, trail.receivedAtMs);
+  if (authenticated.ok && currentTurn() === turn) callers.set(token, authenticated.value);
+  return authenticated;
+}
+
+function seenThisTurn({ killSwitch }: AuthenticationParts): Seen {
+  const turn = currentTurn();
+  const last = seen.get(killSwitch);
+  if (last?.turn === turn) return last;
+  const fresh = { turn, callers: new Map<string, Authenticated>() };
+  seen.set(killSwitch, fresh);
+  return fresh;
 }
 
 /** Whether `token` stands for somebody who may act at `nowMs`. */

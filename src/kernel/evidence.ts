@@ -57,7 +57,7 @@ export class Evidence {
       secretsFound: clean.secretsFound,
       outputBytes: clean.outputBytes,
       ...(clean.outcome.stored && { resultHash: clean.outcome.stored.hash }),
-      label: { trustLevel: clean.outcome.label.trustLevel, dataClass: clean.outcome.label.dataClass },
+      label: { dataClass: clean.outcome.label.dataClass, trustLevel: clean.outcome.label.trustLevel },
       ...spentFact(trail),
       ...stoppedFact(trail),
       executionTime: this.#elapsedMs(trail),
@@ -319,6 +319,7 @@ function markFact({ caller }: Trail): JsonObject {
 export function accessFact(access: Trail["accesses"][number]): JsonObject {
   const { resource, effect, action, carriesSecret } = access;
   const fact: JsonObject = resource.kind === "file" ? fileFact(access) : { ...resource, effect };
+  if (action === undefined && carriesSecret !== true) return fact;
   return { ...fact, ...(action !== undefined && { action }), ...(carriesSecret === true && { secret: true }) };
 }
 
@@ -326,7 +327,8 @@ export function accessFact(access: Trail["accesses"][number]): JsonObject {
 function fileFact({ resource, effect, target }: Trail["accesses"][number]): JsonObject {
   if (target === undefined) return { kind: "file", effect, path: resource.kind === "file" ? resource.path : "" };
   const { place, zone } = target;
-  return { kind: "file", effect, path: place.path, zone, ...(place.root === "project" && { root: place.root }) };
+  const fact = { effect, kind: "file", path: place.path };
+  return place.root === "project" ? { ...fact, root: place.root, zone } : { ...fact, zone };
 }
 
 function denialFacts(denial: Denial): JsonObject {

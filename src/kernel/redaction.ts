@@ -220,33 +220,24 @@ export class CallRedaction {
   }
 
   #object(object: JsonObject, measured: Measured, excerpts?: Readonly<Record<string, Excerpt>>): JsonObject {
-    const entries = Object.entries(object);
-    const clean: [string, JsonValue][] = [];
-    let changed = false;
-    for (const [name, member] of entries) {
+    const names = Object.keys(object);
+    let changed: [string, JsonValue][] | undefined;
+    for (let at = 0; at < names.length; at += 1) {
+      const name = names[at] as string;
+      const member = object[name];
       if (member === undefined) {
-        changed = true;
+        changed ??= entriesBefore(object, names, at);
         continue;
       }
       measured.bytes += name.length;
-      const shownName = this.#name(name, clean, measured);
+      const shownName = this.#text(name, measured);
       const excerpt = excerpts && Object.hasOwn(excerpts, name) ? excerpts[name] : undefined;
       const shown = excerpt ? this.#excerpt(member, excerpt, measured) : this.#value(member, measured, this.#judgeOf(object, name));
-      changed ||= shownName !== name || shown !== member;
-      clean.push([shownName, shown]);
+      if (shownName !== name || shown !== member) changed ??= entriesBefore(object, names, at);
+      changed?.push([shownName === name ? name : uniqueName(shownName, changed), shown]);
     }
     // Entries become own members whatever they are called, `__proto__` too.
-    return changed ? Object.fromEntries(clean) : object;
-  }
-
-  /** Two names that look the same without their secrets stay two. */
-  #name(name: string, taken: readonly (readonly [string, JsonValue])[], measured: Measured): string {
-    const shown = this.#text(name, measured);
-    if (shown === name) return name;
-    let unique = shown;
-    for (let number = 2; taken.some(([other]) => other === unique) && number <= taken.length + 1; number += 1)
-      unique = `${shown} (${number})`;
-    return unique;
+    return changed ? Object.fromEntries(changed) : object;
   }
 
   #excerpt(member: JsonValue, excerpt: Excerpt, measured: Measured): JsonValue {
@@ -259,6 +250,18 @@ export class CallRedaction {
     measured.bytes += typeof result === "string" ? Buffer.byteLength(result) : 8;
     return result;
   }
+}
+
+function entriesBefore(object: JsonObject, names: readonly string[], end: number): [string, JsonValue][] {
+  return names.slice(0, end).map((name) => [name, object[name] as JsonValue]);
+}
+
+/** Two names that look the same without their secrets stay two. */
+function uniqueName(shown: string, taken: readonly (readonly [string, JsonValue])[]): string {
+  let unique = shown;
+  for (let number = 2; taken.some(([other]) => other === unique) && number <= taken.length + 1; number += 1)
+    unique = `${shown} (${number})`;
+  return unique;
 }
 
 /** Characters of the longest text that is remembered as clean; no token is as short, whole or encoded. */

@@ -33,6 +33,8 @@ export interface ReadOptions {
   readonly bytesMax: number;
   /** Bytes that are read besides before and after that, where the file has them. */
   readonly margin?: number;
+  /** A result that is there at once may be lent: whoever reads makes of it what is wanted before anything else runs, and keeps none of the bytes. */
+  readonly lent?: true;
 }
 
 /** One entry of a listing; `path` is relative to the listed directory. */

@@ -31,6 +31,8 @@ export const FILE_LOCK_POLL_MIN_MS = 2;
 export const FILE_LOCK_POLL_MAX_MS = 50;
 /** Bytes that one file read takes without leaving the thread: below it the hand-over costs more than the read. */
 export const SMALL_READ_BYTES_MAX = 256 * KIB;
+/** Bytes of a read that is lent to its reader, in memory that the next such read uses again. */
+export const LENT_BYTES_MAX = 64 * KIB;
 /** Bytes of one step of a large read or write, between two looks at the cancellation signal. */
 export const FILE_CHUNK_BYTES = MIB;
 /** Attempts to open a path that others keep renaming or replacing; each lost race costs one. */

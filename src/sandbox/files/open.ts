@@ -14,7 +14,7 @@ import { Refusal } from "../../model/failure.ts";
 import { resolveWorkspacePath, type Workspace } from "../../model/workspace.ts";
 import { failureOf, quoted, refusal } from "./failures.ts";
 import { handleOf, isInPlaceThisTurn, placeOf, realPathOf, requireRootsInPlace, type WorkspaceRoots } from "./roots.ts";
-import { errno, errorName, O_PATH, openBeneath } from "./syscalls.ts";
+import { errno, errorName, O_PATH, openBeneath, regularFileSize } from "./syscalls.ts";
 import { isTemporaryName } from "./temporary.ts";
 import { traceLinks } from "./trace.ts";
 
@@ -76,13 +76,13 @@ export function find(scope: FileScope, path: string, effects: readonly FileEffec
  * Finds the regular file that `path` names if no link is on the way: then it is the very place that was judged, and its
  * real path need not be asked for. `undefined` sends the caller to `find`, which explains. The caller closes it.
  */
-export function findUnlinked(scope: FileScope, path: string): { readonly descriptor: number; readonly stats: Stats } | undefined {
+export function findUnlinked(scope: FileScope, path: string): { readonly descriptor: number; readonly sizeBytes: number } | undefined {
   const { root, path: inside } = requestedPlace(scope, path);
   const handle = handleOf(scope.roots, root);
   const descriptor = openBeneath(handle.descriptor, inside, O_PATH, "plain");
   if (descriptor < 0) return undefined;
-  const stats = fstatSync(descriptor);
-  if (stats.isFile() && stats.nlink > 0 && isInPlaceThisTurn(handle)) return { descriptor, stats };
+  const sizeBytes = regularFileSize(descriptor, true);
+  if (sizeBytes !== undefined && isInPlaceThisTurn(handle)) return { descriptor, sizeBytes };
   closeSync(descriptor);
   return undefined;
 }

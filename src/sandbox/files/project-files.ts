@@ -35,7 +35,7 @@ function lookAt(scope: FileScope, name: ProjectFileName): ProjectFile | undefine
   if (found === undefined) return undefined;
   closeSync(found.descriptor);
   if (PROJECT_FILES[name] === "name") return {};
-  if (found.stats.size > PROJECT_FILE_BYTES_MAX) return { problem: `is larger than ${PROJECT_FILE_BYTES_MAX / 1024} KiB` };
+  if (found.sizeBytes > PROJECT_FILE_BYTES_MAX) return { problem: `is larger than ${PROJECT_FILE_BYTES_MAX / 1024} KiB` };
   try {
     const content = readContained(scope, name, { bytesMax: PROJECT_FILE_BYTES_MAX }, NEVER);
     assert(!(content instanceof Promise), "a small file is read at once");

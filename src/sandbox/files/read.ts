@@ -4,9 +4,9 @@
  * INVARIANT: only a descriptor that is known to name a regular file is opened for reading, so that nothing blocks and no
  * FIFO or device notices.
  */
-import { closeSync, constants, openSync, readSync, read as readWithCallback, type Stats } from "node:fs";
+import { closeSync, constants, openSync, readSync, read as readWithCallback } from "node:fs";
 import { promisify } from "node:util";
-import { FILE_CHUNK_BYTES, SMALL_READ_BYTES_MAX } from "../../base/limits.ts";
+import { FILE_CHUNK_BYTES, LENT_BYTES_MAX, SMALL_READ_BYTES_MAX } from "../../base/limits.ts";
 import { ToolFailure } from "../../model/failure.ts";
 import type { FileContent, FileStream, ReadOptions } from "../../model/files.ts";
 import { notAFile, quoted, throwIfCancelled, translated } from "./failures.ts";
@@ -25,9 +25,9 @@ export function readContained(
   let opened: Opened | undefined;
   try {
     opened = openFound(findUnlinked(scope, path) ?? findFile(scope, path));
-    const sizeBytes = opened.stats.size;
+    const { sizeBytes } = opened;
     const { offset, length } = extentOf(path, sizeBytes, options);
-    if (length <= SMALL_READ_BYTES_MAX) return { bytes: readNow(opened.descriptor, offset, length), offset, sizeBytes };
+    if (length <= SMALL_READ_BYTES_MAX) return { bytes: readNow(opened.descriptor, offset, length, options.lent), offset, sizeBytes };
     const { descriptor } = opened;
     opened = undefined; // the reading in steps closes it
     return readLarge(descriptor, path, offset, length, sizeBytes, signal);
@@ -44,7 +44,7 @@ export function streamContained(scope: FileScope, path: string, options: ReadOpt
   let opened: Opened | undefined;
   try {
     opened = openFound(findUnlinked(scope, path) ?? findFile(scope, path));
-    const sizeBytes = opened.stats.size;
+    const { sizeBytes } = opened;
     const { offset, length } = extentOf(path, sizeBytes, options);
     const { descriptor } = opened;
     opened = undefined; // from here on the stream closes it
@@ -84,24 +84,24 @@ function piecesOf(descriptor: number, path: string, offset: number, length: numb
   return { [Symbol.asyncIterator]: () => ({ next: () => pieces.next(), return: end }) };
 }
 
-/** A regular file: a descriptor of it, and what it is. */
+/** A regular file: a descriptor of it, and its size. */
 interface Opened {
   readonly descriptor: number;
-  readonly stats: Stats;
+  readonly sizeBytes: number;
 }
 
 /** The regular file at the end of a path with links, judged where it really lies. */
 function findFile(scope: FileScope, path: string): Opened {
-  const found = findExisting(scope, path, ["read"]);
-  if (found.stats.isFile()) return found;
-  closeSync(found.descriptor);
-  throw notAFile(path, kindOf(found.stats));
+  const { descriptor, stats } = findExisting(scope, path, ["read"]);
+  if (stats.isFile()) return { descriptor, sizeBytes: stats.size };
+  closeSync(descriptor);
+  throw notAFile(path, kindOf(stats));
 }
 
 /** Opens for reading what was found and is known to be a regular file. */
 function openFound(found: Opened): Opened {
   try {
-    return { descriptor: openForReading(found.descriptor), stats: found.stats };
+    return { descriptor: openForReading(found.descriptor), sizeBytes: found.sizeBytes };
   } finally {
     closeSync(found.descriptor);
   }
@@ -132,8 +132,18 @@ export function openForReading(descriptor: number): number {
   return openSync(`/proc/self/fd/${descriptor}`, constants.O_RDONLY | constants.O_NOCTTY);
 }
 
-function readNow(descriptor: number, offset: number, length: number): Uint8Array {
-  const bytes = Buffer.allocUnsafeSlow(length); // not from the shared pool: nobody else's bytes stand beside it
+/** Where bytes stand that are only lent. */
+let lentOut: Buffer | undefined;
+
+function room(length: number, lent: boolean): Buffer {
+  // not from the shared pool: nobody else's bytes stand beside what somebody keeps
+  if (!lent || length > LENT_BYTES_MAX) return Buffer.allocUnsafeSlow(length);
+  lentOut ??= Buffer.allocUnsafeSlow(LENT_BYTES_MAX);
+  return lentOut;
+}
+
+function readNow(descriptor: number, offset: number, length: number, lent = false): Uint8Array {
+  const bytes = room(length, lent);
   let done = 0;
   while (done < length) {
     const count = readSync(descriptor, bytes, done, length - done, offset + done);

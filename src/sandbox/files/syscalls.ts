@@ -157,16 +157,18 @@ export function closeDescriptor(descriptor: number): void {
 }
 
 const AT_EMPTY_PATH = 0x1000;
-const STATX_TYPE_AND_SIZE = 0x201;
+const STATX_TYPE_LINKS_AND_SIZE = 0x205;
 const STATX_BYTES = 256;
 /** The layout of `statx` is the same on every architecture. */
+const STATX_LINKS_OFFSET = 16;
 const STATX_MODE_OFFSET = 28;
 const STATX_SIZE_OFFSET = 40;
 const status = Buffer.alloc(STATX_BYTES); // calls are synchronous, so one is enough
 
-/** The size of the regular file that `descriptor` names; `undefined` when it names something else. */
-export function regularFileSize(descriptor: number): number | undefined {
-  if (calls().statx(descriptor, "", AT_EMPTY_PATH, STATX_TYPE_AND_SIZE, status) < 0) return undefined;
+/** The size of the regular file that `descriptor` names; `undefined` when it names something else, or one that has lost its last name and shall have one. */
+export function regularFileSize(descriptor: number, isNamed = false): number | undefined {
+  if (calls().statx(descriptor, "", AT_EMPTY_PATH, STATX_TYPE_LINKS_AND_SIZE, status) < 0) return undefined;
+  if (isNamed && status.readUInt32LE(STATX_LINKS_OFFSET) === 0) return undefined;
   if ((status.readUInt16LE(STATX_MODE_OFFSET) & constants.S_IFMT) !== constants.S_IFREG) return undefined;
   return Number(status.readBigUInt64LE(STATX_SIZE_OFFSET));
 }

@@ -10,7 +10,7 @@ import { characterBoundary } from "../../base/characters.ts";
 import { INLINE_RESULT_BYTES_MAX, MAX_READ_LIMIT, REDACTION_MARGIN_CHARACTERS, SHOWN_BYTES_MAX } from "../../base/limits.ts";
 import { pathArgument } from "../../model/argument.ts";
 import { ToolFailure } from "../../model/failure.ts";
-import type { FileContent } from "../../model/files.ts";
+import type { FileContent, ReadOptions } from "../../model/files.ts";
 import type { Excerpt, Tool, ToolContext, ToolOutput, Window } from "../../model/tool.ts";
 
 const parameters = z.strictObject({
@@ -75,7 +75,7 @@ export const readFile: Tool<Arguments> = {
   execute(args, context) {
     if (context.reply === "bytes") return rawBytes(args, context);
     const range = rangeOf(args);
-    const content = context.files.read(args.path, { ...range.read, margin: REDACTION_MARGIN_CHARACTERS });
+    const content = context.files.read(args.path, range.read);
     return content instanceof Promise ? content.then((loaded) => result(args, range, loaded)) : result(args, range, content);
   },
 };
@@ -86,15 +86,18 @@ interface Range {
   readonly length?: number;
   /** The range was cut to `max_bytes`. */
   readonly cut: boolean;
-  readonly read: { readonly offset: number; readonly limit?: number; readonly bytesMax: number };
+  readonly read: ReadOptions;
 }
 
 function rangeOf(args: Arguments): Range {
   const offset = args.offset ?? 0;
   const bytesMax = args.max_bytes ?? SHOWN_BYTES_MAX;
-  if (args.limit === undefined || args.limit === 0) return { offset, cut: false, read: { offset, bytesMax } };
+  const margin = REDACTION_MARGIN_CHARACTERS;
+  // Text is made of the bytes at once; of others the excerpt keeps what stands around it.
+  const lent = args.encoding === "base64" ? {} : ({ lent: true } as const);
+  if (args.limit === undefined || args.limit === 0) return { offset, cut: false, read: { offset, bytesMax, margin, ...lent } };
   const length = Math.min(args.limit, bytesMax);
-  return { offset, length, cut: length < args.limit, read: { offset, limit: length, bytesMax } };
+  return { offset, length, cut: length < args.limit, read: { offset, limit: length, bytesMax, margin, ...lent } };
 }
 
 /** What was read reaches beyond the range, so that characters at both ends are seen whole, and secrets too. */

@@ -27,15 +27,18 @@ export function printAnswer(id: RequestId, { text, structuredContent, isError }:
   if (!isPlain(data) || data["content"] !== text) {
     return [head, escaped, `}],"structuredContent":${JSON.stringify(structuredContent)},"isError":${isError}}}`];
   }
-  const dataRest = following({ ...data, content: undefined });
-  const rest = following({ ...structuredContent, data: undefined });
-  return [head, escaped, '}],"structuredContent":{"data":{"content":', escaped, `${dataRest}${rest},"isError":${isError}}}`];
+  const rest = `${following(data, "content")}${following(structuredContent, "data")},"isError":${isError}}}`;
+  return [head, escaped, '}],"structuredContent":{"data":{"content":', escaped, rest];
 }
 
-/** The members of `object` as they follow another one, with the closing brace. */
-function following(object: JsonObject): string {
-  const printed = JSON.stringify(object);
-  return printed === "{}" ? "}" : `,${printed.slice(1)}`;
+/** The members of `object` as they follow the one that is printed already, with the closing brace. */
+function following(object: JsonObject, printed: string): string {
+  let text = "";
+  for (const name of Object.keys(object)) {
+    const member = object[name];
+    if (name !== printed && member !== undefined) text += `,${JSON.stringify(name)}:${JSON.stringify(member)}`;
+  }
+  return `${text}}`;
 }
 
 function isPlain(value: unknown): value is JsonObject {
