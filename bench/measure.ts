@@ -74,7 +74,7 @@ export function microsecondsEach(count: number, work: (index: number) => void): 
 }
 
 /** The same for calls that are awaited one after the other. */
-export async function microsecondsEachAwaited(count: number, work: (index: number) => Promise<unknown>): Promise<number> {
+export async function microsecondsEachAwaited(count: number, work: (index: number) => unknown): Promise<number> {
   const started = performance.now();
   for (let index = 0; index < count; index += 1) await work(index);
   return ((performance.now() - started) * 1000) / count;

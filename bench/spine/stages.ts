@@ -202,6 +202,6 @@ function plain(id: string, what: string, work: (index: number) => unknown): Stag
   return { id, what, measure: (count) => microsecondsEach(count, work) };
 }
 
-function awaited(id: string, what: string, work: (index: number) => Promise<unknown>): Stage {
+function awaited(id: string, what: string, work: (index: number) => unknown): Stage {
   return { id, what, measure: (count) => microsecondsEachAwaited(count, work) };
 }

@@ -9,8 +9,9 @@ import type { Caller } from "./trail.ts";
 
 /** The caller behind an authenticated session, as things are now. */
 export async function callerOf(parts: KernelParts, { session, lease }: Authenticated): Promise<Caller> {
-  const [place, mark, armed] = [await parts.workspaces.open(session), await markOf(parts, session), await isArmed(parts, session)];
-  return { session, lease, place, mark, armed, gates: parts.settings.gates };
+  const place = await parts.workspaces.open(session);
+  const mark = await markOf(parts, session);
+  return { session, lease, place, mark, armed: await isArmed(parts, session), gates: parts.settings.gates };
 }
 
 /** Whether calls of the session that need arming may run now. One that seems to last longer than any may was made before a clock went back. */

@@ -10,6 +10,7 @@ import { blake3KeyedHex } from "../base/hash.ts";
 import type { JsonObject } from "../base/json.ts";
 import { MAX_ID_LEN } from "../base/limits.ts";
 import { INITIAL_MARK } from "../flow/flow.ts";
+import { NOTHING_FOUND } from "../flow/labels.ts";
 import type { CallResponse } from "../model/call.ts";
 import type { Denial } from "../model/decision.ts";
 import type { EventType, LedgerEvent } from "../model/event.ts";
@@ -24,6 +25,7 @@ import type { CleanResult } from "./large-result.ts";
 import { NETWORK_PREFIX } from "./network-rules.ts";
 import type { KernelParts } from "./parts.ts";
 import { canonicalArguments, plainArguments } from "./plain-arguments.ts";
+import type { CallRedaction } from "./redaction.ts";
 import { RefusalRates } from "./refusal-rate.ts";
 import { severityFact } from "./severity.ts";
 import { spentFact } from "./spend.ts";
@@ -49,7 +51,7 @@ export class Evidence {
    * Records that the call succeeded: durable if it had an intent, buffered if it only read. Resolves with the sequence,
    * if the entry has one already.
    */
-  async executed(trail: Trail, clean: CleanResult): Promise<number | undefined> {
+  executed(trail: Trail, clean: CleanResult): Promise<number | undefined> {
     const facts = {
       ...this.#callFacts(trail),
       success: true,
@@ -66,10 +68,15 @@ export class Evidence {
   }
 
   /** Records with an outcome what was hidden: which rules found how much, never what. */
-  async #withRedactions(outcome: Promise<number | undefined>, trail: Trail): Promise<number | undefined> {
-    const { definite = 0, probable = 0 } = trail.redaction?.found ?? {};
+  #withRedactions(outcome: Promise<number | undefined>, trail: Trail): Promise<number | undefined> {
+    const { definite, probable } = trail.redaction?.found ?? NOTHING_FOUND;
     if (trail.redaction === undefined || definite + probable === 0) return outcome;
-    const { rules } = trail.redaction;
+    return this.#recordRedactions(outcome, trail, trail.redaction);
+  }
+
+  async #recordRedactions(outcome: Promise<number | undefined>, trail: Trail, redaction: CallRedaction): Promise<number | undefined> {
+    const { definite, probable } = redaction.found;
+    const { rules } = redaction;
     const counts = { counts: rules, secretsFound: definite + probable, definite, probable };
     const found = { ...clean(trail, { tool: trail.call?.tool ?? "" }), rules: Object.keys(rules), ...counts, severity: "warning" };
     const [sequence] = await Promise.all([outcome, this.#record("secret_redacted", trail, found, "durable", {})]);

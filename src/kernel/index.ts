@@ -40,10 +40,12 @@ export interface KernelDoor {
   /**
    * Takes one submission through the pipeline. Never rejects; every failure is a response. `listener` hears what the
    * tool reports while it runs, always before the response; `inBand` is asked for approval while the call waits, where it may be.
+   * @param end aborts when nobody waits any more; a controller of this call alone instead of a signal spares linking one to it, and is aborted by
+   * the kernel as well when the call's session must not act any more
    */
   readonly execute: (
     submission: Submission,
-    signal: AbortSignal,
+    end: AbortSignal | AbortController,
     listener?: ProgressListener,
     inBand?: InBandAsker,
   ) => Promise<CallResponse>;
@@ -52,7 +54,7 @@ export interface KernelDoor {
   /** Takes the answer that comes with a further round of a call. Never rejects; a refusal is recorded and is a response. */
   readonly answerRound: (call: RoundCall, state: unknown, answer: InBandAnswer) => Promise<AnsweredRound>;
   /** The same for an encoded `ToolRequest`; resolves with an encoded `ToolResponse`. */
-  readonly executeBytes: (request: Uint8Array, signal: AbortSignal) => Promise<Uint8Array>;
+  readonly executeBytes: (request: Uint8Array, end: AbortSignal | AbortController) => Promise<Uint8Array>;
   /** Authenticates a caller of what is no tool call. Never rejects; a refusal is recorded and is a response. */
   readonly admit: (asker: Asker) => Promise<Admission>;
   /** Stores an upload: the call `put_content` with bytes that come beside it. Never rejects. */
@@ -82,16 +84,17 @@ export interface KernelDoor {
 /** Opens the door of a kernel made of `parts`. */
 export function createKernelDoor(parts: KernelParts): KernelDoor {
   const evidence = new Evidence(parts);
-  const submit = (submission: Submission, waiter: Waiter): Promise<CallResponse> => {
+  const run = (submission: Submission, end: AbortSignal | AbortController, waiter: Omit<Waiter, "signal">): Promise<CallResponse> => {
     const trail = beginTrail(parts.clock);
-    return parts.killSwitch.during(trail, waiter, (watched) => pipeline({ parts, evidence, trail }, submission, watched));
+    return parts.killSwitch.during(trail, end, (signal) => pipeline({ parts, evidence, trail }, submission, { ...waiter, signal }));
   };
-  const execute: KernelDoor["execute"] = (submission, signal, listener, inBand) => submit(submission, { signal, listener, inBand });
+  const submit = (submission: Submission, { signal, ...waiter }: Waiter) => run(submission, signal, waiter);
+  const execute: KernelDoor["execute"] = (submission, end, listener, inBand) => run(submission, end, { listener, inBand });
   return {
     execute,
-    async executeBytes(request, signal) {
+    async executeBytes(request, end) {
       const { responseBytes } = await loadCodec();
-      return responseBytes(await execute({ kind: "wire", bytes: request }, signal));
+      return responseBytes(await execute({ kind: "wire", bytes: request }, end));
     },
     admit: (asker) => admit(parts, evidence, asker),
     putContent: (who, announced, chunks, signal) => putContent(parts, submit, who, announced, chunks, signal),

@@ -57,23 +57,29 @@ export class KillSwitch {
     return this.#looks;
   }
 
-  /** Runs a call with a signal that ends it when nobody waits for it any more, and when its session must not act any more. */
-  async during<Waiter extends { readonly signal: AbortSignal }, T>(
-    trail: StoppableCall,
-    waiter: Waiter,
-    work: (watched: Waiter) => Promise<T>,
-  ): Promise<T> {
-    const controller = new AbortController();
-    const cancel = () => controller.abort(waiter.signal.reason);
-    if (waiter.signal.aborted) cancel();
-    else waiter.signal.addEventListener("abort", cancel, { once: true });
-    const call: Running = { trail, controller };
+  /**
+   * Runs a call with a signal that ends it when nobody waits for it any more, and when its session must not act any more. `work` does not throw.
+   * @param end the caller's signal, or a controller that it has made for this call alone: that one is aborted here as well
+   */
+  during<T>(trail: StoppableCall, end: AbortSignal | AbortController, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    if (end instanceof AbortSignal) return this.#following(trail, end, work);
+    const call: Running = { trail, controller: end };
     this.#running.add(call);
+    const running = work(end.signal);
+    const ended = () => this.#running.delete(call);
+    running.then(ended, ended);
+    return running;
+  }
+
+  async #following<T>(trail: StoppableCall, signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const controller = new AbortController();
+    const cancel = () => controller.abort(signal.reason);
+    if (signal.aborted) cancel();
+    else signal.addEventListener("abort", cancel, { once: true });
     try {
-      return await work({ ...waiter, signal: controller.signal });
+      return await this.during(trail, controller, work);
     } finally {
-      this.#running.delete(call);
-      waiter.signal.removeEventListener("abort", cancel);
+      signal.removeEventListener("abort", cancel);
     }
   }
 

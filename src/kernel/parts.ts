@@ -69,7 +69,8 @@ export interface OpenWorkspace {
 
 /** Where opened workspaces come from; the same session gets the same one. */
 export interface WorkspaceCatalog {
-  readonly open: (session: Session) => Promise<OpenWorkspace>;
+  /** At once where it is open already. */
+  readonly open: (session: Session) => OpenWorkspace | Promise<OpenWorkspace>;
 }
 
 /** The sandbox of the configuration in force. */

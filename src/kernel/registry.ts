@@ -53,8 +53,8 @@ export class ToolRegistry {
   }
 
   /** Lets the tool of that name, if there is one, load what its analysis needs. */
-  async prepare(name: string): Promise<void> {
-    await this.#tools.get(name)?.prepare?.();
+  prepare(name: string): undefined | Promise<void> {
+    return this.#tools.get(name)?.prepare?.();
   }
 
   /** All tools, sorted by name. */

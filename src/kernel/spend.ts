@@ -140,8 +140,8 @@ export async function paid(trail: Trail, finished: Finished, output: ToolOutput,
 }
 
 /** Settles what the call spent. Never rejects. */
-export async function settleBudget(trail: Trail, isDenied: boolean): Promise<void> {
-  await trail.spending?.settle(spentBy(trail, isDenied));
+export function settleBudget(trail: Trail, isDenied: boolean): undefined | Promise<void> {
+  return trail.spending?.settle(spentBy(trail, isDenied));
 }
 
 /** Nothing when it never ran; when it was denied while it ran, what its tool may have paid others: nobody gets that back. */

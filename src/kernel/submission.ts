@@ -53,8 +53,12 @@ export function loadCodec(): Promise<Codec> {
 }
 
 /** Decodes and validates; INVARIANT: every violation of the envelope is in the one answer (CTR-0033). */
-export async function receive(submission: Submission, trail: Pick<Trail, "requestId" | "call">): Promise<Verdict<ToolCall>> {
-  const received = submission.kind === "call" ? receiveCall(submission, trail) : receiveEncoded(await loadCodec(), submission, trail);
+export function receive(submission: Submission, trail: Pick<Trail, "requestId" | "call">): Verdict<ToolCall> | Promise<Verdict<ToolCall>> {
+  if (submission.kind === "call") return noted(receiveCall(submission, trail), trail);
+  return loadCodec().then((codec) => noted(receiveEncoded(codec, submission, trail), trail));
+}
+
+function noted(received: Verdict<ToolCall>, trail: Pick<Trail, "call">): Verdict<ToolCall> {
   if (received.ok) trail.call = received.value;
   return received;
 }

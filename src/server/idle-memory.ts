@@ -40,16 +40,18 @@ export class IdleMemory {
   }
 
   /** Runs a call, during which and right after which nothing is collected. */
-  async during<T>(call: () => Promise<T>): Promise<T> {
+  during<T>(call: () => Promise<T>): Promise<T> {
     this.#running += 1;
     this.touch();
-    try {
-      return await call();
-    } finally {
-      this.#running -= 1;
-      this.touch();
-    }
+    const running = call();
+    running.then(this.#ended, this.#ended);
+    return running;
   }
+
+  readonly #ended = (): void => {
+    this.#running -= 1;
+    this.touch();
+  };
 
   #watch(): void {
     this.#timer ??= setTimeout(() => this.#look(), this.#lookMs).unref();

@@ -173,10 +173,11 @@ test("the operator's rules for a workspace hold however its path is written", as
 test("a file that was refused stays refused without being read, until it changes", async () => {
   const file = place.put("workspace/handrail.yaml", "tools: [\n");
   const catalog = catalogOf([]);
-  const first = await catalog.open(sessionOf(place.workspace)).catch((error: unknown) => error);
+  const refused = () => Promise.resolve(catalog.open(sessionOf(place.workspace))).catch((error: unknown) => error);
+  const first = await refused();
   expect(first).toMatchObject({ code: "WORKSPACE_INVALID" });
   // The very same refusal: nothing was parsed for it.
-  expect(await catalog.open(sessionOf(place.workspace)).catch((error: unknown) => error)).toBe(first);
+  expect(await refused()).toBe(first);
   writeFileSync(file, "tools: { disabled: [write_file] }\n");
   expect((await catalog.open(sessionOf(place.workspace))).disabledTools).toContain("write_file");
 });

@@ -65,6 +65,8 @@ interface Opening {
   /** State of the workspace's own configuration files before they were read. */
   readonly files: Promise<string>;
   readonly place: Promise<OpenWorkspace>;
+  /** The same, once it is there. */
+  made?: OpenWorkspace;
 }
 
 /** @param hidden directories that no agent may see: the operator's and the state directory */
@@ -82,32 +84,43 @@ export function createWorkspaceCatalog(rules: WorkspaceRules, hidden: readonly s
   const openAnew = (key: string, session: Session): Promise<OpenWorkspace> => {
     const files = workspaceFilesState(session.serviceRoot);
     const place = files.then(() => openWorkspace(rules, hidden, session));
-    const opening = { serviceRoot: session.serviceRoot, files, place };
+    const opening: Opening = { serviceRoot: session.serviceRoot, files, place };
     keep(key, opening);
-    // A workspace that could not be opened is tried again with the next call, unless its own file is what is wrong.
-    place.catch((error: unknown) => !isOwnFault(error) && opened.get(key) === opening && opened.delete(key));
+    place.then(
+      (made) => {
+        opening.made = made;
+      },
+      // A workspace that could not be opened is tried again with the next call, unless its own file is what is wrong.
+      (error: unknown) => !isOwnFault(error) && opened.get(key) === opening && opened.delete(key),
+    );
+    return place;
+  };
+  const openWaiting = async (key: string, session: Session): Promise<OpenWorkspace> => {
+    const known = opened.get(key);
+    if (known === undefined) return openAnew(key, session);
+    const place = await known.place.catch(async (error: unknown) => {
+      // Read again only once it has changed: refusing it takes longer than looking at it.
+      if (!isOwnFault(error) || (await known.files) === (await workspaceFilesState(known.serviceRoot))) throw error;
+      return undefined;
+    });
+    if (place === undefined) {
+      const other = opened.get(key);
+      return other === undefined || other === known ? openAnew(key, session) : other.place;
+    }
+    const current = opened.get(key);
+    // Somebody else found it moved meanwhile, or its rules have changed.
+    if (current !== known) return current === undefined ? openAnew(key, session) : current.place;
+    if (!areInPlace(place.roots)) return openAnew(key, session);
+    keep(key, known);
     return place;
   };
   return {
-    async open(session) {
+    open(session) {
       const key = `${session.serviceRoot}\0${session.projectRoot}`;
       const known = opened.get(key);
-      if (known === undefined) return openAnew(key, session);
-      const place = await known.place.catch(async (error: unknown) => {
-        // Read again only once it has changed: refusing it takes longer than looking at it.
-        if (!isOwnFault(error) || (await known.files) === (await workspaceFilesState(known.serviceRoot))) throw error;
-        return undefined;
-      });
-      if (place === undefined) {
-        const other = opened.get(key);
-        return other === undefined || other === known ? openAnew(key, session) : other.place;
-      }
-      const current = opened.get(key);
-      // Somebody else found it moved meanwhile, or its rules have changed.
-      if (current !== known) return current === undefined ? openAnew(key, session) : current.place;
-      if (!areInPlace(place.roots)) return openAnew(key, session);
+      if (known?.made === undefined || !areInPlace(known.made.roots)) return openWaiting(key, session);
       keep(key, known);
-      return place;
+      return known.made;
     },
     // Handles of workspaces that were let go are closed when nothing refers to them.
     forget: () => opened.clear(),

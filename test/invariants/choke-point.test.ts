@@ -173,7 +173,7 @@ describe("a program of the machine", () => {
       "src/kernel/parts.ts imports src/sandbox/host-commands/host-machine.ts",
       "src/server/open-machine.ts imports src/sandbox/host-commands/host-machine.ts",
     ]);
-    expect(importers(files, /kernel\/machine-access\.ts$/)).toEqual(["src/kernel/run.ts imports src/kernel/machine-access.ts"]);
+    expect(importers(files, /kernel\/machine-access\.ts$/)).toEqual(["src/kernel/call-handles.ts imports src/kernel/machine-access.ts"]);
   });
 
   test("and another way would be found", () => {

@@ -5,6 +5,7 @@ import type { CallResponse, Outcome } from "../../src/model/call.ts";
 import type { Denial } from "../../src/model/decision.ts";
 import type { ProgressListener } from "../../src/model/progress.ts";
 import { serveMcp } from "../../src/transports/mcp/server.ts";
+import { signalOf } from "./call-end.ts";
 
 /** A line that the server wrote. */
 export type Line = Readonly<Record<string, unknown>> & {
@@ -47,10 +48,10 @@ export function connect(execute: Execute = async () => READ) {
       const response = { requestId, outcome: denied("approval", "tool_approval_invalid"), durationMs: 0, rules: [] };
       return { kind: "refused", response };
     },
-    async execute(submission: Submission, signal: AbortSignal, listener?: ProgressListener): Promise<CallResponse> {
+    async execute(submission: Submission, end: AbortSignal | AbortController, listener?: ProgressListener): Promise<CallResponse> {
       if (submission.kind !== "call") throw new Error("only calls are made over MCP");
       calls.push(submission);
-      const outcome = await execute(submission, signal, listener);
+      const outcome = await execute(submission, signalOf(end), listener);
       return { requestId: submission.requestId, outcome, durationMs: 0.4, rules: ["dev.read-files"] };
     },
   } as unknown as KernelDoor;

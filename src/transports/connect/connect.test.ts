@@ -2,6 +2,7 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { describe, expect, test } from "vitest";
+import { signalOf } from "../../../test/support/call-end.ts";
 import { clientsOf, denialOf, PROTOCOLS, quickDoor, serveFront, successOf } from "../../../test/support/front-door.ts";
 import { ToolRequestSchema } from "../../gen/handrail/tool/v1/tool_pb.ts";
 import type { Submission } from "../../kernel/index.ts";
@@ -63,9 +64,9 @@ describe.each(PROTOCOLS)("%s", (protocol) => {
     const aborted = Promise.withResolvers<void>();
     const front = await serveFront(
       quickDoor({
-        execute: (_, signal) =>
+        execute: (_, end) =>
           new Promise((done) => {
-            signal.addEventListener("abort", () => {
+            signalOf(end).addEventListener("abort", () => {
               aborted.resolve();
               done(successOf("r-1", {}));
             });
@@ -84,10 +85,10 @@ describe.each(PROTOCOLS)("%s", (protocol) => {
     const aborted = Promise.withResolvers<void>();
     const front = await serveFront(
       quickDoor({
-        execute: (_, signal) =>
+        execute: (_, end) =>
           new Promise((done) => {
             started.resolve();
-            signal.addEventListener("abort", () => {
+            signalOf(end).addEventListener("abort", () => {
               aborted.resolve();
               done(successOf("r-1", {}));
             });

@@ -2,6 +2,7 @@
 import { connect as connectHttp2 } from "node:http2";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
+import { signalOf } from "../../../test/support/call-end.ts";
 import { clientsOf, quickDoor, serveFront, successOf } from "../../../test/support/front-door.ts";
 import { envelope, http1, rawConnection } from "../../../test/support/raw-http.ts";
 import { ToolRequestSchema } from "../../gen/handrail/tool/v1/tool_pb.ts";
@@ -127,15 +128,15 @@ describe("too much at once", () => {
   test("requests of HTTP/2 that are reset as soon as they are made leave no call behind", async () => {
     let running = 0;
     const door = quickDoor({
-      execute: (_, signal) =>
+      execute: (_, end) =>
         new Promise((done) => {
           running += 1;
-          const end = () => {
+          const finish = () => {
             running -= 1;
             done(successOf("r", {}));
           };
-          if (signal.aborted) end();
-          else signal.addEventListener("abort", end, { once: true });
+          if (signalOf(end).aborted) finish();
+          else signalOf(end).addEventListener("abort", finish, { once: true });
         }),
     });
     const front = await serveFront(door);
@@ -161,10 +162,10 @@ describe("closing", () => {
   test.each(["connect/1.1", "grpc/2"] as const)("aborts the calls in flight, which are answered: %s", async (protocol) => {
     const started = Promise.withResolvers<void>();
     const door = quickDoor({
-      execute: (_, signal) =>
+      execute: (_, end) =>
         new Promise((done) => {
           started.resolve();
-          signal.addEventListener("abort", () => done(successOf("r-1", { stopped: "yes" })));
+          signalOf(end).addEventListener("abort", () => done(successOf("r-1", { stopped: "yes" })));
         }),
     });
     const front = await serveFront(door);

@@ -13,7 +13,7 @@ import type { FramedLimits } from "./limits.ts";
 
 /** What a connection asks of its server. */
 export interface ConnectionHost {
-  readonly execute: (request: Uint8Array, signal: AbortSignal) => Promise<Uint8Array>;
+  readonly execute: (request: Uint8Array, end: AbortController) => Promise<Uint8Array>;
   readonly limits: FramedLimits;
   readonly nowMs: () => number;
   readonly onError: (error: unknown) => void;
@@ -154,15 +154,15 @@ export class Connection {
       this.#requestBytes -= request.byteLength;
       this.#answer(answer);
     };
-    this.#execute(request, call.signal).then(settle, (error: unknown) => {
+    this.#execute(request, call).then(settle, (error: unknown) => {
       if (!(error instanceof WireError)) this.#host.onError(error);
       settle(thrownAnswer(request, error));
     });
   }
 
   /** A call that throws at once fails like one that rejects. */
-  async #execute(request: Uint8Array, signal: AbortSignal): Promise<Uint8Array> {
-    return this.#host.execute(request, signal);
+  async #execute(request: Uint8Array, end: AbortController): Promise<Uint8Array> {
+    return this.#host.execute(request, end);
   }
 
   #answer(answer: Uint8Array): void {

@@ -16,8 +16,8 @@ import { clearSocketPath, listenOwnerOnly } from "./socket-file.ts";
 /** How to serve. */
 export interface FramedOptions {
   readonly socketPath: string;
-  /** Runs one encoded request; `signal` aborts when the client is gone. The bytes are never changed afterwards. */
-  readonly execute: (request: Uint8Array, signal: AbortSignal) => Promise<Uint8Array>;
+  /** Runs one encoded request; `end`, of this request alone, aborts when the client is gone. The bytes are never changed afterwards. */
+  readonly execute: (request: Uint8Array, end: AbortController) => Promise<Uint8Array>;
   readonly limits?: Partial<FramedLimits>;
   /** Gets failures that no client may see. */
   readonly onError: (error: unknown) => void;

@@ -42,7 +42,12 @@ function answer(requestId: string, inlineResult: Uint8Array): Uint8Array {
 }
 
 async function serve(execute: Execute, limits: Partial<FramedLimits> = {}): Promise<FramedServer> {
-  const server = await serveFramed({ socketPath, execute, limits, onError: (error) => errors.push(error) });
+  const server = await serveFramed({
+    socketPath,
+    execute: (request, end) => execute(request, end.signal),
+    limits,
+    onError: (error) => errors.push(error),
+  });
   opened.push(server);
   return server;
 }

@@ -19,7 +19,7 @@ export interface CallParameters {
 export async function callTool(
   options: McpOptions,
   parameters: CallParameters,
-  signal: AbortSignal,
+  end: AbortSignal | AbortController,
   listener?: ProgressListener,
   inBand?: InBandAsker,
 ): Promise<CallResult> {
@@ -33,7 +33,7 @@ export async function callTool(
       arguments: parameters.arguments,
       ...(dedupeKey !== undefined && { dedupeKey }),
     },
-    signal,
+    end,
     listener,
     inBand,
   );

@@ -45,7 +45,7 @@ export class DirectCalls implements Transport {
   readonly #approvals: LegacyApprovals;
   readonly #modern: ModernEra;
   /** Requests that are worked on: calls, and what the library is asked. */
-  readonly #running = new Map<RequestId, AbortController>();
+  readonly #running = new Map<RequestId, Work>();
   /** Whether the client asked for a legacy session; what it may ask before is little. */
   #initialized = false;
 
@@ -61,7 +61,7 @@ export class DirectCalls implements Transport {
     this.#inner.onmessage = (message) => this.#take(message);
     this.#inner.onerror = (error) => this.onerror?.(error);
     this.#inner.onclose = () => {
-      for (const call of this.#running.values()) call.abort();
+      for (const work of this.#running.values()) cancel(work);
       this.#approvals.close();
       this.onclose?.();
     };
@@ -97,9 +97,10 @@ export class DirectCalls implements Transport {
 
   #notice(message: JSONRPCNotification): void {
     const cancelled = cancelledRequest(message);
-    if (cancelled !== undefined) this.#running.get(cancelled)?.abort();
+    const work = cancelled === undefined ? undefined : this.#running.get(cancelled);
+    if (work !== undefined) cancel(work);
     // The library has not heard of what is answered here, and would call a modern notification unknown.
-    if (modernMeta(message.params) === undefined && !(cancelled !== undefined && this.#running.has(cancelled))) this.onmessage?.(message);
+    if (modernMeta(message.params) === undefined && work === undefined) this.onmessage?.(message);
   }
 
   #takeModern(request: JSONRPCRequest, meta: JsonObject): void {
@@ -112,10 +113,10 @@ export class DirectCalls implements Transport {
         this.#refuse(request.id, answer.error);
         return;
       case "call":
-        this.#work(request, (signal) => this.#callModern(request, signal));
+        this.#work(request, ({ signal }) => this.#callModern(request, signal));
         return;
       case "unusual":
-        this.#work(request, (signal) => this.#ask(request, signal));
+        this.#work(request, ({ signal }) => this.#ask(request, signal));
     }
   }
 
@@ -139,7 +140,7 @@ export class DirectCalls implements Transport {
   #takeLegacy(request: JSONRPCRequest): void {
     const error = this.#legacyError(request);
     if (error !== undefined) this.#refuse(request.id, error);
-    else if (request.method === "tools/call") this.#work(request, (signal) => this.#callLegacy(request, signal));
+    else if (request.method === "tools/call") this.#work(request, (end) => this.#callLegacy(request, end));
     else this.onmessage?.(request);
   }
 
@@ -154,41 +155,36 @@ export class DirectCalls implements Transport {
     return error;
   }
 
-  async #callLegacy({ id, params }: JSONRPCRequest, signal: AbortSignal): Promise<readonly string[]> {
+  async #callLegacy({ id, params }: JSONRPCRequest, end: AbortController): Promise<readonly string[]> {
     const { asker } = this.#approvals;
-    const call = (parameters: CallParameters, listener?: ProgressListener) => callTool(this.#options, parameters, signal, listener, asker);
-    return printAnswer(id, await this.#heard(params, signal, call));
+    const call = (parameters: CallParameters, listener?: ProgressListener) => callTool(this.#options, parameters, end, listener, asker);
+    return printAnswer(id, await this.#heard(params, end.signal, call));
   }
 
   /** Works on a request until there is an answer; one that is cancelled meanwhile gets none. */
-  #work({ id }: JSONRPCRequest, answer: (signal: AbortSignal) => Promise<readonly string[]>): void {
-    const work = new AbortController();
+  #work({ id }: JSONRPCRequest, answer: (end: AbortController) => Promise<readonly string[]>): void {
+    const work: Work = { end: new AbortController(), isCancelled: false };
     this.#running.set(id, work);
-    answer(work.signal)
-      .catch((error: unknown) => {
-        this.onerror?.(error instanceof Error ? error : new Error(String(error)));
-        return [printError(id, { code: INTERNAL_ERROR, message: "internal error" })];
-      })
-      .then((answered) => {
-        // A client may use the id of a request that it cancelled again, before the work on that one has ended.
-        if (this.#running.get(id) === work) this.#running.delete(id);
-        if (!work.signal.aborted) this.#inner.sendPrinted(id, answered);
-      });
+    const answered = (pieces: readonly string[]) => {
+      // A client may use the id of a request that it cancelled again, before the work on that one has ended.
+      if (this.#running.get(id) === work) this.#running.delete(id);
+      if (!work.isCancelled) this.#inner.sendPrinted(id, pieces);
+    };
+    answer(work.end).then(answered, (error: unknown) => {
+      this.onerror?.(error instanceof Error ? error : new Error(String(error)));
+      answered([printError(id, { code: INTERNAL_ERROR, message: "internal error" })]);
+    });
   }
 
   /** Makes the call of `params` by `make`, and tells the client of its progress meanwhile if it wants to hear. */
-  async #heard<Result>(
+  #heard<Result>(
     params: JSONRPCRequest["params"],
     signal: AbortSignal,
     make: (parameters: CallParameters, listener?: ProgressListener) => Promise<Result>,
   ): Promise<Result> {
     const parameters = callParameters(params);
     const notes = this.#notes(parameters._meta, signal);
-    try {
-      return await make(parameters, notes?.listener);
-    } finally {
-      notes?.end();
-    }
+    return notes === undefined ? make(parameters) : make(parameters, notes.listener).finally(notes.end);
   }
 
   #notes(meta: unknown, signal: AbortSignal): ReturnType<typeof progressNotes> | undefined {
@@ -200,6 +196,17 @@ export class DirectCalls implements Transport {
   #refuse(id: RequestId, error: RpcError): void {
     this.#inner.sendPrinted(id, [printError(id, error)]);
   }
+}
+
+/** A request that is worked on. The kernel may end it by `end` too: only one that the client has cancelled gets no answer. */
+interface Work {
+  readonly end: AbortController;
+  isCancelled: boolean;
+}
+
+function cancel(work: Work): void {
+  work.isCancelled = true;
+  work.end.abort();
 }
 
 /** What a legacy client may ask before its handshake. */
