@@ -1,7 +1,13 @@
 // Whatever is added comes out once, in order, however slowly the stream takes it.
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { connect, createServer, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { PassThrough, Writable } from "node:stream";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { OutputBuffer } from "./output-buffer.ts";
 
 /** A stream that takes each write a turn later, as a full pipe does. */
@@ -63,4 +69,43 @@ test("a stream that is full says so until it has drained", async () => {
   buffer.drained();
   expect(buffer.flush()).toBe(true);
   await ended(stream);
+});
+
+/** Both ends of a connection. */
+async function socketPair(): Promise<readonly [Socket, Socket]> {
+  const directory = mkdtempSync(join(tmpdir(), "handrail-output-"));
+  const server = createServer();
+  server.listen(join(directory, "socket"));
+  await once(server, "listening");
+  const near = connect(join(directory, "socket"));
+  const [far] = (await once(server, "connection")) as [Socket];
+  onTestFinished(() => {
+    for (const end of [near, far]) end.destroy();
+    server.close();
+    rmSync(directory, { recursive: true, force: true });
+  });
+  return [near, far];
+}
+
+test("behind a socket everything arrives as it was, though its memory is filled again, whether it is read at once or late", async () => {
+  const [near, far] = await socketPair();
+  const pieces: Buffer[] = [];
+  const buffer = new OutputBuffer(near);
+  const sent: string[] = [];
+  const send = async (lines: number, pausing: boolean) => {
+    for (let line = 0; line < lines; line += 1) {
+      const text = `${sent.length}:${String.fromCharCode(97 + (sent.length % 26)).repeat(600 + (sent.length % 7) * 900)};`;
+      sent.push(text);
+      buffer.add(text);
+      if (line % 5 === 0) buffer.flush();
+      if (pausing && line % 9 === 0) await nextTurn();
+    }
+    buffer.flush();
+  };
+  await send(500, false); // nobody reads yet: all of it waits
+  far.on("data", (piece: Buffer) => pieces.push(piece));
+  await send(2000, true);
+  near.end();
+  await once(far, "end");
+  expect(Buffer.concat(pieces).equals(Buffer.from(sent.join("")))).toBe(true);
 });

@@ -1,0 +1,80 @@
+// Who a token stands for is asked once in a turn, and anew after everything that could have changed it.
+import { expect, test } from "vitest";
+import { SAMPLE_LEASE, SAMPLE_SESSION } from "../../test/stores/contract.ts";
+import { blake3Hex } from "../base/hash.ts";
+import { endTurn } from "../base/turn.ts";
+import type { Session } from "../model/session.ts";
+import { authenticateCall } from "./authenticate.ts";
+import { beginTrail } from "./trail.ts";
+
+const TOKEN = `${SAMPLE_SESSION.id}.secret`;
+
+type Parts = Parameters<typeof authenticateCall>[0];
+
+/** Stores that count how often they are asked, and a kill switch that says what the test wants. */
+function kernel() {
+  const state = { asked: 0, nowMs: 2000, session: { ...SAMPLE_SESSION, tokenHash: blake3Hex(TOKEN) } as Session, listening: true };
+  const killSwitch = {
+    looks: 0,
+    listen: () => (state.listening ? undefined : Promise.resolve()),
+    frozen: async () => undefined,
+  };
+  const sessions = {
+    findSession: async () => {
+      state.asked += 1;
+      return state.session;
+    },
+    findLease: async () => SAMPLE_LEASE,
+  };
+  const clock = { nowMs: () => state.nowMs, monotonicMs: () => 0 };
+  const parts = { sessions, killSwitch, clock } as unknown as Parts;
+  const call = async (token = TOKEN) => {
+    const trail = beginTrail(clock);
+    const authenticated = await authenticateCall(parts, trail, token);
+    return { ok: authenticated.ok, session: trail.session?.id };
+  };
+  return { state, killSwitch, call };
+}
+
+const KNOWN = { ok: true, session: SAMPLE_SESSION.id };
+
+test("calls of one turn ask once, and each of them is recorded under the session", async () => {
+  const { state, call } = kernel();
+  endTurn();
+  expect([await call(), await call(), await call()]).toEqual([KNOWN, KNOWN, KNOWN]);
+  expect(state.asked).toBe(1);
+});
+
+test("after a commit of this process, and in the next turn of the loop, the stores are asked again", async () => {
+  const { state, call } = kernel();
+  await call();
+  state.session = { ...state.session, revokedAtMs: 1999 };
+  endTurn();
+  expect(await call()).toEqual({ ok: false, session: SAMPLE_SESSION.id });
+  state.session = { ...SAMPLE_SESSION, tokenHash: blake3Hex(TOKEN) };
+  expect(await call()).toEqual(KNOWN);
+  const before = state.asked;
+  for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+  await call();
+  expect(state.asked).toBe(before + 1);
+});
+
+test("time that passes within the turn ends a session, too", async () => {
+  const { state, call } = kernel();
+  endTurn();
+  expect(await call()).toEqual(KNOWN);
+  state.nowMs = SAMPLE_SESSION.expiresAtMs;
+  expect(await call()).toEqual({ ok: false, session: SAMPLE_SESSION.id });
+});
+
+test("what was refused, what another token says, and a kernel that hears no bell rely on nothing that is remembered", async () => {
+  const { state, call } = kernel();
+  endTurn();
+  expect((await call(`${TOKEN}x`)).ok).toBe(false);
+  expect((await call(`${TOKEN}x`)).ok).toBe(false);
+  expect(await call()).toEqual(KNOWN);
+  expect(state.asked).toBe(3);
+  state.listening = false;
+  await call();
+  expect(state.asked).toBe(4);
+});
