@@ -1,12 +1,28 @@
 // Who a token stands for is asked once in a turn, and anew after everything that could have changed it.
 import { expect, test } from "vitest";
-import { SAMPLE_LEASE, SAMPLE_SESSION } from "../../test/stores/contract.ts";
 import { blake3Hex } from "../base/hash.ts";
 import { endTurn } from "../base/turn.ts";
+import { type Lease, UNRESTRICTED_SCOPE } from "../model/lease.ts";
 import type { Session } from "../model/session.ts";
 import { authenticateCall } from "./authenticate.ts";
 import { beginTrail } from "./trail.ts";
 
+const SAMPLE_SESSION: Session = {
+  id: "ses_one",
+  tokenHash: "",
+  userId: "ann",
+  agentId: "agent",
+  role: "dev",
+  serviceRoot: "/srv/service",
+  projectRoot: "/srv",
+  isolationLevel: "STRICT",
+  leaseId: "lea_one",
+  mode: "default",
+  preset: "dev",
+  createdAtMs: 1000,
+  expiresAtMs: 5000,
+};
+const SAMPLE_LEASE: Lease = { id: "lea_one", scope: UNRESTRICTED_SCOPE, budget: {}, createdAtMs: 1000, expiresAtMs: 5000 };
 const TOKEN = `${SAMPLE_SESSION.id}.secret`;
 
 type Parts = Parameters<typeof authenticateCall>[0];
