@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import { KernelError } from "../../src/base/errors.ts";
 import { systemRandom } from "../../src/base/ids.ts";
 import { REFUSALS_RECORDED_PER_SECOND } from "../../src/base/limits.ts";
+import { endTurn } from "../../src/base/turn.ts";
 import { INITIAL_MARK } from "../../src/flow/flow.ts";
 import { commandOf } from "../../src/model/command.ts";
 import { FreezeAdministration } from "../../src/server/freeze-administration.ts";
@@ -381,6 +382,7 @@ describe("running calls", () => {
       await kernel.killSwitch.look();
       return found;
     };
+    endTurn(); // in the turn of the call before nobody would ask again
     expect((await kernel.call("slow_read", { path: "a" })).outcome).toMatchObject({ denial: { reason: "session_frozen" } });
   });
 });

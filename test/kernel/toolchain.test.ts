@@ -40,7 +40,7 @@ async function watched(options: MemoryKernelOptions = {}, before?: (root: string
   const tools = toolchainTools.map((tool): Tool => {
     const execute = (args: unknown, context: ToolContext) => {
       before?.(root);
-      return tool.execute(args, Object.create(context, { exec: { value: exec } }));
+      return tool.execute(args, new Proxy(context, { get: (held, name) => (name === "exec" ? exec : Reflect.get(held, name)) }));
     };
     return { ...tool, execute };
   });
