@@ -15,7 +15,7 @@ const OUTPUT_BYTES_MAX = 16 * 2 ** 20;
 /** Lines that an answer may hold; each pattern finds fewer. */
 const RESULTS_MAX = 1000;
 /** Until the searching code is compiled as it will stay. */
-const WARM_UP_SEARCHES = 30;
+const WARM_UP_SEARCHES = 100;
 
 /** Text that stands in one file, an expression that holds such a text, and one that holds none and has to be tried everywhere. */
 const PATTERNS = [

@@ -168,9 +168,11 @@ class SupervisedRun {
   }
 
   #listen(reader: Readable, take: (piece: Uint8Array) => void): void {
+    const { outputBytesMax } = this.#bounds.limits;
     reader.on("data", (piece: Buffer) => {
+      if (this.#outputBytes > outputBytesMax) return; // what comes until it is dead is not wanted
       this.#outputBytes += piece.length;
-      if (this.#outputBytes > this.#bounds.limits.outputBytesMax) this.end("output");
+      if (this.#outputBytes > outputBytesMax) this.end("output");
       take(piece);
     });
     this.#readers.push(reader);
