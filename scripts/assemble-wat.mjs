@@ -1,4 +1,4 @@
-// Turns a module of WebAssembly's text format into bytes: as much of the format as src/redact/prefilter.wat needs, which is one function in
+// Turns a module of WebAssembly's text format into bytes: as much of the format as the sources here need, which is one function in
 // folded form and one memory. What it does not know it refuses. The format is that of the core specification, chapters 5 and 6.
 
 /** Words and lists of them, nested. @typedef {any} Tree */
@@ -34,6 +34,7 @@ const PLAIN = new Map([
   ["i8x16.eq", vector(0x23)],
   ["i8x16.ne", vector(0x24)],
   ["i8x16.lt_s", vector(0x25)],
+  ["i8x16.lt_u", vector(0x26)],
   ["v128.and", vector(0x4e)],
   ["v128.or", vector(0x50)],
   ["v128.any_true", vector(0x53)],
@@ -49,6 +50,8 @@ const MEMORY = new Map([
   ["i32.load", [[0x28], 2]],
   ["i32.load8_u", [[0x2d], 0]],
   ["i32.load16_u", [[0x2f], 1]],
+  ["i64.load", [[0x29], 3]],
+  ["i64.store", [[0x37], 3]],
   ["i32.store16", [[0x3b], 1]],
   ["v128.load", [vector(0x00), 4]],
   ["v128.store", [vector(0x0b), 4]],

@@ -1,10 +1,10 @@
-// Checks that src/gen is what `npx buf generate` makes of proto/, and the search of the redactor what its source makes: nobody edited them,
+// Checks that src/gen is what `npx buf generate` makes of proto/, and modules of WebAssembly what their sources make: nobody edited them,
 // nobody forgot to regenerate them. It writes into a directory of its own and leaves the sources alone.
 import { spawnSync } from "node:child_process";
 import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join, resolve } from "node:path";
-import { generatePrefilter, PREFILTER_FILE } from "./prefilter.mjs";
+import { generatedModules } from "./wat.mjs";
 
 const directory = mkdtempSync(join(tmpdir(), "handrail-generated-"));
 try {
@@ -21,9 +21,9 @@ try {
     (file) => text(join(directory, "src/gen", file)) !== text(join("src/gen", file)),
   );
   for (const file of differing) console.error(`not as generated: \`src/gen/${file}\`; run: npx buf generate`);
-  const isPrefilter = text(PREFILTER_FILE) === generatePrefilter();
-  if (!isPrefilter) console.error(`not as generated: \`${PREFILTER_FILE}\`; run: node scripts/prefilter.mjs`);
-  process.exitCode = differing.length > 0 || !isPrefilter ? 1 : 0;
+  const modules = generatedModules().filter((module) => text(module.file) !== module.text);
+  for (const { file } of modules) console.error(`not as generated: \`${file}\`; run: node scripts/wat.mjs`);
+  process.exitCode = differing.length > 0 || modules.length > 0 ? 1 : 0;
 } finally {
   rmSync(directory, { recursive: true, force: true });
 }

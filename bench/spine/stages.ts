@@ -3,6 +3,7 @@
  * call, beside the whole call through the kernel's door. The stages of the transports are there too; the whole call
  * does not contain those, so that the shares do not add up to one.
  */
+import { Writable } from "node:stream";
 import { create } from "@bufbuild/protobuf";
 import { systemRandom } from "../../src/base/ids.ts";
 import { ToolRequestSchema } from "../../src/gen/handrail/tool/v1/tool_pb.ts";
@@ -23,6 +24,7 @@ import type { CallResponse } from "../../src/model/call.ts";
 import type { LedgerEvent } from "../../src/model/event.ts";
 import { ToolFailure } from "../../src/model/failure.ts";
 import { authenticate } from "../../src/session/session.ts";
+import { OutputBuffer } from "../../src/transports/mcp/output-buffer.ts";
 import { type CallResult, printAnswer } from "../../src/transports/mcp/print-result.ts";
 import { validateRequest } from "../../src/validate/validate.ts";
 import { toToolResult } from "../../src/wire/index.ts";
@@ -147,6 +149,7 @@ async function edgeStages(kernel: BareKernel, call: Call, files: readonly string
     params: { name: "read_file", arguments: { path: files[0] } },
   });
   const printed = mcpAnswer(response);
+  const print = printer();
   const event = outcomeEvent(files[0] ?? "");
   const pending = Array.from({ length: CHAIN_BATCH }, () => pendingEntry(event, "buffered"));
   const view = { head: { sequence: 0, hash: GENESIS_HASH }, isOpen: () => true };
@@ -156,7 +159,7 @@ async function edgeStages(kernel: BareKernel, call: Call, files: readonly string
     plain("wire-encode", "wire: encode an answer of 4 KB", () => encodeResponse(toWireResponse(raw))),
     plain("mcp-parse", "MCP: parse a line", () => JSON.parse(line)),
     plain("mcp-result", "MCP: build the result document", () => mcpAnswer(response)),
-    plain("mcp-encode", "MCP: print an answer of 4 KB", () => printAnswer(1, printed)),
+    plain("mcp-encode", "MCP: print an answer of 4 KB", () => print(printed)),
     plain("ledger-send", "ledger: canonical event, main thread", () => pendingEntry(event, "buffered")),
     {
       id: "ledger-chain",
@@ -170,6 +173,14 @@ async function edgeStages(kernel: BareKernel, call: Call, files: readonly string
 function mcpAnswer(response: CallResponse): CallResult {
   if (response.outcome.kind !== "success") throw new Error("the read of the stages failed");
   return { text: String(response.outcome.data["content"]), structuredContent: toToolResult(response), isError: false, isMalformed: false };
+}
+
+/** Prints answers as the transport does, into a stream that nobody reads. */
+function printer(): (result: CallResult) => void {
+  const sink = new OutputBuffer(new Writable({ write: (_bytes, _encoding, done) => done() }));
+  return (result) => {
+    for (const piece of printAnswer(1, result)) sink.add(piece);
+  };
 }
 
 function outcomeEvent(path: string): LedgerEvent {

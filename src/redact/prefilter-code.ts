@@ -1,4 +1,4 @@
-// Generated from prefilter.wat by scripts/prefilter.mjs; do not edit.
+// Generated from prefilter.wat by scripts/wat.mjs; do not edit.
 
 /** The search for places as a WebAssembly module, in base64. */
 export const PREFILTER_CODE =

@@ -20,7 +20,7 @@ import { LegacyApprovals } from "./legacy-approvals.ts";
 import type { ModernEra } from "./modern.ts";
 import { playRound, printQuestion, printRound } from "./modern-rounds.ts";
 import type { McpOptions } from "./options.ts";
-import { printAnswer } from "./print-result.ts";
+import { type Piece, printAnswer } from "./print-result.ts";
 import { progressNotes } from "./progress-notes.ts";
 import { isModernOnly, META_CLIENT_CAPABILITIES, META_PROTOCOL_VERSION, MODERN_REVISION, modernMeta } from "./revisions.ts";
 import { INTERNAL_ERROR, INVALID_PARAMS, printError, type RpcError } from "./rpc-error.ts";
@@ -28,7 +28,7 @@ import { INTERNAL_ERROR, INVALID_PARAMS, printError, type RpcError } from "./rpc
 /** A transport that also takes messages that are printed already, without the line's end. */
 export interface PrintingTransport extends Transport {
   /** Sends the answer to the request `id`, printed as the pieces of one line. */
-  readonly sendPrinted: (id: RequestId, answer: readonly string[]) => void;
+  readonly sendPrinted: (id: RequestId, answer: readonly Piece[]) => void;
   /** Sends a notification. */
   readonly sendNote: (line: string) => void;
   /** Whether the client reads more slowly than is written to it. */
@@ -120,7 +120,7 @@ export class DirectCalls implements Transport {
     }
   }
 
-  async #ask(request: JSONRPCRequest, signal: AbortSignal): Promise<readonly string[]> {
+  async #ask(request: JSONRPCRequest, signal: AbortSignal): Promise<readonly Piece[]> {
     const said = await this.#modern.ask(request);
     if (signal.aborted) return [];
     if (said.kind === "call") return this.#callModern(request, signal);
@@ -128,7 +128,7 @@ export class DirectCalls implements Transport {
     return [said.answer];
   }
 
-  async #callModern(request: JSONRPCRequest, signal: AbortSignal): Promise<readonly string[]> {
+  async #callModern(request: JSONRPCRequest, signal: AbortSignal): Promise<readonly Piece[]> {
     const { id, params } = request;
     const { resultHead, resultMeta } = this.#modern;
     const played = await this.#heard(params, signal, (parameters, listener) =>
@@ -155,17 +155,17 @@ export class DirectCalls implements Transport {
     return error;
   }
 
-  async #callLegacy({ id, params }: JSONRPCRequest, end: AbortController): Promise<readonly string[]> {
+  async #callLegacy({ id, params }: JSONRPCRequest, end: AbortController): Promise<readonly Piece[]> {
     const { asker } = this.#approvals;
     const call = (parameters: CallParameters, listener?: ProgressListener) => callTool(this.#options, parameters, end, listener, asker);
     return printAnswer(id, await this.#heard(params, end.signal, call));
   }
 
   /** Works on a request until there is an answer; one that is cancelled meanwhile gets none. */
-  #work({ id }: JSONRPCRequest, answer: (end: AbortController) => Promise<readonly string[]>): void {
+  #work({ id }: JSONRPCRequest, answer: (end: AbortController) => Promise<readonly Piece[]>): void {
     const work: Work = { end: new AbortController(), isCancelled: false };
     this.#running.set(id, work);
-    const answered = (pieces: readonly string[]) => {
+    const answered = (pieces: readonly Piece[]) => {
       // A client may use the id of a request that it cancelled again, before the work on that one has ended.
       if (this.#running.get(id) === work) this.#running.delete(id);
       if (!work.isCancelled) this.#inner.sendPrinted(id, pieces);

@@ -13,7 +13,7 @@ import { answerIn, approvalForm } from "./approval-form.ts";
 import { askedBetweenRounds } from "./asked-client.ts";
 import { type CallParameters, resultOf } from "./call-tool.ts";
 import type { McpOptions } from "./options.ts";
-import { type CallResult, printAnswer } from "./print-result.ts";
+import { type CallResult, type Piece, printAnswer } from "./print-result.ts";
 import { INVALID_PARAMS, printError } from "./rpc-error.ts";
 
 /** What a round brings besides the call. */
@@ -64,7 +64,7 @@ export async function playRound(
  * The answer to one round, as the pieces of one line without its end.
  * @param resultHead members that a complete result begins with, as JSON with a comma at its end
  */
-export function printRound(id: RequestId, result: CallResult, resultHead: string): readonly string[] {
+export function printRound(id: RequestId, result: CallResult, resultHead: string): readonly Piece[] {
   if (!result.isMalformed) return printAnswer(id, result, resultHead);
   return [printError(id, { code: INVALID_PARAMS, message: result.text, data: result.structuredContent })];
 }

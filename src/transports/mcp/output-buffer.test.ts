@@ -9,6 +9,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
 import { OutputBuffer } from "./output-buffer.ts";
+import { joined } from "./print-result.ts";
 
 /** A stream that takes each write a turn later, as a full pipe does. */
 function slowStream(): { readonly stream: Writable; readonly taken: Buffer[] } {
@@ -31,19 +32,22 @@ test("pieces leave in their order, whatever their sizes and wherever it is flush
   const piece = fc.oneof(
     fc.string({ unit: "grapheme", maxLength: 50 }),
     fc.integer({ min: 1, max: 40_000 }).map((length) => "a€".repeat(length)),
-    fc.constantFrom("é".repeat(600), "x".repeat(600), "y".repeat(5000), "z".repeat(511)), // the same again, soon or later
+    fc
+      .constantFrom('é"'.repeat(600), "x\n".repeat(600), "y".repeat(5000), "\u0001".repeat(12_000), "€😀".repeat(9000), "z")
+      .map((unescaped) => ({ unescaped })), // the same again, soon or later
+    fc.string({ unit: "binary", maxLength: 50 }).map((unescaped) => ({ unescaped })),
   );
   await fc.assert(
     fc.asyncProperty(fc.array(fc.tuple(piece, fc.boolean()), { maxLength: 40 }), async (steps) => {
       const { stream, taken } = slowStream();
       const buffer = new OutputBuffer(stream);
-      for (const [text, flush] of steps) {
-        buffer.add(text);
+      for (const [part, flush] of steps) {
+        buffer.add(part);
         if (flush) buffer.flush();
       }
       buffer.flush();
       await ended(stream);
-      expect(Buffer.concat(taken).toString()).toBe(steps.map(([text]) => text).join(""));
+      expect(Buffer.concat(taken).toString() === joined(steps.map(([part]) => part))).toBe(true);
     }),
     { numRuns: 150 },
   );

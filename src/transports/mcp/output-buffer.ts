@@ -1,5 +1,5 @@
 /**
- * What waits to be written to a stream: pieces of text, encoded as they come.
+ * What waits to be written to a stream: pieces of text, escaped and encoded as they come.
  *
  * Encoding piece by piece is what makes answers cheap: joined into one text first, every byte of them would be copied
  * several times. INVARIANT: the bytes leave in the order of the pieces, and what was handed to the stream is never written
@@ -7,6 +7,8 @@
  */
 import { Socket } from "node:net";
 import type { Writable } from "node:stream";
+import { escapedBytes, firstBlock } from "../../base/json-escape.ts";
+import type { Piece } from "./print-result.ts";
 
 /** Bytes after which what was collected leaves without waiting for the turn's end: the reader works meanwhile. */
 const CHUNK_BYTES = 64 * 1024;
@@ -14,8 +16,6 @@ const CHUNK_BYTES = 64 * 1024;
 const SPARE_CHUNKS_MAX = 4;
 /** Bytes that one UTF-16 code unit takes at most. */
 const BYTES_PER_CODE_UNIT = 3;
-/** Texts that are shorter are encoded as quickly as they are compared. */
-const LONG_CHARACTERS = 512;
 
 /** Collects text for a stream. */
 export class OutputBuffer {
@@ -27,26 +27,59 @@ export class OutputBuffer {
   #start = 0;
   #end = 0;
   #full = false;
-  /** The last long text in the chunk, and where it lies: results hold their text twice. */
-  #long = { text: "", start: 0, end: 0 };
+  /** The text in the chunk that was escaped last, and where it lies: results hold their text twice. */
+  #escaped = { text: "", start: 0, end: 0 };
 
   constructor(stream: Writable) {
     this.#stream = stream;
     this.#isSocket = stream instanceof Socket;
   }
 
-  /** Adds `text`; whole chunks leave at once. */
-  add(text: string): void {
+  /** Adds a piece; whole chunks leave at once. */
+  add(piece: Piece): void {
+    if (typeof piece === "string") this.#addText(piece);
+    else this.#addEscaped(piece.unescaped);
+  }
+
+  #addText(text: string): void {
     const bytesMax = text.length * BYTES_PER_CODE_UNIT;
-    if (bytesMax > this.#chunk.bytes.byteLength - this.#end) {
+    if (bytesMax > CHUNK_BYTES) {
       this.flush();
-      if (bytesMax > CHUNK_BYTES) {
-        if (!this.#stream.write(Buffer.from(text))) this.#full = true;
+      if (!this.#stream.write(Buffer.from(text))) this.#full = true;
+      return;
+    }
+    this.#makeRoom(bytesMax);
+    this.#end += this.#chunk.bytes.write(text, this.#end);
+  }
+
+  #addEscaped(text: string): void {
+    for (let rest = text; rest !== ""; ) {
+      const block = firstBlock(rest);
+      rest = rest.slice(block.length);
+      this.#addBlock(block);
+    }
+  }
+
+  #addBlock(block: string): void {
+    if (block === this.#escaped.text) {
+      const { start, end } = this.#escaped;
+      if (end - start <= this.#chunk.bytes.byteLength - this.#end) {
+        this.#end += this.#chunk.bytes.copy(this.#chunk.bytes, this.#end, start, end);
         return;
       }
-      this.#begin();
     }
-    this.#end += text.length < LONG_CHARACTERS ? this.#chunk.bytes.write(text, this.#end) : this.#addLong(text);
+    const bytes = escapedBytes(block);
+    this.#makeRoom(bytes.byteLength);
+    this.#chunk.bytes.set(bytes, this.#end);
+    this.#escaped = { text: block, start: this.#end, end: this.#end + bytes.byteLength };
+    this.#end += bytes.byteLength;
+  }
+
+  /** Sees to it that the chunk takes `bytes` more, of which there are no more than a chunk has. */
+  #makeRoom(bytes: number): void {
+    if (bytes <= this.#chunk.bytes.byteLength - this.#end) return;
+    this.flush();
+    this.#begin();
   }
 
   /** Goes on with an empty chunk: one that has left, or a new one. */
@@ -56,23 +89,13 @@ export class OutputBuffer {
     this.#keep(filled);
     this.#start = 0;
     this.#end = 0;
-    this.#long = { text: "", start: 0, end: 0 };
+    this.#escaped = { text: "", start: 0, end: 0 };
   }
 
   /** A chunk of which nothing is on its way any more can be filled again. */
   #keep(chunk: Chunk): void {
     const isFree = this.#isSocket && chunk.leaving === 0 && chunk !== this.#chunk && chunk.bytes.byteLength > 0;
     if (isFree && this.#spare.length < SPARE_CHUNKS_MAX) this.#spare.push(chunk);
-  }
-
-  /** Copying bytes is quicker than encoding the same text again. */
-  #addLong(text: string): number {
-    const { start, end } = this.#long;
-    const { bytes } = this.#chunk;
-    if (text === this.#long.text) return bytes.copy(bytes, this.#end, start, end);
-    const written = bytes.write(text, this.#end);
-    this.#long = { text, start: this.#end, end: this.#end + written };
-    return written;
   }
 
   /** Hands everything to the stream; `false` when that asks to wait for its `drain`. */

@@ -15,6 +15,7 @@ import { BATCH_MESSAGES_MAX, CALLS_IN_FLIGHT_MAX, CANCEL_GRACE_MS, LINE_BYTES_MA
 import { Batch } from "./batch.ts";
 import { cancelledRequest, classify, isRequestId } from "./json-rpc.ts";
 import { OutputBuffer } from "./output-buffer.ts";
+import { joined, type Piece } from "./print-result.ts";
 import { BATCH_REVISION } from "./revisions.ts";
 import { INVALID_REQUEST, PARSE_ERROR, printError } from "./rpc-error.ts";
 
@@ -71,11 +72,11 @@ export class LineTransport implements Transport {
   }
 
   /** Queues the answer to the request `id`, printed already. */
-  sendPrinted(id: RequestId, answer: readonly string[]): void {
+  sendPrinted(id: RequestId, answer: readonly Piece[]): void {
     if (this.#closed) return;
     const batch = this.#batches.size === 0 ? undefined : this.#batches.get(id);
     if (batch === undefined) this.#queueLine(answer);
-    else batch.add(answer.join(""));
+    else batch.add(joined(answer));
     this.#settled(id);
   }
 
@@ -105,7 +106,7 @@ export class LineTransport implements Transport {
     return Promise.resolve();
   }
 
-  #queueLine(pieces: readonly string[]): void {
+  #queueLine(pieces: readonly Piece[]): void {
     if (!this.#flushing) setImmediate(() => this.#flush());
     this.#flushing = true;
     for (const piece of pieces) this.#outgoing.add(piece);
