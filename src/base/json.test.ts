@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { KernelError } from "./errors.ts";
-import { canonicalJson, type JsonValue } from "./json.ts";
+import { canonicalJson, type JsonObject, type JsonValue } from "./json.ts";
 import { NESTING_DEPTH_MAX } from "./limits.ts";
 
 test("members are sorted by UTF-16 code units, as RFC 8785 section 3.2.3 shows", () => {
@@ -39,6 +39,43 @@ test("the order in which members were written does not matter", () => {
       expect(canonicalJson(reversed as JsonValue as never)).toBe(canonicalJson(object as JsonValue as never));
     }),
   );
+});
+
+test("objects that come again, in any order and with any member absent, are printed as at first", () => {
+  const name = fc.oneof(fc.string({ unit: "grapheme", maxLength: 3 }), fc.constantFrom("__proto__", "10", "9", "a", "b", "", "\u20ac"));
+  fc.assert(
+    fc.property(fc.uniqueArray(fc.tuple(name, fc.jsonValue({ maxDepth: 1 })), { selector: ([key]) => key, maxLength: 6 }), (members) => {
+      const printed = members
+        .toSorted(([left], [right]) => (left < right ? -1 : 1))
+        .map(([key, member]) => `${JSON.stringify(key)}:${canonicalJson(member as JsonValue)}`);
+      const object = Object.fromEntries(members) as JsonObject;
+      for (let time = 0; time < 4; time += 1) {
+        expect(canonicalJson({ ...object })).toBe(`{${printed.join(",")}}`);
+        for (const [key] of members) {
+          const rest = printed.filter((member) => !member.startsWith(`${JSON.stringify(key)}:`));
+          expect(canonicalJson(Object.fromEntries([...members, [key, undefined]]) as JsonObject)).toBe(`{${rest.join(",")}}`);
+        }
+      }
+    }),
+  );
+});
+
+test("a name without a canonical form is refused each time", () => {
+  for (let time = 0; time < 4; time += 1) expect(() => canonicalJson({ a: 1, "\ud800": 2 })).toThrow(KernelError);
+});
+
+test("objects with many or long names are printed in order each time", () => {
+  const many = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`n${(index * 37) % 100}`, index]));
+  const long = { [`b${"x".repeat(100)}`]: 1, [`a${"x".repeat(100)}`]: 2 };
+  for (let time = 0; time < 3; time += 1) {
+    expect(canonicalJson(many)).toBe(
+      `{${Object.keys(many)
+        .sort()
+        .map((name) => `"${name}":${many[name]}`)
+        .join(",")}}`,
+    );
+    expect(Object.keys(JSON.parse(canonicalJson(long)) as object).map(([first]) => first)).toEqual(["a", "b"]);
+  }
 });
 
 test("a value survives its canonical form", () => {

@@ -4,6 +4,7 @@
  */
 import { KernelError } from "./errors.ts";
 import { NESTING_DEPTH_MAX } from "./limits.ts";
+import { type MemberOrder, memberOrder } from "./member-order.ts";
 
 /** Up to this length looking for escapes is cheaper than escaping. */
 const PLAIN_LENGTH_MAX = 256;
@@ -41,35 +42,48 @@ export function hasMoreJsonValues(value: unknown, max: number): boolean {
  */
 export function canonicalJson(value: JsonValue, depth = 0): string {
   if (depth > NESTING_DEPTH_MAX) throw new KernelError("INTERNAL", "value is nested too deeply to canonicalise");
-  if (value === null || typeof value === "boolean") return String(value);
-  if (typeof value === "number") return canonicalNumber(value);
   if (typeof value === "string") return canonicalString(value);
-  if (Array.isArray(value)) return `[${value.map((item: JsonValue) => canonicalJson(item, depth + 1)).join(",")}]`;
-  return canonicalObject(value as JsonObject, depth);
+  if (typeof value === "number") return canonicalNumber(value);
+  if (value === null || typeof value === "boolean") return String(value);
+  return Array.isArray(value) ? canonicalArray(value, depth + 1) : canonicalObject(value as JsonObject, depth + 1);
+}
+
+function canonicalArray(values: readonly JsonValue[], depth: number): string {
+  let text = "[";
+  for (let at = 0; at < values.length; at += 1) {
+    if (at > 0) text += ",";
+    text += canonicalJson(values[at] as JsonValue, depth);
+  }
+  return `${text}]`;
 }
 
 function canonicalObject(value: JsonObject, depth: number): string {
+  const names = Object.keys(value);
+  const order = memberOrder(names, canonicalString);
+  if (order !== undefined) return inOrder(Object.values(value), order, depth);
   let text = "{";
-  for (const name of ascending(Object.keys(value))) {
+  for (const name of names.sort()) {
     const member = value[name];
     if (member === undefined) continue;
     if (text.length > 1) text += ",";
-    text += `${canonicalString(name)}:${canonicalJson(member, depth + 1)}`;
+    text += `${canonicalString(name)}:${canonicalJson(member, depth)}`;
   }
   return `${text}}`;
 }
 
-/** Names sorted by UTF-16 code units. Small objects mostly are in order, and looking costs less than sorting. */
-function ascending(names: string[]): readonly string[] {
-  for (let at = 1; at < names.length; at += 1) {
-    if ((names[at - 1] as string) > (names[at] as string)) return names.sort();
+function inOrder(members: readonly (JsonValue | undefined)[], { places, first, next }: MemberOrder, depth: number): string {
+  let text = "";
+  for (let at = 0; at < places.length; at += 1) {
+    const member = members[places[at] as number];
+    if (member === undefined) continue;
+    text += ((text === "" ? first : next)[at] as string) + canonicalJson(member, depth);
   }
-  return names;
+  return text === "" ? "{}" : `${text}}`;
 }
 
 function canonicalNumber(value: number): string {
   if (!Number.isFinite(value)) throw new KernelError("INTERNAL", "a number that is not finite has no canonical form");
-  return Number.isSafeInteger(value) && value > 0 ? String(value) : JSON.stringify(value);
+  return String(value); // of a negative zero too: 0
 }
 
 /** Printable ASCII without quote and backslash: it needs no escape, and is well formed. */
