@@ -41,7 +41,8 @@ export function pendingEntry(event: LedgerEvent, durability: Durability): Pendin
   const timeMicros = Math.max(0, Math.round(event.timeMs * 1000));
   // What could not be encoded is refused here, alone: later it would take the events beside it along.
   assert(Number.isSafeInteger(timeMicros), "the time of an event is a number");
-  assert(`${event.sessionId}${event.actor}${event.requestId}`.isWellFormed(), "text of an event has no lone surrogates");
+  const isText = event.sessionId.isWellFormed() && event.actor.isWellFormed() && event.requestId.isWellFormed();
+  assert(isText, "text of an event has no lone surrogates");
   return {
     eventType: event.type,
     sessionId: event.sessionId,

@@ -11,10 +11,10 @@ export interface SpoolWriter {
   /** Bytes appended since the spool was made or cleared. */
   readonly length: () => number;
   /**
-   * Appends all of `text`, or throws: then the spool holds what it held before, or it is not sound any more.
+   * Appends all of `bytes`, or throws: then the spool holds what it held before, or it is not sound any more.
    * @throws KernelError LEDGER_UNAVAILABLE
    */
-  readonly append: (text: string) => void;
+  readonly append: (bytes: Uint8Array) => void;
   /** Whether bytes behind `length` may be left over from an append that failed. */
   readonly sound: () => boolean;
   /**

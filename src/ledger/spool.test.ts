@@ -1,10 +1,11 @@
 // The frames of a spool: what was written is read back, and what was not written is never read.
+import { crc32 } from "node:zlib";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { utf8 } from "../base/bytes.ts";
+import { textOf, utf8 } from "../base/bytes.ts";
 import { canonicalJson } from "../base/json.ts";
 import type { PendingEntry } from "./chain.ts";
-import { decodeFrames, encodeFrame } from "./spool.ts";
+import { decodeFrames, FrameWriter, frameBody } from "./spool.ts";
 
 const text = fc.string({ unit: "grapheme", maxLength: 12 });
 const anyEntry: fc.Arbitrary<PendingEntry> = fc.record({
@@ -19,12 +20,13 @@ const anyEntry: fc.Arbitrary<PendingEntry> = fc.record({
   closes: fc.constant(0),
 });
 const spooled = (entries: readonly PendingEntry[]) => entries.map((entry, index) => ({ counter: index + 1, entry }));
-const encoded = (entries: readonly PendingEntry[]): Uint8Array =>
-  utf8(
-    spooled(entries)
-      .map(({ counter, entry }) => encodeFrame(counter, entry))
-      .join(""),
-  );
+const encoded = (entries: readonly PendingEntry[], from = 1): Uint8Array => {
+  const writer = new FrameWriter();
+  entries.forEach((entry, index) => {
+    writer.add(frameBody(from + index, entry));
+  });
+  return writer.take();
+};
 
 test("a frame is pinned", () => {
   const entry: PendingEntry = {
@@ -38,7 +40,48 @@ test("a frame is pinned", () => {
     intent: false,
     closes: 0,
   };
-  expect(encodeFrame(7, entry)).toBe('7cb8b859 7\t["tool_executed","ses_a","agent","r1",1700000000000000]\t{"a":1}\n');
+  expect(textOf(encoded([entry], 7))).toBe('7cb8b859 7\t["tool_executed","ses_a","agent","r1",1700000000000000]\t{"a":1}\n');
+});
+
+test("a checksum has eight digits, also where it begins with zeros", () => {
+  const frames = fc.sample(anyEntry, { numRuns: 2000, seed: 3 }).map((entry) => textOf(encoded([entry])) ?? "");
+  const checksums = frames.map((frame) => /^([0-9a-f]{8}) ([^\n]*)\n$/.exec(frame)?.slice(1) ?? []);
+  expect(checksums.filter(([digits = ""]) => digits.startsWith("00")).length).toBeGreaterThan(0);
+  for (const [digits = "", body = ""] of checksums) expect(crc32(body)).toBe(Number.parseInt(digits, 16));
+});
+
+test("frames of any length stand one after the other, and the next ones begin anew", () => {
+  const [entry] = fc.sample(anyEntry, { numRuns: 1, seed: 1 });
+  const long = (count: number) => ({ ...(entry as PendingEntry), payload: canonicalJson({ a: "\u20ac".repeat(count) }) });
+  const writer = new FrameWriter();
+  for (const counts of [[10, 30_000, 10], [10], [100_000, 200_000], []]) {
+    const entries = counts.map(long);
+    entries.forEach((each, index) => {
+      writer.add(frameBody(index + 1, each));
+    });
+    const length = writer.length;
+    const bytes = writer.take();
+    expect(bytes.byteLength).toBe(length);
+    expect(decodeFrames(bytes, 0)).toEqual({ spooled: spooled(entries), damaged: 0, bytes: length });
+  }
+});
+
+test("names that change between frames stand in each as they are", () => {
+  const names = [
+    ["a", "b", "c"],
+    ["a", "b", "c"],
+    ["a", "b", "d"],
+    ["e", "b", "d"],
+    ["a", "b", "c"],
+  ];
+  const [entry] = fc.sample(anyEntry, { numRuns: 1, seed: 1 });
+  const entries = names.map(([sessionId = "", actor = "", requestId = ""]) => ({
+    ...(entry as PendingEntry),
+    sessionId,
+    actor,
+    requestId,
+  }));
+  expect(decodeFrames(encoded(entries), 0).spooled).toEqual(spooled(entries));
 });
 
 test("every frame is read back as it was written", () => {
@@ -81,12 +124,12 @@ test.each([
   ["a line that is no frame", (frame: string) => `${frame}rubbish\n`],
   ["an empty line", (frame: string) => `${frame}\n`],
 ])("%s is damage", (_, change) => {
-  const [frame = ""] = fc.sample(anyEntry, { numRuns: 1, seed: 1 }).map((entry) => encodeFrame(3, entry));
+  const [frame = ""] = fc.sample(anyEntry, { numRuns: 1, seed: 1 }).map((entry) => textOf(encoded([entry], 3)));
   const { spooled: read, damaged } = decodeFrames(utf8(change(frame)), 2);
   expect([read.map(({ counter }) => counter), damaged]).toEqual([[3], 1]);
 });
 
 test("frames at or below the counter that is known are damage", () => {
-  const [frame = ""] = fc.sample(anyEntry, { numRuns: 1, seed: 1 }).map((entry) => encodeFrame(3, entry));
+  const [frame = ""] = fc.sample(anyEntry, { numRuns: 1, seed: 1 }).map((entry) => textOf(encoded([entry], 3)));
   expect(decodeFrames(utf8(frame), 3)).toMatchObject({ spooled: [], damaged: 1 });
 });

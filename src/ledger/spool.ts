@@ -7,10 +7,13 @@
  */
 import { crc32 } from "node:zlib";
 import { textOf } from "../base/bytes.ts";
+import { canonicalJson } from "../base/json.ts";
 import type { PendingEntry } from "./chain.ts";
 
 const LINE_FEED = 0x0a;
+const SPACE = 0x20;
 const CHECKSUM_DIGITS = 8;
+const HEX_DIGITS = "0123456789abcdef";
 
 /** A buffered event with its place in the spool. */
 export interface SpooledEntry {
@@ -28,11 +31,71 @@ export interface DecodedSpool {
   readonly bytes: number;
 }
 
-/** The frame of a buffered event that neither opens nor closes an intent. */
-export function encodeFrame(counter: number, entry: PendingEntry): string {
+/** Bytes that a frame has besides its body. */
+export const FRAME_OVERHEAD_BYTES: number = CHECKSUM_DIGITS + 2;
+/** Bytes that one UTF-16 code unit takes at most. */
+export const BYTES_PER_CHARACTER = 3;
+
+/** The beginning of the names that were printed last: events of one session have it in common. */
+let printed = { eventType: "", sessionId: "", actor: "", text: "" };
+
+/** What the frame of a buffered event, that neither opens nor closes an intent, holds between its checksum and its line feed. */
+export function frameBody(counter: number, entry: PendingEntry): string {
   const { eventType, sessionId, actor, requestId, timeMicros, payload } = entry;
-  const body = `${counter}\t${JSON.stringify([eventType, sessionId, actor, requestId, timeMicros])}\t${payload}`;
-  return `${crc32(body).toString(16).padStart(CHECKSUM_DIGITS, "0")} ${body}\n`;
+  if (eventType !== printed.eventType || sessionId !== printed.sessionId || actor !== printed.actor) {
+    const text = canonicalJson([eventType, sessionId, actor]).slice(0, -1);
+    printed = { eventType, sessionId, actor, text };
+  }
+  return `${counter}\t${printed.text},${canonicalJson(requestId)},${timeMicros}]\t${payload}`;
+}
+
+/** Bytes for the frames of a turn as a rule. */
+const FRAMES_BYTES = 64 * 1024;
+
+/** Frames one after the other, as the bytes that a spool takes. Its memory is used again for the frames of the next turn. */
+export class FrameWriter {
+  #bytes = Buffer.allocUnsafeSlow(FRAMES_BYTES);
+  #length = 0;
+
+  /** Bytes of the frames since the last `take`. */
+  get length(): number {
+    return this.#length;
+  }
+
+  /** Adds the frame of a body. */
+  add(body: string): void {
+    this.#makeRoom(body.length * BYTES_PER_CHARACTER + FRAME_OVERHEAD_BYTES);
+    const bytes = this.#bytes;
+    const start = this.#length + CHECKSUM_DIGITS + 1;
+    const end = start + bytes.write(body, start);
+    writeChecksum(bytes, this.#length, crc32(bytes.subarray(start, end)));
+    bytes[start - 1] = SPACE;
+    bytes[end] = LINE_FEED;
+    this.#length = end + 1;
+  }
+
+  /** The frames, which are valid until the next is added. Begins anew. */
+  take(): Uint8Array {
+    const frames = this.#bytes.subarray(0, this.#length);
+    this.#length = 0;
+    if (this.#bytes.byteLength > FRAMES_BYTES) this.#bytes = Buffer.allocUnsafeSlow(FRAMES_BYTES);
+    return frames;
+  }
+
+  #makeRoom(bytes: number): void {
+    const needed = this.#length + bytes;
+    if (needed <= this.#bytes.byteLength) return;
+    const larger = Buffer.allocUnsafeSlow(Math.max(needed, this.#bytes.byteLength * 2));
+    larger.set(this.#bytes.subarray(0, this.#length));
+    this.#bytes = larger;
+  }
+}
+
+/** Writes eight hexadecimal digits. */
+function writeChecksum(bytes: Uint8Array, at: number, checksum: number): void {
+  for (let digit = 0; digit < CHECKSUM_DIGITS; digit += 1) {
+    bytes[at + digit] = HEX_DIGITS.charCodeAt((checksum >>> (28 - 4 * digit)) & 0xf);
+  }
 }
 
 /** The frames in `bytes`, whose counters all lie beyond `after`. */

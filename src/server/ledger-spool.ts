@@ -9,12 +9,9 @@
 import { KernelError } from "../base/errors.ts";
 import { LEDGER_SPOOL_BYTES_MAX, LEDGER_SPOOL_CHUNK_BYTES, LEDGER_SPOOL_UNSENT_MAX } from "../base/limits.ts";
 import type { PendingEntry } from "../ledger/chain.ts";
-import { encodeFrame } from "../ledger/spool.ts";
+import { BYTES_PER_CHARACTER, FRAME_OVERHEAD_BYTES, FrameWriter, frameBody } from "../ledger/spool.ts";
 import type { SpoolStore, SpoolWriter } from "../ledger/spool-store.ts";
 import type { SpoolExtent } from "./ledger-messages.ts";
-
-/** Bytes that one UTF-16 code unit takes at most. */
-const BYTES_PER_CHARACTER = 3;
 
 /** The spool of this instance. */
 export class LedgerSpool {
@@ -25,7 +22,7 @@ export class LedgerSpool {
   private counter = 0;
   private generation = 1;
   /** Frames of this turn. */
-  private frames = "";
+  private readonly frames = new FrameWriter();
   private framesCount = 0;
   private unsent = 0;
   private sentBytes = 0;
@@ -67,19 +64,18 @@ export class LedgerSpool {
   /** Takes an event, to be written by the next `write`; says no when it has to go to the worker. */
   take(entry: PendingEntry): boolean {
     if (this.failed || entry.durability === "durable" || entry.intent || entry.closes !== 0) return false;
-    const frame = encodeFrame(this.counter + 1, entry);
-    if (frame.length * BYTES_PER_CHARACTER > LEDGER_SPOOL_CHUNK_BYTES) return false;
-    if (this.length + (this.frames.length + frame.length) * BYTES_PER_CHARACTER > this.bytesMax) return false;
+    const body = frameBody(this.counter + 1, entry);
+    const bytesMax = body.length * BYTES_PER_CHARACTER + FRAME_OVERHEAD_BYTES;
+    if (bytesMax > LEDGER_SPOOL_CHUNK_BYTES || this.length + this.frames.length + bytesMax > this.bytesMax) return false;
     this.counter += 1;
-    this.frames += frame;
+    this.frames.add(body);
     this.framesCount += 1;
     return true;
   }
 
   /** Writes what was taken in this turn. @returns whether it stands in the spool now */
   write(): boolean {
-    const frames = this.frames;
-    this.frames = "";
+    const frames = this.frames.take();
     const count = this.framesCount;
     this.framesCount = 0;
     if (count === 0) return true;

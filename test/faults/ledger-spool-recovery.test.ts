@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { systemRandom } from "../../src/base/ids.ts";
 import { pendingEntry } from "../../src/ledger/chain.ts";
 import { appendSpooled, ledgerRecord } from "../../src/ledger/ledger.ts";
-import { encodeFrame } from "../../src/ledger/spool.ts";
+import { FrameWriter, frameBody } from "../../src/ledger/spool.ts";
 import { recoverSpools, type SpoolRecovery, spoolDamage } from "../../src/ledger/spool-recovery.ts";
 import { openLedgerReader } from "../../src/server/ledger-reader.ts";
 import { startLedgerThread } from "../../src/server/ledger-thread.ts";
@@ -19,7 +19,13 @@ import { startChild } from "./children/run.ts";
 const DEAD = `ins_${"d".repeat(22)}`;
 
 const pending = (name: string) => pendingEntry(sampleEvent(name), "buffered");
-const frames = (...names: readonly string[]): readonly string[] => names.map((name, index) => encodeFrame(index + 1, pending(name)));
+const frames = (...names: readonly string[]): readonly string[] => names.map((name, index) => frame(index + 1, name));
+
+function frame(counter: number, name: string): string {
+  const writer = new FrameWriter();
+  writer.add(frameBody(counter, pending(name)));
+  return Buffer.from(writer.take()).toString();
+}
 
 /** A state directory in which a dead instance left a spool. */
 async function left(spool: string | Buffer): Promise<{ readonly directory: string; readonly file: string }> {

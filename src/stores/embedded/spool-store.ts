@@ -71,14 +71,12 @@ class FileSpoolWriter implements SpoolWriter {
   readonly length = (): number => this.bytes;
   readonly sound = (): boolean => !this.rest;
 
-  readonly append = (text: string): void => {
+  readonly append = (bytes: Uint8Array): void => {
     if (this.rest)
       throw new KernelError("LEDGER_UNAVAILABLE", "the spool of the ledger is not sound; it is cleared when the ledger holds it");
-    const bytes = Buffer.byteLength(text);
     try {
-      const written = writeSync(this.descriptor, text);
-      if (written < bytes) this.appendRest(Buffer.from(text).subarray(written));
-      this.bytes += bytes;
+      this.appendAll(bytes);
+      this.bytes += bytes.byteLength;
     } catch (error) {
       this.takeBack();
       throw unusable("written", error);
@@ -93,7 +91,7 @@ class FileSpoolWriter implements SpoolWriter {
 
   readonly close = (): void => closeSync(this.descriptor);
 
-  private appendRest(bytes: Uint8Array): void {
+  private appendAll(bytes: Uint8Array): void {
     for (let at = 0; at < bytes.byteLength; ) {
       const written = writeSync(this.descriptor, bytes, at);
       if (written === 0) throw new KernelError("LEDGER_UNAVAILABLE", "the spool of the ledger takes no bytes; make room on its disk");
@@ -101,7 +99,7 @@ class FileSpoolWriter implements SpoolWriter {
     }
   }
 
-  /** Part of the text may have been written: it must not stand before later frames. */
+  /** Part of the bytes may have been written: it must not stand before later frames. */
   private takeBack(): void {
     this.rest = true;
     try {
