@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { countSteps } from "../../test/support/counting-engine.ts";
+import { expressionBeginning } from "./beginning.ts";
 import { parseExpression } from "./expression.ts";
 import { costOf } from "./expression-cost.ts";
 
@@ -45,6 +46,19 @@ test.each([
 ])("%s is read", (source) => {
   expect(parseExpression(source, false)).toMatchObject({ ok: true });
   expect(() => new RegExp(source, "y")).not.toThrow();
+});
+
+test("what one expression reads in any case stays as it is for the others", () => {
+  const setsOf = (source: string, caseInsensitive: boolean) => {
+    const parsed = parseExpression(source, caseInsensitive);
+    if (!parsed.ok) throw new Error(parsed.problem);
+    return expressionBeginning(parsed.tree, 0).map((set) => [...set]);
+  };
+  const source = "a\\x62\\n\\D\\-.[^c]\\Wz?";
+  const [exact, inAnyCase] = [setsOf(source, false), setsOf(source, true)];
+  expect(setsOf(source, false)).toEqual(exact);
+  expect(setsOf(source, true)).toEqual(inAnyCase);
+  expect([exact[0]?.[65], inAnyCase[0]?.[65], exact[1]?.[66], inAnyCase[1]?.[66]]).toEqual([0, 1, 0, 1]);
 });
 
 describe("the bound of an attempt", () => {

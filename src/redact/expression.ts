@@ -18,7 +18,7 @@ import {
   setOf,
 } from "./character-set.ts";
 
-/** A parsed expression. */
+/** A parsed expression. Its sets may be shared by many expressions and are never changed. */
 export type Node =
   | { readonly kind: "character"; readonly set: CharacterSet }
   | { readonly kind: "sequence"; readonly parts: readonly Node[] }
@@ -67,7 +67,17 @@ const NAMED: Readonly<Record<string, CharacterSet>> = {
   w: WORDS,
   W: complementOf(WORDS),
 };
+const NO_LINE_END = complementOf(setOf("\n\r"));
 const CONTROLS: Readonly<Record<string, number>> = { n: 10, r: 13, t: 9, f: 12, v: 11, "0": 0 };
+
+const literals = new Map<string, CharacterSet>();
+
+/** The set of one character: the same one for all expressions, because expressions consist of little else. */
+function literal(character: string): CharacterSet {
+  const set = literals.get(character) ?? setOf(character);
+  literals.set(character, set);
+  return set;
+}
 
 class Reader {
   readonly #source: string;
@@ -129,11 +139,11 @@ class Reader {
     if (character === "(") return this.#group(depth);
     if (character === "[") return this.#single(this.#class());
     if (character === "\\") return this.#escape();
-    if (character === ".") return this.#single(complementOf(setOf("\n\r")));
+    if (character === ".") return this.#single(NO_LINE_END);
     if (character === "^" || character === "$")
       throw new Refusal(`\`${character}\` depends on where the text begins or ends; use a look-around`);
     if ("*+?{}]".includes(character)) throw new Refusal(`\`${character}\` stands for itself; write \`\\${character}\``);
-    return this.#single(setOf(character));
+    return this.#single(literal(character));
   }
 
   #group(depth: number): Node {
@@ -168,17 +178,17 @@ class Reader {
     const character = this.#source[this.at] ?? "";
     this.at += 1;
     const named = NAMED[character];
-    if (named) return named.slice();
+    if (named) return named;
     const control = CONTROLS[character];
-    if (control !== undefined && !/\d/.test(this.#peek())) return setOf(String.fromCharCode(control));
+    if (control !== undefined && !/\d/.test(this.#peek())) return literal(String.fromCharCode(control));
     if (character === "x") {
       const digits = /^[0-9a-fA-F]{2}/.exec(this.#source.slice(this.at, this.at + 2));
       if (!digits) throw new Refusal("`\\x` needs two hexadecimal digits");
       this.at += 2;
-      return setOf(String.fromCharCode(Number.parseInt(digits[0], 16)));
+      return literal(String.fromCharCode(Number.parseInt(digits[0], 16)));
     }
     if (character === "" || /[A-Za-z0-9]/.test(character)) throw new Refusal(`\`\\${character}\` is not accepted in a rule`);
-    return setOf(character);
+    return literal(character);
   }
 
   #class(): CharacterSet {
@@ -226,8 +236,10 @@ class Reader {
   }
 
   #single(set: CharacterSet): Node {
-    if (this.#fold) foldCase(set);
-    return { kind: "character", set };
+    if (!this.#fold) return { kind: "character", set };
+    const inBothCases = set.slice();
+    foldCase(inBothCases);
+    return { kind: "character", set: inBothCases };
   }
 
   #close(): void {
