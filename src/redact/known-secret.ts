@@ -26,6 +26,8 @@ const LINES_MAX = 256;
 const LINE_CHARACTERS_MIN = 16;
 /** Characters of a form that serve as keyword. */
 const KEYWORD_CHARACTERS = 12;
+/** The same where few secrets are looked for by leaping: the longer a keyword, the farther the leaps. */
+const LONG_KEYWORD_CHARACTERS = 28;
 /** Characters at the beginning of a form among which its keyword is looked for. */
 const OFFSET_MAX = 96;
 
@@ -36,14 +38,14 @@ interface Form {
   readonly partial?: boolean;
 }
 
-/** Triggers for every form of `secret`; none for one that is so short that every text has it. */
-export function knownTriggers({ rule, value }: KnownSecret): readonly Trigger[] {
+/** Triggers for every form of `secret`, with long keywords if wanted; none for one that is so short that every text has it. */
+export function knownTriggers({ rule, value }: KnownSecret, long = false): readonly Trigger[] {
   if (value.length < KNOWN_CHARACTERS_MIN) return [];
   const forms = new Map<string, Form>();
   for (const part of partsOf(value)) {
     for (const form of formsOf(part)) if (form.text !== "" && !forms.has(form.text)) forms.set(form.text, form);
   }
-  return [...forms.values()].map((form) => knownTrigger(rule, form));
+  return [...forms.values()].map((form) => knownTrigger(rule, form, long ? LONG_KEYWORD_CHARACTERS : KEYWORD_CHARACTERS));
 }
 
 /** The value itself, and its lines when it has several: a key that is printed with an indentation is still that key. */
@@ -76,10 +78,10 @@ function formsOf(value: string): readonly Form[] {
   return forms;
 }
 
-function knownTrigger(rule: string, form: Form): Trigger {
+function knownTrigger(rule: string, form: Form, charactersMax: number): Trigger {
   const { text, foldCase = false, partial = false } = form;
   const offset = asciiOffset(text);
-  const keyword = asciiRun(text, offset);
+  const keyword = asciiRun(text, offset, charactersMax);
   const folded = text.toLowerCase();
   const matcher: Matcher = {
     reach: text.length + 3,
@@ -107,9 +109,9 @@ function asciiOffset(text: string): number {
   return 0;
 }
 
-function asciiRun(text: string, offset: number): string {
+function asciiRun(text: string, offset: number, charactersMax: number): string {
   let end = offset;
-  while (end < text.length && end - offset < KEYWORD_CHARACTERS && isAscii(text, end)) end += 1;
+  while (end < text.length && end - offset < charactersMax && isAscii(text, end)) end += 1;
   // Without any ASCII the characters themselves are the keyword: the automaton knows them as others, and finds too much.
   return text.slice(offset, Math.max(end, offset + 1));
 }

@@ -49,7 +49,7 @@ export class RedactionTables {
     this.#known = known;
     this.#release = release;
     const formats = allow ? rules.triggers.map(allowing(allow)) : rules.triggers;
-    this.#main = buildTable([...known.flatMap(knownTriggers), ...formats]);
+    this.#main = buildTable([...known.flatMap((secret) => knownTriggers(secret)), ...formats]);
     this.#knownTitles = new Map(known.map(({ rule }) => [rule, "a value that is known to be secret"]));
   }
 
@@ -98,7 +98,7 @@ export class RedactionTables {
     const key = secrets.map(({ rule, value }) => `${rule}\0${value}`).join("\0\0");
     let table = this.#extra.get(key);
     if (!table) {
-      table = buildTable(secrets.flatMap(knownTriggers));
+      table = buildTable(secrets.flatMap((secret) => knownTriggers(secret, true)));
       const oldest = this.#extra.size >= REDACTION_EXTRA_TABLES_MAX ? this.#extra.keys().next().value : undefined;
       if (oldest !== undefined) this.#extra.delete(oldest);
       this.#extra.set(key, table);
