@@ -1,4 +1,5 @@
 // From the path an agent writes to a place in the workspace: inside, or refused without a word about what is outside.
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import { resolveWorkspacePath, type Workspace } from "./workspace.ts";
 import { BUILT_IN_ZONE_RULES, compileZones } from "./zone.ts";
@@ -56,4 +57,19 @@ test.each([
 
 test("the refusal of an outside path is the same for every outside path", () => {
   expect(resolve("/etc/passwd")).toEqual(resolve("/nowhere/at/all"));
+});
+
+test("a relative path is the components that name something, or refused for what it has in it", () => {
+  const piece = fc.constantFrom("a", "é", ".", "..", "/", "//", "\\", "\0", ".env", "b.c", " ");
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 8 }), (pieces) => {
+      const path = pieces.join("");
+      fc.pre(!path.startsWith("/"));
+      const parts = path.split("/").filter((part) => part !== "" && part !== ".");
+      if (path.includes("\0")) expect(reasonOf(path)).toBe("workspace_path_escape");
+      else if (path.split(/[/\\]/).includes("..")) expect(reasonOf(path)).toBe("workspace_path_traversal");
+      else expect(resolve(path)).toEqual({ ok: true, value: { root: "service", path: parts.join("/") || "." } });
+    }),
+    { numRuns: 2000 },
+  );
 });

@@ -14,12 +14,13 @@ import { Refusal } from "../../model/failure.ts";
 import { resolveWorkspacePath, type Workspace } from "../../model/workspace.ts";
 import { failureOf, quoted, refusal } from "./failures.ts";
 import { handleOf, isInPlaceThisTurn, placeOf, realPathOf, requireRootsInPlace, type WorkspaceRoots } from "./roots.ts";
-import { errno, errorName, O_PATH, openBeneath, regularFileSize } from "./syscalls.ts";
-import { isTemporaryName } from "./temporary.ts";
+import { closeDescriptor, errno, errorName, O_PATH, openBeneath, regularFileSize } from "./syscalls.ts";
+import { hasTemporaryName } from "./temporary.ts";
 import { traceLinks } from "./trace.ts";
 
 /** Bytes of a path that the system takes, without the null byte at its end. */
 const SYSTEM_PATH_BYTES_MAX = 4095;
+const UTF8_BYTES_PER_UNIT_MAX = 3;
 
 /** What a call does to a file. */
 export type FileEffect = "read" | "write";
@@ -83,7 +84,7 @@ export function findUnlinked(scope: FileScope, path: string): { readonly descrip
   if (descriptor < 0) return undefined;
   const sizeBytes = regularFileSize(descriptor, true);
   if (sizeBytes !== undefined && isInPlaceThisTurn(handle)) return { descriptor, sizeBytes };
-  closeSync(descriptor);
+  closeDescriptor(descriptor);
   return undefined;
 }
 
@@ -98,9 +99,13 @@ export function findExisting(scope: FileScope, path: string, effects: readonly F
 export function requestedPlace(scope: FileScope, path: string): WorkspacePath {
   const resolved = resolveWorkspacePath(scope.workspace, path);
   if (!resolved.ok) throw new Refusal(resolved.denial);
-  if (Buffer.byteLength(resolved.value.path) > SYSTEM_PATH_BYTES_MAX) throw failureOf("ENAMETOOLONG", path);
+  if (isTooLong(resolved.value.path)) throw failureOf("ENAMETOOLONG", path);
   refuseTemporary(resolved.value, path);
   return resolved.value;
+}
+
+function isTooLong(path: string): boolean {
+  return path.length * UTF8_BYTES_PER_UNIT_MAX > SYSTEM_PATH_BYTES_MAX && Buffer.byteLength(path) > SYSTEM_PATH_BYTES_MAX;
 }
 
 /** The file of an opened descriptor, judged; `undefined` when it has lost its name meanwhile. Closes the descriptor unless it is found. */
@@ -164,7 +169,7 @@ function judgeReal(scope: FileScope, place: WorkspacePath, path: string, effects
 }
 
 function refuseTemporary(place: WorkspacePath, path: string): void {
-  if (!place.path.split("/").some(isTemporaryName)) return;
+  if (!hasTemporaryName(place.path)) return;
   const message = `${quoted(path)} has a name that is kept for files in the making; use another name`;
   throw refusal("workspace_blocked_zone", "WORKSPACE:temporary", message, "use another file name");
 }

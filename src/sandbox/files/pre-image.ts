@@ -42,7 +42,7 @@ export async function readPreImage(scope: FileScope, path: string, bytesMax: num
 
 /** BLAKE3-256 of the regular file that an `O_PATH` descriptor names. */
 export async function contentDigest(descriptor: number, bytesMax: number, path: string, signal: AbortSignal): Promise<string> {
-  const opened = openForReading(descriptor);
+  const opened = openForReading(descriptor, path);
   try {
     return await digestOf(opened, streamingHash(), bytesMax, path, signal);
   } finally {
@@ -53,7 +53,7 @@ export async function contentDigest(descriptor: number, bytesMax: number, path: 
 async function digestOf(opened: number, hash: StreamingHash, bytesMax: number, path: string, signal: AbortSignal): Promise<string> {
   for (let offset = 0; ; ) {
     throwIfCancelled(signal);
-    const part = await readInSteps(opened, offset, FILE_CHUNK_BYTES, signal);
+    const part = await readInSteps(opened, path, offset, FILE_CHUNK_BYTES, signal);
     if (part.byteLength === 0) return hash.hex();
     hash.update(part);
     offset += part.byteLength;

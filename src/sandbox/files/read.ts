@@ -4,13 +4,14 @@
  * INVARIANT: only a descriptor that is known to name a regular file is opened for reading, so that nothing blocks and no
  * FIFO or device notices.
  */
-import { closeSync, constants, openSync, readSync, read as readWithCallback } from "node:fs";
+import { closeSync, read as readWithCallback } from "node:fs";
 import { promisify } from "node:util";
 import { FILE_CHUNK_BYTES, LENT_BYTES_MAX, SMALL_READ_BYTES_MAX } from "../../base/limits.ts";
 import { ToolFailure } from "../../model/failure.ts";
 import type { FileContent, FileStream, ReadOptions } from "../../model/files.ts";
-import { notAFile, quoted, throwIfCancelled, translated } from "./failures.ts";
+import { failureOf, notAFile, quoted, throwIfCancelled, translated } from "./failures.ts";
 import { type FileScope, findExisting, findUnlinked, kindOf } from "./open.ts";
+import { closeDescriptor, errorName, openAgain, readAt } from "./syscalls.ts";
 
 const readAsync = promisify(readWithCallback);
 
@@ -24,17 +25,17 @@ export function readContained(
   throwIfCancelled(signal);
   let opened: Opened | undefined;
   try {
-    opened = openFound(findUnlinked(scope, path) ?? findFile(scope, path));
+    opened = openFound(findUnlinked(scope, path) ?? findFile(scope, path), path);
     const { sizeBytes } = opened;
     const { offset, length } = extentOf(path, sizeBytes, options);
-    if (length <= SMALL_READ_BYTES_MAX) return { bytes: readNow(opened.descriptor, offset, length, options.lent), offset, sizeBytes };
+    if (length <= SMALL_READ_BYTES_MAX) return { bytes: readNow(opened.descriptor, path, offset, length, options.lent), offset, sizeBytes };
     const { descriptor } = opened;
     opened = undefined; // the reading in steps closes it
     return readLarge(descriptor, path, offset, length, sizeBytes, signal);
   } catch (error) {
     throw translated(error, path);
   } finally {
-    if (opened) closeSync(opened.descriptor);
+    if (opened) closeDescriptor(opened.descriptor);
   }
 }
 
@@ -43,7 +44,7 @@ export function streamContained(scope: FileScope, path: string, options: ReadOpt
   throwIfCancelled(signal);
   let opened: Opened | undefined;
   try {
-    opened = openFound(findUnlinked(scope, path) ?? findFile(scope, path));
+    opened = openFound(findUnlinked(scope, path) ?? findFile(scope, path), path);
     const { sizeBytes } = opened;
     const { offset, length } = extentOf(path, sizeBytes, options);
     const { descriptor } = opened;
@@ -52,7 +53,7 @@ export function streamContained(scope: FileScope, path: string, options: ReadOpt
   } catch (error) {
     throw translated(error, path);
   } finally {
-    if (opened) closeSync(opened.descriptor);
+    if (opened) closeDescriptor(opened.descriptor);
   }
 }
 
@@ -65,7 +66,7 @@ function piecesOf(descriptor: number, path: string, offset: number, length: numb
   async function* chunks(): AsyncGenerator<Uint8Array> {
     try {
       for (let done = 0; done < length && isOpen; ) {
-        const piece = await readInSteps(descriptor, offset + done, Math.min(FILE_CHUNK_BYTES, length - done), signal);
+        const piece = await readInSteps(descriptor, path, offset + done, Math.min(FILE_CHUNK_BYTES, length - done), signal);
         if (piece.byteLength === 0) return;
         done += piece.byteLength;
         yield piece;
@@ -99,11 +100,11 @@ function findFile(scope: FileScope, path: string): Opened {
 }
 
 /** Opens for reading what was found and is known to be a regular file. */
-function openFound(found: Opened): Opened {
+function openFound(found: Opened, path: string): Opened {
   try {
-    return { descriptor: openForReading(found.descriptor), sizeBytes: found.sizeBytes };
+    return { descriptor: openForReading(found.descriptor, path), sizeBytes: found.sizeBytes };
   } finally {
-    closeSync(found.descriptor);
+    closeDescriptor(found.descriptor);
   }
 }
 
@@ -127,9 +128,11 @@ function lengthToRead(path: string, sizeBytes: number, offset: number, options: 
   );
 }
 
-/** Opens what an `O_PATH` descriptor names: the same file, whatever happened to its name. */
-export function openForReading(descriptor: number): number {
-  return openSync(`/proc/self/fd/${descriptor}`, constants.O_RDONLY | constants.O_NOCTTY);
+/** Opens the regular file that an `O_PATH` descriptor names: the same file, whatever happened to its name. `path` is for the failure. */
+export function openForReading(descriptor: number, path: string): number {
+  const opened = openAgain(descriptor);
+  if (opened < 0) throw failureOf(errorName(opened), path);
+  return opened;
 }
 
 /** Where bytes stand that are only lent. */
@@ -142,15 +145,16 @@ function room(length: number, lent: boolean): Buffer {
   return lentOut;
 }
 
-function readNow(descriptor: number, offset: number, length: number, lent = false): Uint8Array {
-  const bytes = room(length, lent);
+function readNow(descriptor: number, path: string, offset: number, length: number, lent = false): Uint8Array {
+  const bytes = room(length, lent).subarray(0, length);
   let done = 0;
   while (done < length) {
-    const count = readSync(descriptor, bytes, done, length - done, offset + done);
+    const count = readAt(descriptor, done === 0 ? bytes : bytes.subarray(done), offset + done);
+    if (count < 0) throw failureOf(errorName(count), path);
     if (count === 0) break; // it became shorter meanwhile
     done += count;
   }
-  return bytes.subarray(0, done);
+  return done === length ? bytes : bytes.subarray(0, done);
 }
 
 async function readLarge(
@@ -162,7 +166,7 @@ async function readLarge(
   signal: AbortSignal,
 ): Promise<FileContent> {
   try {
-    return { bytes: await readInSteps(descriptor, offset, length, signal), offset, sizeBytes };
+    return { bytes: await readInSteps(descriptor, path, offset, length, signal), offset, sizeBytes };
   } catch (error) {
     throw translated(error, path);
   } finally {
@@ -170,9 +174,15 @@ async function readLarge(
   }
 }
 
-/** Reads `length` bytes from `offset` in steps; fewer when the file is shorter. */
-export async function readInSteps(descriptor: number, offset: number, length: number, signal: AbortSignal): Promise<Uint8Array> {
-  if (length <= SMALL_READ_BYTES_MAX) return readNow(descriptor, offset, length);
+/** Reads `length` bytes from `offset` in steps; fewer when the file is shorter. `path` is for a failure. */
+export async function readInSteps(
+  descriptor: number,
+  path: string,
+  offset: number,
+  length: number,
+  signal: AbortSignal,
+): Promise<Uint8Array> {
+  if (length <= SMALL_READ_BYTES_MAX) return readNow(descriptor, path, offset, length);
   const bytes = Buffer.allocUnsafeSlow(length);
   let done = 0;
   while (done < length) {

@@ -80,11 +80,11 @@ export async function writeBeside(
 }
 
 async function copyInto(descriptor: number, original: Original, path: string, signal: AbortSignal): Promise<number> {
-  const source = openForReading(original.descriptor);
+  const source = openForReading(original.descriptor, path);
   try {
     const sizeBytes = Number(original.stats.size);
     for (let offset = 0; offset < sizeBytes; ) {
-      const part = await readInSteps(source, offset, Math.min(FILE_CHUNK_BYTES, sizeBytes - offset), signal);
+      const part = await readInSteps(source, path, offset, Math.min(FILE_CHUNK_BYTES, sizeBytes - offset), signal);
       if (part.byteLength === 0) throw changed(path);
       await writeAll(descriptor, part, offset, signal);
       offset += part.byteLength;

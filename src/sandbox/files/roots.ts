@@ -10,13 +10,17 @@ import { currentTurn } from "../../base/turn.ts";
 import type { WorkspacePath, WorkspaceRoot } from "../../model/access.ts";
 import type { Workspace } from "../../model/workspace.ts";
 import { refusal } from "./failures.ts";
-import { O_PATH } from "./syscalls.ts";
+import { O_PATH, ownPath } from "./syscalls.ts";
 
 /** One open root. `path` is its real path without a slash at the end; `/` is the empty text. */
 export interface RootHandle {
   readonly descriptor: number;
   readonly path: string;
+  /** The turn in which it was last seen in its place. */
+  seenInTurn: number;
 }
+
+const NEVER = -1;
 
 /** The open roots of a workspace. `close` may be called once nobody uses them. */
 export interface WorkspaceRoots {
@@ -65,12 +69,12 @@ function openRoot(path: string): RootHandle {
     closeSync(descriptor);
     throw new KernelError("CONFIG_INVALID", `the workspace root \`${path}\` is not a real path; name \`${real}\` instead`);
   }
-  return { descriptor, path: real === "/" ? "" : real };
+  return { descriptor, path: real === "/" ? "" : real, seenInTurn: NEVER };
 }
 
 /** The absolute path under which the system knows `descriptor` now; ends in ` (deleted)` when it has none left. */
 export function realPathOf(descriptor: number): string {
-  return readlinkSync(`/proc/self/fd/${descriptor}`);
+  return ownPath(descriptor) ?? readlinkSync(`/proc/self/fd/${descriptor}`); // which says why there is none
 }
 
 /** The handle that `root` stands for. */
@@ -98,14 +102,12 @@ export function isInPlace(handle: RootHandle): boolean {
   return realPathOf(handle.descriptor) === (handle.path === "" ? "/" : handle.path);
 }
 
-const seenInPlace = new WeakMap<RootHandle, number>();
-
 /** Whether a root was still where it was opened when it was last asked for in this turn of the event loop. */
 export function isInPlaceThisTurn(handle: RootHandle): boolean {
   const turn = currentTurn();
-  if (seenInPlace.get(handle) === turn) return true;
+  if (handle.seenInTurn === turn) return true;
   if (!isInPlace(handle)) return false;
-  seenInPlace.set(handle, turn);
+  handle.seenInTurn = turn;
   return true;
 }
 

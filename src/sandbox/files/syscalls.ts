@@ -5,7 +5,7 @@
  * Results are file descriptors or negative error numbers, as the kernel gives them; nothing throws for an ordinary error.
  * INVARIANT: no name with a null byte reaches C, where it would be cut short.
  */
-import { constants } from "node:fs";
+import { constants, openSync } from "node:fs";
 import { constants as machine } from "node:os";
 import koffi from "koffi";
 import { assert, KernelError } from "../../base/errors.ts";
@@ -40,6 +40,7 @@ export const errno = machine.errno;
 
 interface Calls {
   readonly openat2: (number: number, directory: number, path: string, how: BigUint64Array, size: number) => number;
+  readonly openat: (directory: number, name: string, flags: number) => number;
   readonly renameat2: (number: number, fromDirectory: number, from: string, toDirectory: number, to: string, flags: number) => number;
   readonly linkat: (fromDirectory: number, from: string, toDirectory: number, to: string, flags: number) => number;
   readonly mkdirat: (directory: number, name: string, mode: number) => number;
@@ -48,8 +49,9 @@ interface Calls {
   readonly unlinkat: (directory: number, name: string, flags: number) => number;
   readonly readlinkat: (directory: number, name: string, into: Buffer, size: number) => number;
   readonly read: (descriptor: number, into: Uint8Array, size: number) => number;
+  readonly pread: (descriptor: number, into: Uint8Array, size: number, offset: number) => number;
   readonly close: (descriptor: number) => number;
-  readonly statx: (directory: number, name: string, flags: number, mask: number, into: Uint8Array) => number;
+  readonly statx: (directory: number, name: string, flags: number, mask: number, into: Uint32Array) => number;
   readonly clockGetTime: (clock: number, into: BigInt64Array) => number;
 }
 
@@ -65,6 +67,7 @@ function load(): Calls {
   const libc = koffi.load(null);
   return {
     openat2: libc.func("long syscall(long number, long directory, const char *path, const void *how, size_t size)"),
+    openat: libc.func("int openat(int directory, const char *name, int flags)"),
     renameat2: libc.func(
       "long syscall(long number, long fromDirectory, const char *from, long toDirectory, const char *to, unsigned int flags)",
     ),
@@ -75,6 +78,7 @@ function load(): Calls {
     unlinkat: libc.func("int unlinkat(int directory, const char *name, int flags)"),
     readlinkat: libc.func("long readlinkat(int directory, const char *name, void *into, size_t size)"),
     read: libc.func("long read(int descriptor, void *into, size_t size)"),
+    pread: libc.func("long pread(int descriptor, void *into, size_t size, long offset)"),
     close: libc.func("int close(int descriptor)"),
     statx: libc.func("int statx(int directory, const char *name, int flags, unsigned int mask, void *into)"),
     clockGetTime: libc.func("int clock_gettime(int clock, void *into)"),
@@ -93,6 +97,23 @@ export function openBeneath(directory: number, path: string, flags: number, walk
   how[1] = BigInt(mode);
   how[2] = RESOLVE[walk];
   return result(calls().openat2(OPENAT2, directory, path, how, OPEN_HOW_BYTES));
+}
+
+let own: number | undefined;
+
+/** Where this process finds its own descriptors by number; held open, so that nobody walks there from `/` for each file. */
+function ownDescriptors(): number {
+  own ??= openSync("/proc/self/fd", O_PATH | constants.O_DIRECTORY);
+  return own;
+}
+
+/**
+ * Opens for reading what the `O_PATH` descriptor `descriptor` names, the same file whatever happened to its name; close-on-exec.
+ * INVARIANT: whoever calls knows that it is a regular file.
+ * @returns a descriptor, or a negative error number
+ */
+export function openAgain(descriptor: number): number {
+  return result(calls().openat(ownDescriptors(), `${descriptor}`, constants.O_RDONLY | constants.O_NOCTTY | O_CLOEXEC));
 }
 
 /** Renames `from` to `to` in one directory; with `replace: false` it fails with `-EEXIST` when `to` exists. */
@@ -139,11 +160,21 @@ export function removeName(directory: number, name: string, kind: "file" | "dire
   return result(calls().unlinkat(directory, name, kind === "directory" ? AT_REMOVEDIR : 0));
 }
 
-/** The text of the symbolic link that `link` (an `O_PATH` descriptor) names, or `undefined` when it is none. */
-export function linkText(link: number): string | undefined {
-  const into = Buffer.alloc(LINK_BYTES_MAX);
-  const length = Number(calls().readlinkat(link, "", into, into.byteLength));
-  return length < 0 ? undefined : into.toString("utf8", 0, length);
+const link = Buffer.alloc(LINK_BYTES_MAX); // calls are synchronous, so one is enough
+
+/** The text of the symbolic link that `descriptor` (opened with `O_PATH`) names, or `undefined` when it is none. */
+export function linkText(descriptor: number): string | undefined {
+  return textOf(descriptor, "");
+}
+
+/** The absolute path under which the system knows `descriptor` now, or `undefined` when it cannot say. */
+export function ownPath(descriptor: number): string | undefined {
+  return textOf(ownDescriptors(), `${descriptor}`);
+}
+
+function textOf(directory: number, name: string): string | undefined {
+  const length = calls().readlinkat(directory, name, link, LINK_BYTES_MAX);
+  return length < 0 ? undefined : link.toString("utf8", 0, length);
 }
 
 /** Reads the next bytes of `descriptor` into the whole of `into`; how many, 0 at the end. */
@@ -151,7 +182,12 @@ export function readNext(descriptor: number, into: Uint8Array): number {
   return result(Number(calls().read(descriptor, into, into.byteLength)));
 }
 
-/** Closes what `openBeneath` opened. Node's own `closeSync` warns of descriptors that it did not open itself, in threads. */
+/** Reads bytes of `descriptor` from `offset` on into the whole of `into`; how many, 0 at the end, or a negative error number. */
+export function readAt(descriptor: number, into: Uint8Array, offset: number): number {
+  return result(calls().pread(descriptor, into, into.byteLength, offset));
+}
+
+/** Closes what `openBeneath` or `openAgain` opened. Node's own `closeSync` warns of descriptors that it did not open itself, in threads. */
 export function closeDescriptor(descriptor: number): void {
   calls().close(descriptor);
 }
@@ -159,18 +195,20 @@ export function closeDescriptor(descriptor: number): void {
 const AT_EMPTY_PATH = 0x1000;
 const STATX_TYPE_LINKS_AND_SIZE = 0x205;
 const STATX_BYTES = 256;
-/** The layout of `statx` is the same on every architecture. */
-const STATX_LINKS_OFFSET = 16;
-const STATX_MODE_OFFSET = 28;
-const STATX_SIZE_OFFSET = 40;
-const status = Buffer.alloc(STATX_BYTES); // calls are synchronous, so one is enough
+// The layout of `statx` is the same on every architecture; on all that file access is made for, the lower half of a number comes first.
+// Calls are synchronous, so one is enough.
+const status = new Uint32Array(STATX_BYTES / 4);
+const STATUS_LINKS = 16 / 4;
+const STATUS_MODE = 28 / 4; // in the lower half
+const STATUS_SIZE = 40 / 4;
+const UPPER_HALF = 2 ** 32;
 
 /** The size of the regular file that `descriptor` names; `undefined` when it names something else, or one that has lost its last name and shall have one. */
 export function regularFileSize(descriptor: number, isNamed = false): number | undefined {
   if (calls().statx(descriptor, "", AT_EMPTY_PATH, STATX_TYPE_LINKS_AND_SIZE, status) < 0) return undefined;
-  if (isNamed && status.readUInt32LE(STATX_LINKS_OFFSET) === 0) return undefined;
-  if ((status.readUInt16LE(STATX_MODE_OFFSET) & constants.S_IFMT) !== constants.S_IFREG) return undefined;
-  return Number(status.readBigUInt64LE(STATX_SIZE_OFFSET));
+  if (isNamed && status[STATUS_LINKS] === 0) return undefined;
+  if (((status[STATUS_MODE] ?? 0) & constants.S_IFMT) !== constants.S_IFREG) return undefined;
+  return (status[STATUS_SIZE] ?? 0) + (status[STATUS_SIZE + 1] ?? 0) * UPPER_HALF;
 }
 
 const CLOCK_THREAD_CPUTIME_ID = 3;

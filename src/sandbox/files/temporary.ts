@@ -13,6 +13,11 @@ export function temporaryName(random: RandomBytes): string {
   return PREFIX + Buffer.from(random(RANDOM_BYTES)).toString("base64url");
 }
 
+/** Whether a component of `path` is the name of a file in the making. */
+export function hasTemporaryName(path: string): boolean {
+  return path.includes(PREFIX) && path.split("/").some(isTemporaryName);
+}
+
 /** Whether `name` is that of a file in the making. */
 export function isTemporaryName(name: string): boolean {
   return name.startsWith(PREFIX) && PATTERN.test(name);

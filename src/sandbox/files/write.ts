@@ -64,7 +64,7 @@ export function transformContained(
     whenPresent: "replace",
     async content(original) {
       if (original === undefined) throw failureOf("ENOENT", path);
-      const before = await readWhole(requireSize(original, bytesMax, path), scope.signal);
+      const before = await readWhole(requireSize(original, bytesMax, path), path, scope.signal);
       const after = transform(before);
       return Buffer.compare(before, after) === 0 ? undefined : { bytes: after };
     },
@@ -211,10 +211,10 @@ function requireSize(original: Original, bytesMax: number, path: string): Origin
   throw new ToolFailure("FILE_TOO_LARGE", message, "split the file, or write it anew with write_file");
 }
 
-async function readWhole(original: Original, signal: AbortSignal): Promise<Uint8Array> {
-  const descriptor = openForReading(original.descriptor);
+async function readWhole(original: Original, path: string, signal: AbortSignal): Promise<Uint8Array> {
+  const descriptor = openForReading(original.descriptor, path);
   try {
-    return await readInSteps(descriptor, 0, Number(original.stats.size), signal);
+    return await readInSteps(descriptor, path, 0, Number(original.stats.size), signal);
   } finally {
     closeSync(descriptor);
   }
