@@ -17,6 +17,7 @@ import type { ToolDefinition } from "./registry.ts";
 import { type AnsweredRound, answerRound, type OpenedQuestion, openQuestion, type RoundCall } from "./rounds.ts";
 import { loadCodec, type Submission, type Waiter } from "./submission.ts";
 import { beginTrail } from "./trail.ts";
+import { warmUp } from "./warm-up.ts";
 
 export type { InBandAnswer, InBandAsker, InBandQuestion } from "../approval/in-band.ts";
 export type { Admission, Asker } from "./admit.ts";
@@ -77,6 +78,8 @@ export interface KernelDoor {
     args: Readonly<Record<string, unknown>>,
     assuming?: Assumptions,
   ) => Promise<CallExplanation>;
+  /** Makes what the first calls of a session need before they come; nothing is executed or recorded. Rejects when policies cannot be loaded. */
+  readonly warmUp: (sessionToken: string) => Promise<void>;
   /** Records what is still only counted; call it before closing the ledger. */
   readonly flush: () => Promise<void>;
 }
@@ -107,6 +110,7 @@ export function createKernelDoor(parts: KernelParts): KernelDoor {
       const redaction = new CallRedaction(await parts.redactor());
       return redactedExplanation(await explainCall(parts, redaction, who, tool, args, assuming), redaction);
     },
+    warmUp: (sessionToken) => warmUp(parts, sessionToken),
     flush: () => evidence.flush(),
   };
 }

@@ -28,7 +28,7 @@ export async function serveMcpOnStandardStreams(kernel: OpenKernel, minted: Mint
       newRequestId: requestIds(),
       onListed: () => {
         idle.touch();
-        void kernel.loadPolicy(session.preset).catch(report);
+        void door.warmUp(token).catch(report);
       },
       onError: report,
     },
