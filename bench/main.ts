@@ -20,7 +20,7 @@ import { measureLedger } from "./spine/ledger.ts";
 import { measureMcpReads } from "./spine/mcp-reads.ts";
 import { measurePipeline } from "./spine/pipeline.ts";
 import { measureStages } from "./spine/stages.ts";
-import { measureColdStart } from "./spine/start.ts";
+import { measureColdStart, measureFirstCall } from "./spine/start.ts";
 import { measureConnect } from "./surface/connect.ts";
 import { measureContent } from "./surface/content.ts";
 import { measureDedupe } from "./surface/dedupe.ts";
@@ -34,6 +34,7 @@ const SPINE = [
   { id: "pipeline", measure: measurePipeline },
   { id: "ledger", measure: measureLedger },
   { id: "cold-start", measure: measureColdStart },
+  { id: "first-call", measure: measureFirstCall },
   { id: "idle-memory", measure: measureIdleMemory },
   { id: "stage", measure: measureStages },
 ] as const;
