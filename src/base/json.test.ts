@@ -32,6 +32,19 @@ test("numbers are printed as ECMAScript prints them", () => {
   );
 });
 
+test("numbers with few decimals are printed as all others", () => {
+  const few = fc.tuple(fc.integer({ min: -1100, max: 1_100_000_000 }), fc.constantFrom(1, 10, 100, 1000, 10_000)).map(([n, by]) => n / by);
+  const near = few.map((value) => value * (1 + Number.EPSILON));
+  fc.assert(
+    fc.property(fc.oneof(few, near, fc.double({ noNaN: true, noDefaultInfinity: true })), (value) => {
+      expect(canonicalJson(value)).toBe(JSON.stringify(value));
+    }),
+  );
+  for (const value of [0.001, 0.01, 0.1, 1.5, 1.05, 999_999.999, 999_999.9999, 1_000_000, 1_000_000.001, 0.0005, 5e-7]) {
+    expect(canonicalJson(value)).toBe(JSON.stringify(value));
+  }
+});
+
 test("the order in which members were written does not matter", () => {
   fc.assert(
     fc.property(fc.dictionary(fc.string({ unit: "grapheme" }), fc.jsonValue()), (object) => {

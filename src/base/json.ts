@@ -4,7 +4,7 @@
  */
 import { KernelError } from "./errors.ts";
 import { NESTING_DEPTH_MAX } from "./limits.ts";
-import { type MemberOrder, memberOrder } from "./member-order.ts";
+import { Shapes } from "./shapes.ts";
 
 /** Up to this length looking for escapes is cheaper than escaping. */
 const PLAIN_LENGTH_MAX = 256;
@@ -57,9 +57,30 @@ function canonicalArray(values: readonly JsonValue[], depth: number): string {
   return `${text}]`;
 }
 
+/** How the members of an object are printed. */
+interface MemberOrder {
+  /** Their places in the object, ascending by name. */
+  readonly places: readonly number[];
+  /** For each of them what stands before its value: `{"name":` where it is the first that is printed, else `,"name":`. */
+  readonly first: readonly string[];
+  readonly next: readonly string[];
+}
+
+const orders = new Shapes<MemberOrder>();
+
+function orderOf(names: readonly string[]): MemberOrder {
+  const sorted = [...names].sort();
+  const printed = sorted.map(canonicalString);
+  return {
+    places: sorted.map((name) => names.indexOf(name)),
+    first: printed.map((name) => `{${name}:`),
+    next: printed.map((name) => `,${name}:`),
+  };
+}
+
 function canonicalObject(value: JsonObject, depth: number): string {
   const names = Object.keys(value);
-  const order = memberOrder(names, canonicalString);
+  const order = orders.of(names, orderOf);
   if (order !== undefined) return inOrder(Object.values(value), order, depth);
   let text = "{";
   for (const name of names.sort()) {
@@ -83,7 +104,22 @@ function inOrder(members: readonly (JsonValue | undefined)[], { places, first, n
 
 function canonicalNumber(value: number): string {
   if (!Number.isFinite(value)) throw new KernelError("INTERNAL", "a number that is not finite has no canonical form");
+  const thousandths = Math.round(value * 1000);
+  if (value > 0 && value < THOUSANDTHS_BELOW && thousandths / 1000 === value) return inThousandths(thousandths);
   return String(value); // of a negative zero too: 0
+}
+
+/** Far below what is exact, so that a number of so many digits has no shorter form. */
+const THOUSANDTHS_BELOW = 1_000_000;
+
+/** What stands behind the whole number, as `.5`, by thousandths; made when it is needed. */
+const fractions = new Array<string | undefined>(1000).fill(undefined);
+
+/** Durations have three decimals. Put together it costs less than by the engine, which looks for the shortest form, or for the number in a large cache. */
+function inThousandths(thousandths: number): string {
+  const rest = thousandths % 1000;
+  fractions[rest] ??= rest === 0 ? "" : String(rest / 1000).slice(1);
+  return `${(thousandths - rest) / 1000}${fractions[rest]}`;
 }
 
 /** Printable ASCII without quote and backslash: it needs no escape, and is well formed. */

@@ -26,3 +26,29 @@ test("more short texts than are remembered are all judged", () => {
   const shown = redaction.facts({ names: [...names, "zebra-1234", ...names] });
   expect(shown["names"]).toEqual([...names, "[REDACTED:animal]", ...names]);
 });
+
+test("a member is judged by its name, or by the one beside it, however often objects of its shape came", () => {
+  const redactor = createRedactor();
+  const password = ["pw", "k3J-x8Qz-v5"].join("-");
+  const pair = (name: string) => ({ name, value: password });
+  const object = () => ({ user: password, password, pairs: [pair("user"), pair("DB_PASSWORD")] });
+  const hidden = "[REDACTED:named-secret]";
+  for (let time = 0; time < 4; time += 1) {
+    expect(new CallRedaction(redactor).facts(object())).toEqual({
+      user: password,
+      password: hidden,
+      pairs: [pair("user"), { name: "DB_PASSWORD", value: hidden }],
+    });
+  }
+});
+
+test("a name that is a secret is hidden each time, and from a call whose own secret it is", () => {
+  const object = () => ({ [animal.value]: 1, path: "a" });
+  const [knowing, plain] = [createRedactor({ known: [animal] }), createRedactor()];
+  for (let time = 0; time < 4; time += 1) {
+    const clean = object();
+    expect(new CallRedaction(plain).facts(clean)).toBe(clean);
+    expect(new CallRedaction(knowing).facts(object())).toEqual({ "[REDACTED:animal]": 1, path: "a" });
+    expect(new CallRedaction(plain, [animal]).facts(object())).toEqual({ "[REDACTED:animal]": 1, path: "a" });
+  }
+});

@@ -6,6 +6,7 @@
  */
 import type { JsonObject, JsonValue } from "../base/json.ts";
 import { REFUSAL_TEXT_CHARACTERS_MAX } from "../base/limits.ts";
+import { Shapes } from "../base/shapes.ts";
 import type { FoundSecrets } from "../flow/labels.ts";
 import type { ToolCall } from "../model/call.ts";
 import type { Denial } from "../model/decision.ts";
@@ -36,7 +37,10 @@ export class CallRedaction {
   readonly #clean: Set<string>;
   /** How values are judged by short names of their members. */
   readonly #judges: Map<string, ValueJudge | undefined>;
-  readonly #rules = new Map<string, number>();
+  /** How all members of an object are judged, where nothing is in their names. */
+  readonly #shapes: Shapes<readonly (ValueJudge | undefined)[]> | undefined;
+  /** Most calls have no findings. */
+  #rules: Map<string, number> | undefined;
   #definite = 0;
   #probable = 0;
   #lookedAt: { readonly bytes: Uint8Array; readonly ranges: readonly HiddenRange[] } | undefined;
@@ -45,8 +49,10 @@ export class CallRedaction {
     this.#redactor = redactor;
     this.#secrets = secrets;
     const known = namesOf(redactor);
-    this.#clean = secrets.every(({ value }) => value.length > NAME_CHARACTERS_MAX) ? known.clean : new Set();
+    const isKnown = secrets.every(({ value }) => value.length > NAME_CHARACTERS_MAX);
+    this.#clean = isKnown ? known.clean : new Set();
     this.#judges = known.judges;
+    this.#shapes = isKnown ? known.shapes : undefined;
   }
 
   /** What hides the secrets. */
@@ -71,7 +77,7 @@ export class CallRedaction {
 
   /** How often each rule has found something, by rule name. */
   get rules(): Readonly<Record<string, number>> {
-    return Object.fromEntries([...this.#rules].sort(([left], [right]) => (left < right ? -1 : 1)));
+    return Object.fromEntries([...(this.#rules ?? [])].sort(([left], [right]) => (left < right ? -1 : 1)));
   }
 
   /** A text without its secrets. */
@@ -110,7 +116,7 @@ export class CallRedaction {
     for (const [rule, { definite, probable }] of counts) {
       this.#definite += definite;
       this.#probable += probable;
-      this.#rules.set(rule, (this.#rules.get(rule) ?? 0) + definite + probable);
+      this.#note(rule, definite + probable);
     }
   }
 
@@ -119,8 +125,13 @@ export class CallRedaction {
     for (const { rule, kind } of findings) {
       if (kind === "definite") this.#definite += 1;
       else this.#probable += 1;
-      this.#rules.set(rule, (this.#rules.get(rule) ?? 0) + 1);
+      this.#note(rule, 1);
     }
+  }
+
+  #note(rule: string, count: number): void {
+    this.#rules ??= new Map();
+    this.#rules.set(rule, (this.#rules.get(rule) ?? 0) + count);
   }
 
   /**
@@ -182,6 +193,12 @@ export class CallRedaction {
     return judge;
   }
 
+  /** `undefined` where a name has to be looked at, or where a value is judged by another one. */
+  #judgesOf(object: object, names: readonly string[]): readonly (ValueJudge | undefined)[] | undefined {
+    if (!names.every((name) => this.#clean.has(name)) || names.includes("value") || names.includes("Value")) return undefined;
+    return names.map((name) => this.#judgeOf(object, name));
+  }
+
   #text(text: string, { uncounted }: Measured, judge?: ValueJudge): string {
     const judged = judge?.(text);
     // Only short texts are kept, and looking a long one up would read all of it.
@@ -221,6 +238,7 @@ export class CallRedaction {
 
   #object(object: JsonObject, measured: Measured, excerpts?: Readonly<Record<string, Excerpt>>): JsonObject {
     const names = Object.keys(object);
+    const judges = this.#shapes?.of(names, () => this.#judgesOf(object, names));
     let changed: [string, JsonValue][] | undefined;
     for (let at = 0; at < names.length; at += 1) {
       const name = names[at] as string;
@@ -230,9 +248,11 @@ export class CallRedaction {
         continue;
       }
       measured.bytes += name.length;
-      const shownName = this.#text(name, measured);
+      const shownName = judges === undefined ? this.#text(name, measured) : name;
       const excerpt = excerpts && Object.hasOwn(excerpts, name) ? excerpts[name] : undefined;
-      const shown = excerpt ? this.#excerpt(member, excerpt, measured) : this.#value(member, measured, this.#judgeOf(object, name));
+      const shown = excerpt
+        ? this.#excerpt(member, excerpt, measured)
+        : this.#value(member, measured, judges === undefined ? this.#judgeOf(object, name) : judges[at]);
       if (shownName !== name || shown !== member) changed ??= entriesBefore(object, names, at);
       changed?.push([shownName === name ? name : uniqueName(shownName, changed), shown]);
     }
@@ -272,6 +292,7 @@ const CLEAN_NAMES_MAX = 2048;
 interface KnownNames {
   readonly clean: Set<string>;
   readonly judges: Map<string, ValueJudge | undefined>;
+  readonly shapes: Shapes<readonly (ValueJudge | undefined)[]>;
 }
 
 const knownNames = new WeakMap<Redactor, KnownNames>();
@@ -280,7 +301,7 @@ const knownNames = new WeakMap<Redactor, KnownNames>();
 function namesOf(redactor: Redactor): KnownNames {
   let names = knownNames.get(redactor);
   if (names === undefined) {
-    names = { clean: new Set(), judges: new Map() };
+    names = { clean: new Set(), judges: new Map(), shapes: new Shapes() };
     knownNames.set(redactor, names);
   }
   return names;
