@@ -6,10 +6,8 @@
  * a rate, then counted, so that garbage can neither fill nor stall the ledger. Payloads never hold output, and arguments only of tools that say so.
  */
 
-import { blake3KeyedHex } from "../base/hash.ts";
 import type { JsonObject } from "../base/json.ts";
 import { MAX_ID_LEN } from "../base/limits.ts";
-import { INITIAL_MARK } from "../flow/flow.ts";
 import { NOTHING_FOUND } from "../flow/labels.ts";
 import type { CallResponse } from "../model/call.ts";
 import type { Denial } from "../model/decision.ts";
@@ -19,15 +17,14 @@ import type { Mark } from "../model/label.ts";
 import { resourceId } from "../policy/vocabulary.ts";
 import type { EgressAttempt } from "../sandbox/sandbox.ts";
 import { countViolation, violationType } from "./alarm.ts";
+import { callFacts, clean, type OutcomeFacts } from "./call-facts.ts";
 import { policyResource } from "./decide.ts";
-import { commandsFact } from "./exec-record.ts";
 import type { CleanResult } from "./large-result.ts";
 import { NETWORK_PREFIX } from "./network-rules.ts";
 import type { KernelParts } from "./parts.ts";
-import { canonicalArguments, plainArguments } from "./plain-arguments.ts";
 import type { CallRedaction } from "./redaction.ts";
 import { RefusalRates } from "./refusal-rate.ts";
-import { severityFact } from "./severity.ts";
+import { severityOf } from "./severity.ts";
 import { spentFact } from "./spend.ts";
 import type { Trail } from "./trail.ts";
 
@@ -52,19 +49,18 @@ export class Evidence {
    * if the entry has one already.
    */
   executed(trail: Trail, clean: CleanResult): Promise<number | undefined> {
-    const facts = {
-      ...this.#callFacts(trail),
+    const { truncated, stored, label } = clean.outcome;
+    const outcome = {
       success: true,
-      truncated: clean.outcome.truncated,
+      truncated,
       secretsFound: clean.secretsFound,
       outputBytes: clean.outputBytes,
-      ...(clean.outcome.stored && { resultHash: clean.outcome.stored.hash }),
-      label: { dataClass: clean.outcome.label.dataClass, trustLevel: clean.outcome.label.trustLevel },
-      ...spentFact(trail),
-      ...stoppedFact(trail),
+      resultHash: stored?.hash,
+      label: { dataClass: label.dataClass, trustLevel: label.trustLevel },
       executionTime: this.#elapsedMs(trail),
     };
-    return this.#withRedactions(this.#outcome("tool_executed", trail, facts), trail);
+    const facts = this.#callFacts(trail, outcome);
+    return this.#withRedactions(this.#outcome("tool_executed", trail, withEnd(trail, facts)), trail);
   }
 
   /** Records with an outcome what was hidden: which rules found how much, never what. */
@@ -88,15 +84,11 @@ export class Evidence {
     const isCountable = trail.session === undefined || failure.code === "RATE_LIMITED";
     if (isCountable && !this.#admitRefusal(trail)) return undefined;
     const facts = {
-      ...this.#callFacts(trail),
-      success: false,
+      ...this.#callFacts(trail, { success: false, executionTime: this.#elapsedMs(trail) }),
       errorCode: failure.code,
       ...(!trail.ran && { ran: false }),
-      ...spentFact(trail),
-      ...stoppedFact(trail),
-      executionTime: this.#elapsedMs(trail),
     };
-    const recorded = this.#outcome("tool_executed", trail, facts);
+    const recorded = this.#outcome("tool_executed", trail, withEnd(trail, facts));
     return trail.ran ? this.#withRedactions(recorded, trail) : recorded;
   }
 
@@ -104,12 +96,10 @@ export class Evidence {
   async replayed(trail: Trail, first: CallResponse): Promise<void> {
     const { outcome, requestId, ledgerSequence } = first;
     const facts = {
-      ...this.#callFacts(trail),
-      success: outcome.kind === "success",
+      ...this.#callFacts(trail, { success: outcome.kind === "success", executionTime: this.#elapsedMs(trail) }),
       ...(outcome.kind === "error" && { errorCode: outcome.code }),
       firstRequestId: requestId.slice(0, MAX_ID_LEN).toWellFormed(),
       ...(ledgerSequence !== undefined && { firstSequence: ledgerSequence }),
-      executionTime: this.#elapsedMs(trail),
     };
     await this.#buffered("tool_replayed", trail, facts);
   }
@@ -119,7 +109,7 @@ export class Evidence {
     if (mayFlood(trail, denial) && !this.#admitRefusal(trail)) return undefined;
     // What was changed before is recorded with the outcome that follows, and what was spent with it.
     const spent = trail.changes.any ? {} : spentFact(trail, true);
-    const facts = { ...this.#callFacts(trail), ...denialFacts(denial), ...spent, ...severityFact(trail, "warning") };
+    const facts = { ...this.#callFacts(trail), ...denialFacts(denial), ...spent, severity: severityOf(trail, "warning") };
     const entry = this.#record(
       "tool_execution_denied",
       trail,
@@ -259,30 +249,8 @@ export class Evidence {
     };
   }
 
-  #callFacts(trail: Trail): JsonObject {
-    const { call, session } = trail;
-    if (!call) return {};
-    return {
-      ...clean(trail, { tool: call.tool }),
-      ...(session && { role: session.role, preset: session.preset }),
-      ...(trail.accesses.length > 0 && clean(trail, { accesses: trail.accesses.map(accessFact) })),
-      ...markFact(trail),
-      ...(trail.sandboxed && { sandbox: trail.sandboxed, ...clean(trail, commandsFact(trail)) }),
-      ...(trail.rules.length > 0 && { rules: trail.rules }),
-      ...(trail.approval && { approvalRef: trail.approval.ref, approvalId: trail.approval.id }),
-      ...(trail.obligations.length > 0 && { obligations: trail.obligations }),
-      ...(trail.policyHash !== undefined && { policy: trail.policyHash }),
-      ...severityFact(trail),
-      ...this.#argumentFacts(trail),
-    };
-  }
-
-  #argumentFacts(trail: Trail): JsonObject {
-    if (!trail.call || trail.tool === undefined) return {};
-    const { arguments: args } = trail.call;
-    if (trail.tool.capability.audit?.logArgs === true) return clean(trail, { args: plainArguments(args) });
-    const text = canonicalArguments(args);
-    return { argsDigest: blake3KeyedHex(this.#parts.argumentsKey, text), argsBytes: Buffer.byteLength(text) };
+  #callFacts(trail: Trail, outcome?: OutcomeFacts): JsonObject {
+    return callFacts(trail, this.#parts.argumentsKey, outcome);
   }
 
   #elapsedMs(trail: Trail): number {
@@ -290,9 +258,11 @@ export class Evidence {
   }
 }
 
-/** Why the call was told to end while it ran, where its session must not act any more. */
-function stoppedFact({ stopped }: Trail): JsonObject {
-  return stopped === undefined ? {} : { stopped: stopped.reason };
+/** The facts with what the call spent, and why it was told to end while it ran, where its session must not act any more. */
+function withEnd(trail: Trail, facts: JsonObject): JsonObject {
+  const { spending, stopped } = trail;
+  if (spending === undefined && stopped === undefined) return facts;
+  return { ...facts, ...spentFact(trail), ...(stopped && { stopped: stopped.reason }) };
 }
 
 /** What the security audit names as the target: the file that was judged, or what else the call was about. */
@@ -307,35 +277,6 @@ function violatedPath({ accesses }: Trail, { targetPath }: Denial, type: EventTy
 function mayFlood({ session, intent }: Trail, { layer, reason }: Denial): boolean {
   if (intent !== undefined) return false;
   return session === undefined || layer === "authenticate" || reason === "lease_expired";
-}
-
-/** Facts that hold words of the caller or of a tool, without their secrets; without redaction they are left out. */
-function clean(trail: Trail, facts: JsonObject): JsonObject {
-  return trail.redaction?.facts(facts) ?? {};
-}
-
-/** What the principal had seen, where it is not what everybody begins with: policy looks at it. */
-function markFact({ caller }: Trail): JsonObject {
-  if (caller === undefined) return {};
-  const { trustLevel, dataClass } = caller.mark;
-  if (trustLevel === INITIAL_MARK.trustLevel && dataClass === INITIAL_MARK.dataClass) return {};
-  return { mark: `${trustLevel} ${dataClass}` };
-}
-
-/** An access as evidence and prompts have it; what the caller wrote stands in it. */
-export function accessFact(access: Trail["accesses"][number]): JsonObject {
-  const { resource, effect, action, carriesSecret } = access;
-  const fact: JsonObject = resource.kind === "file" ? fileFact(access) : { ...resource, effect };
-  if (action === undefined && carriesSecret !== true) return fact;
-  return { ...fact, ...(action !== undefined && { action }), ...(carriesSecret === true && { secret: true }) };
-}
-
-/** The zone, and whether a secret goes with it, is what lets a later policy be asked about the same access. The root is named where it is the project. */
-function fileFact({ resource, effect, target }: Trail["accesses"][number]): JsonObject {
-  if (target === undefined) return { kind: "file", effect, path: resource.kind === "file" ? resource.path : "" };
-  const { place, zone } = target;
-  const fact = { effect, kind: "file", path: place.path };
-  return place.root === "project" ? { ...fact, root: place.root, zone } : { ...fact, zone };
 }
 
 function denialFacts(denial: Denial): JsonObject {

@@ -3,11 +3,19 @@ import { canonicalJson, type JsonObject, type JsonValue } from "../base/json.ts"
 
 /** Arguments as JSON, for their digest or, where the tool says so, for the record: byte contents stand as base64 text. */
 export function plainArguments(args: Readonly<Record<string, unknown>>): JsonObject {
+  if (!holdsBytes(args)) return args as JsonObject;
   const plain: Record<string, JsonValue> = {};
   for (const [name, value] of Object.entries(args)) {
     plain[name] = value instanceof Uint8Array ? { bytes: Buffer.from(value).toString("base64") } : (value as JsonValue);
   }
   return plain;
+}
+
+function holdsBytes(args: Readonly<Record<string, unknown>>): boolean {
+  for (const name of Object.keys(args)) {
+    if (args[name] instanceof Uint8Array) return true;
+  }
+  return false;
 }
 
 /** Characters of a text that is remembered while its call lasts: a longer one would take its memory twice. */

@@ -12,7 +12,7 @@ import type { ExecEnforcement } from "../model/exec.ts";
 import type { FileAccess } from "../model/files.ts";
 import type { ProjectWords } from "../model/tool.ts";
 import { hasMarkers } from "../redact/marker.ts";
-import { accessFact } from "./evidence.ts";
+import { accessFact } from "./call-facts.ts";
 import { previewOf } from "./preview.ts";
 import { shownArguments } from "./prompt-arguments.ts";
 import { isDanger, previewRisks, projectRisks, risksOf, summaryOf } from "./prompt-risks.ts";

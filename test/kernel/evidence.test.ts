@@ -1,9 +1,9 @@
 /** Evidence: an intent before every effect, an outcome after it, and nothing answered that was not recorded. */
-import { existsSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { KernelError } from "../../src/base/errors.ts";
-import type { JsonObject } from "../../src/base/json.ts";
+import { canonicalJson, type JsonObject } from "../../src/base/json.ts";
 import { REFUSALS_RECORDED_PER_SECOND } from "../../src/base/limits.ts";
 import type { LedgerEvent } from "../../src/model/event.ts";
 import { mintSession } from "../../src/session/session.ts";
@@ -190,6 +190,40 @@ describe("what a record holds", () => {
     await call("read_file", { path: "a.txt" });
     expect(ledger.events.at(-1)?.payload).toMatchObject({ tool: "read_file", args: { path: "a.txt" } });
     expect(JSON.stringify(ledger.events)).not.toContain("content-that-is-private");
+  });
+});
+
+describe("the record of a read, as it is printed", () => {
+  const printed = async (kernel: MemoryKernel, path: string): Promise<string> => {
+    await kernel.call("read_file", { path });
+    const { executionTime, policy, ...rest } = kernel.ledger.of("tool_executed").at(-1)?.payload ?? {};
+    expect([typeof executionTime, typeof policy]).toEqual(["number", "string"]);
+    return canonicalJson(rest);
+  };
+
+  test("has these members and no others", async () => {
+    const kernel = await memoryKernel();
+    await kernel.call("write_file", { path: "a.txt", content: "12345" });
+    const label = '"label":{"dataClass":"internal","trustLevel":"verified"},"mark":"verified internal","outputBytes":';
+    const outcome = '"secretsFound":0,"success":true,"tool":"read_file","truncated":false}';
+    const access = '{"accesses":[{"effect":"read","kind":"file","path":"a.txt","zone":"own"}],"args":{"path":"a.txt"},';
+    for (let time = 0; time < 3; time += 1) {
+      const text = await printed(kernel, "a.txt");
+      expect(text.replace(/"outputBytes":[0-9]+/, '"outputBytes":')).toBe(
+        `${access}${label},"preset":"dev","role":"dev","rules":["dev.read-files"],${outcome}`,
+      );
+    }
+  });
+
+  test("keeps every other member where the path holds a secret", async () => {
+    const kernel = await memoryKernel();
+    const path = `${["ghp", "16C7e42F292c6912E7710c838347Ae178B4a"].join("_")}.txt`;
+    writeFileSync(join(kernel.root, path), "12345");
+    const text = await printed(kernel, path);
+    expect(text).not.toContain(path.slice(4, 20));
+    await kernel.call("write_file", { path: "a.txt", content: "12345" });
+    const names = (record: string) => Object.keys(JSON.parse(record) as object);
+    expect(names(text)).toEqual(names(await printed(kernel, "a.txt")));
   });
 });
 
