@@ -8,16 +8,19 @@
  * INVARIANT: scanning takes one step per character, plus one per keyword that ends there.
  */
 
-/** The automaton, in the form in which it runs: states are multiples of `stride`, those from `accepting` on end keywords. */
+/** The automaton, in the form in which it runs: states are numbers from 0, those from `accepting` on end keywords. */
 export interface KeywordAutomaton {
-  /** Next state by `state + class`; by `state + DEPTH`, how many characters of keywords may have begun; by `state + ENTRY`, its entry. */
-  readonly next: Int32Array;
+  /** Next state by `(state << shift) | class`. In 16 bits where they are enough, as for all that is built in: it is the bulk of a redactor. */
+  readonly next: Uint16Array | Int32Array;
   /** Class of each ASCII character; all others are of class 0. */
   readonly classes: Uint8Array;
-  readonly stride: number;
+  /** Bits of a class. */
+  readonly shift: number;
   /** The first state in which a keyword ends. */
   readonly accepting: number;
-  /** By a state's entry: where the keywords that end there begin in `outputs`; one more entry ends the last. */
+  /** By state: how many characters of keywords may have begun. */
+  readonly depths: Uint8Array;
+  /** By a state's place among those that end keywords: where they begin in `outputs`; one more entry ends the last. */
   readonly outputStarts: Int32Array;
   /** Indices of keywords; those of one state are in ascending order, so that candidates come in a fixed order. */
   readonly outputs: Int32Array;
@@ -27,10 +30,8 @@ export interface KeywordAutomaton {
 export const KEYWORD_CHARACTERS_MAX = 32;
 /** Characters of one keyword of the automaton: those of rules are keywords in base64, too. */
 export const AUTOMATON_KEYWORD_MAX = 48;
-/** Where a state's row tells its depth; no character is of that class. */
-export const DEPTH = 2;
-/** Where it tells, if keywords end in it, which entry of `outputStarts` is theirs. */
-export const ENTRY = 3;
+/** States that 16 bits can tell apart. */
+const SHORT_STATES_MAX = 0x10000;
 
 interface Trie {
   readonly children: Map<number, number>[];
@@ -40,19 +41,20 @@ interface Trie {
 
 /** Builds the automaton of `keywords`, each ASCII of 1 to 48 characters without null characters. */
 export function buildAutomaton(keywords: readonly string[]): KeywordAutomaton {
-  const { classes, stride } = classify(keywords);
+  const { classes, shift } = classify(keywords);
   const trie = plant(keywords, classes);
   const { order, fail } = linkFailures(trie);
   const silent = order.filter((state) => trie.outputs[state]?.length === 0);
   const speaking = order.filter((state) => trie.outputs[state]?.length !== 0);
   // Those that end a keyword come last, so that one comparison tells them; what is used most lies together.
-  const rows = new Int32Array(order.length);
-  for (const [place, state] of [...silent, ...speaking].entries()) rows[state] = place * stride;
+  const places = new Int32Array(order.length);
+  for (const [place, state] of [...silent, ...speaking].entries()) places[state] = place;
   return {
-    next: fillRows(trie, order, fail, rows, stride, silent.length),
+    next: fillRows(trie, order, fail, places, shift),
     classes,
-    stride,
-    accepting: silent.length * stride,
+    shift,
+    accepting: silent.length,
+    depths: Uint8Array.from([...silent, ...speaking], (state) => trie.depths[state] ?? 0),
     ...flattenOutputs(speaking.map((state) => trie.outputs[state] ?? [])),
   };
 }
@@ -76,16 +78,16 @@ function linkFailures(trie: Trie): { readonly order: readonly number[]; readonly
 }
 
 /** The rows of the table: where no keyword goes on, the one that has begun meanwhile does. */
-function fillRows(trie: Trie, order: readonly number[], fail: Int32Array, rows: Int32Array, stride: number, silent: number): Int32Array {
-  const next = new Int32Array(order.length * stride);
+function fillRows(trie: Trie, order: readonly number[], fail: Int32Array, places: Int32Array, shift: number): Uint16Array | Int32Array {
+  const size = order.length << shift;
+  const next = order.length <= SHORT_STATES_MAX ? new Uint16Array(size) : new Int32Array(size);
   for (const state of order) {
-    const row = rows[state] ?? 0;
-    const suffix = rows[fail[state] ?? 0] ?? 0;
-    if (state !== 0) next.copyWithin(row, suffix, suffix + stride);
-    for (const [step, child] of trie.children[state] ?? []) next[row + step] = rows[child] ?? 0;
-    next[row + NULL_CLASS] = row;
-    next[row + DEPTH] = trie.depths[state] ?? 0;
-    next[row + ENTRY] = Math.max(0, row / stride - silent);
+    const place = places[state] ?? 0;
+    const row = place << shift;
+    const suffix = (places[fail[state] ?? 0] ?? 0) << shift;
+    if (state !== 0) next.copyWithin(row, suffix, suffix + (1 << shift));
+    for (const [step, child] of trie.children[state] ?? []) next[row | step] = places[child] ?? 0;
+    next[row | NULL_CLASS] = place;
   }
   return next;
 }
@@ -100,20 +102,20 @@ const OTHER_CLASS = 0;
 const NULL_CLASS = 1;
 const ASCII = 128;
 
-function classify(keywords: readonly string[]): { classes: Uint8Array; stride: number } {
+function classify(keywords: readonly string[]): { classes: Uint8Array; shift: number } {
   const classes = new Uint8Array(ASCII).fill(OTHER_CLASS);
   classes[0] = NULL_CLASS;
-  let stride = ENTRY + 1;
+  let count = NULL_CLASS + 1;
   for (const keyword of keywords) {
     for (const character of keyword.toLowerCase()) {
       const code = character.charCodeAt(0);
       if (classes[code] !== OTHER_CLASS) continue;
-      classes[code] = stride;
-      if (code >= 97 && code <= 122) classes[code - 32] = stride;
-      stride += 1;
+      classes[code] = count;
+      if (code >= 97 && code <= 122) classes[code - 32] = count;
+      count += 1;
     }
   }
-  return { classes, stride };
+  return { classes, shift: 32 - Math.clz32(count - 1) };
 }
 
 function plant(keywords: readonly string[], classes: Uint8Array): Trie {

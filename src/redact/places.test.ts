@@ -2,7 +2,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type Finding, mergeFindings } from "./finding.ts";
-import { ENTRY } from "./keyword-automaton.ts";
 import { knownTriggers } from "./known-secret.ts";
 import { emptyMemo } from "./matcher.ts";
 import { createRedactor } from "./redact.ts";
@@ -26,15 +25,15 @@ const triggers = [...KNOWN.flatMap((value) => knownTriggers({ rule: "env-x", val
 const table = buildTable(triggers);
 
 function everywhere({ automaton, ...rest }: TriggerTable, text: string): readonly Finding[] {
-  const { next, classes, accepting, outputStarts, outputs } = automaton;
+  const { next, classes, shift, accepting, outputStarts, outputs } = automaton;
   const found: Finding[] = [];
   const memo = emptyMemo();
   let state = 0;
   for (let index = 0; index < text.length; index += 1) {
     const code = text.charCodeAt(index);
-    state = next[state + (code < 128 ? (classes[code] ?? 0) : 0)] ?? 0;
+    state = next[(state << shift) | (code < 128 ? (classes[code] ?? 0) : 0)] ?? 0;
     if (state < accepting || code === 0) continue;
-    const entry = next[state + ENTRY] ?? 0;
+    const entry = state - accepting;
     for (const keyword of outputs.subarray(outputStarts[entry], outputStarts[entry + 1])) {
       const finding = verify({ automaton, ...rest }, keyword, text, index, memo);
       if (finding) found.push(finding);

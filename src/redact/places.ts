@@ -5,7 +5,7 @@
  * follow as well. INVARIANT: every keyword at which a matcher finds something is met; those that begin just behind the border of two blocks
  * may be met twice. Texts with null characters are left to one pass over everything, because those make keywords longer.
  */
-import { DEPTH, type KeywordAutomaton } from "./keyword-automaton.ts";
+import type { KeywordAutomaton } from "./keyword-automaton.ts";
 import { scanLanes } from "./lanes.ts";
 import { BLOCK_BEHIND_MAX, BLOCK_CHARACTERS, blockCodes, blockPlaces, searchBlock } from "./prefilter.ts";
 
@@ -36,7 +36,7 @@ export function scanPlaces(automaton: KeywordAutomaton, prefilter: Uint8Array, t
 
 /** Runs the automaton from the first `found` places of a block of `length` characters that begins at `base`. */
 function follow(automaton: KeywordAutomaton, found: number, length: number, base: number, onCandidate: OnCandidate): void {
-  const { next, classes, accepting } = automaton;
+  const { next, classes, shift, accepting, depths } = automaton;
   const codes = blockCodes;
   const places = blockPlaces;
   const end = Math.min(length, BLOCK_CHARACTERS); // the next block has those behind it
@@ -51,9 +51,9 @@ function follow(automaton: KeywordAutomaton, found: number, length: number, base
       state = 0;
     }
     const isLast = index + 1 === count || (places[index + 1] ?? 0) > place + GAP;
-    while (at <= place || (isLast && at < length && at - (next[state + DEPTH] ?? 0) <= place)) {
+    while (at <= place || (isLast && at < length && at - (depths[state] ?? 0) <= place)) {
       const code = codes[at] ?? 0;
-      state = next[state + (code < ASCII ? (classes[code] ?? 0) : 0)] ?? 0;
+      state = next[(state << shift) | (code < ASCII ? (classes[code] ?? 0) : 0)] ?? 0;
       if (state >= accepting) onCandidate(state, base + at);
       at += 1;
     }

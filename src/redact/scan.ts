@@ -7,7 +7,7 @@
 import { foldedBeginning } from "./beginning.ts";
 import type { Finding } from "./finding.ts";
 import { matchInterleaved } from "./interleaved.ts";
-import { buildAutomaton, ENTRY, type KeywordAutomaton } from "./keyword-automaton.ts";
+import { buildAutomaton, type KeywordAutomaton } from "./keyword-automaton.ts";
 import { emptyMemo, type Matcher, type ScanMemo, type Trigger } from "./matcher.ts";
 import { scanPlaces } from "./places.ts";
 import { buildPrefilter } from "./prefilter-tables.ts";
@@ -59,8 +59,8 @@ export function scanText(table: TriggerTable, text: string, found: Finding[]): v
 /** Verifies the keywords that end in `state` at `index` of a text without null characters. */
 function verifyPlain(table: TriggerTable, state: number, text: string, index: number, found: Finding[], memo: ScanMemo): void {
   const { automaton, lengths, matchers } = table;
-  const { next, outputStarts, outputs } = automaton;
-  const entry = next[state + ENTRY] ?? 0;
+  const { accepting, outputStarts, outputs } = automaton;
+  const entry = state - accepting;
   const last = outputStarts[entry + 1] ?? 0;
   for (let place = outputStarts[entry] ?? 0; place < last; place += 1) {
     const keyword = outputs[place] ?? 0;
@@ -71,11 +71,11 @@ function verifyPlain(table: TriggerTable, state: number, text: string, index: nu
 
 /** Character by character: short texts, and those with null characters. */
 function scanOnce(table: TriggerTable, text: string, found: Finding[], memo: ScanMemo): void {
-  const { next, classes, accepting } = table.automaton;
+  const { next, classes, shift, accepting } = table.automaton;
   let state = 0;
   for (let index = 0; index < text.length; index += 1) {
     const code = text.charCodeAt(index);
-    state = next[state + (code < ASCII ? (classes[code] ?? 0) : 0)] ?? 0;
+    state = next[(state << shift) | (code < ASCII ? (classes[code] ?? 0) : 0)] ?? 0;
     if (state >= accepting) verifyAt(table, state, text, index, found, memo);
   }
 }
@@ -83,8 +83,8 @@ function scanOnce(table: TriggerTable, text: string, found: Finding[], memo: Sca
 /** Verifies the keywords that end in `state` at `index`. */
 function verifyAt(table: TriggerTable, state: number, text: string, index: number, found: Finding[], memo: ScanMemo): void {
   if (text.charCodeAt(index) === 0) return; // a null character keeps the state of the keyword before it
-  const { next, outputStarts, outputs } = table.automaton;
-  const entry = next[state + ENTRY] ?? 0;
+  const { accepting, outputStarts, outputs } = table.automaton;
+  const entry = state - accepting;
   const last = outputStarts[entry + 1] ?? 0;
   for (let place = outputStarts[entry] ?? 0; place < last; place += 1) {
     const finding = verify(table, outputs[place] ?? 0, text, index, memo);

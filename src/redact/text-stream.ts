@@ -8,7 +8,6 @@
  */
 import { REDACTION_FINDINGS_KEPT_MAX } from "../base/limits.ts";
 import { addToChain, type Chain, closeChain, type Finding, type FindingCounts, type RuleCount, startChain } from "./finding.ts";
-import { DEPTH, ENTRY } from "./keyword-automaton.ts";
 import { markerOf } from "./marker.ts";
 import { emptyMemo, MATCHER_BEHIND_MAX, type ScanMemo } from "./matcher.ts";
 import { type TriggerTable, verify } from "./scan.ts";
@@ -83,13 +82,13 @@ export class TextRedactionStream {
   }
 
   #scan(number: number, table: TriggerTable, piece: string, at: number): void {
-    const { next, classes, accepting, outputStarts, outputs } = table.automaton;
+    const { next, classes, shift, accepting, outputStarts, outputs } = table.automaton;
     let state = this.#states[number] ?? 0;
     for (let index = 0; index < piece.length; index += 1) {
       const code = piece.charCodeAt(index);
-      state = next[state + (code < ASCII ? (classes[code] ?? 0) : 0)] ?? 0;
+      state = next[(state << shift) | (code < ASCII ? (classes[code] ?? 0) : 0)] ?? 0;
       if (state < accepting || code === 0) continue;
-      const entry = next[state + ENTRY] ?? 0;
+      const entry = state - accepting;
       const last = outputStarts[entry + 1] ?? 0;
       for (let place = outputStarts[entry] ?? 0; place < last; place += 1) this.#enqueue(table, outputs[place] ?? 0, at + index);
     }
@@ -142,7 +141,7 @@ export class TextRedactionStream {
   #frontier(end: number): number {
     let hold = 0;
     for (const [number, { automaton, backInLine, backAnywhere }] of this.#tables.entries()) {
-      const begun = automaton.next[(this.#states[number] ?? 0) + DEPTH] ?? 0;
+      const begun = automaton.depths[this.#states[number] ?? 0] ?? 0;
       const back = backAnywhere > 0 ? begun + backAnywhere : begun;
       hold = Math.max(hold, 2 * back, backInLine > 0 ? this.#lengthOfLastLine(2 * (begun + backInLine)) : 0);
     }
