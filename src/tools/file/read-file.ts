@@ -147,7 +147,7 @@ function textOrFail(path: string, bytes: Uint8Array): string {
 }
 
 /** The bytes as they are, for a caller that takes bytes; more than an answer carries come as a stream (CTR-0024). */
-async function rawBytes(args: Arguments, context: ToolContext): Promise<ToolOutput> {
+function rawBytes(args: Arguments, context: ToolContext): ToolOutput | Promise<ToolOutput> {
   const limit = args.limit === 0 ? undefined : args.limit;
   const offset = args.offset ?? 0;
   const options = { offset, ...(limit !== undefined && { limit }), margin: REDACTION_MARGIN_CHARACTERS };
@@ -156,12 +156,16 @@ async function rawBytes(args: Arguments, context: ToolContext): Promise<ToolOutp
     const length = Math.min(limit ?? Number.POSITIVE_INFINITY, Math.max(0, read.sizeBytes - offset));
     return { window: { start: offset - read.offset, end: offset - read.offset + length } };
   };
-  try {
-    const content = await context.files.read(args.path, { ...options, bytesMax: INLINE_RESULT_BYTES_MAX });
-    return { kind: "bytes", bytes: content.bytes, ...windowIn(content) };
-  } catch (error) {
+  const whole = (content: FileContent): ToolOutput => ({ kind: "bytes", bytes: content.bytes, ...windowIn(content) });
+  const streamed = (error: unknown): ToolOutput => {
     if (!(error instanceof ToolFailure) || error.code !== "FILE_TOO_LARGE") throw error;
     const stream = context.files.stream(args.path, { ...options, bytesMax: MAX_READ_LIMIT });
     return { kind: "stream", chunks: stream.chunks, ...windowIn(stream) };
+  };
+  try {
+    const content = context.files.read(args.path, { ...options, bytesMax: INLINE_RESULT_BYTES_MAX });
+    return content instanceof Promise ? content.then(whole, streamed) : whole(content);
+  } catch (error) {
+    return streamed(error);
   }
 }
