@@ -1,7 +1,10 @@
 // When memory is given back, and that collecting really frees it.
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
 import { getHeapStatistics, setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { freshPlace } from "../../test/support/place.ts";
 import { IDLE_HEAP_BYTES_MIN } from "../base/limits.ts";
 import { keepLargeBlocksApart, releaseFreeMemory } from "../sandbox/free-memory.ts";
 import { collectHeap, IdleMemory } from "./idle-memory.ts";
@@ -104,6 +107,28 @@ describe("collecting", () => {
     setFlagsFromString("--flush-liftoff-code"); // as it is by default
     bareCollector({ type: "major", execution: "sync", flavor: "last-resort" });
     expect([isUncompiled(run), run()]).toEqual([true, 7]);
+  });
+
+  test("compiled code that was read is let go of, and what is new is written for the next start", () => {
+    const cache = join(freshPlace().base, "cache");
+    const script = `
+      const { releaseCompileCache } = await import(${JSON.stringify(new URL("./idle-memory.ts", import.meta.url))});
+      const { readdirSync } = await import("node:fs");
+      const isWritten = () => readdirSync(${JSON.stringify(cache)}, { recursive: true, withFileTypes: true }).some((entry) => entry.isFile());
+      const before = isWritten();
+      releaseCompileCache();
+      console.log([before, isWritten()].join());
+    `;
+    const run = () => {
+      const environment = { PATH: process.env["PATH"], NODE_COMPILE_CACHE: cache, NODE_DEBUG_NATIVE: "COMPILE_CACHE" };
+      const { stdout, stderr } = spawnSync(process.execPath, ["--input-type=module", "--eval", script], {
+        env: environment,
+        encoding: "utf8",
+      });
+      return [stdout, stderr.includes("was accepted"), /Clear deserialized cache\.\s.*flushCompileCache\(\) finished/.test(stderr)];
+    };
+    expect(run()).toEqual(["false,true\n", false, true]);
+    expect(run()).toEqual(["true,true\n", true, true]);
   });
 
   test("free memory of the C library can be given back on this machine", () => {

@@ -9,6 +9,7 @@
  * INVARIANTS: never keeps the process alive, and does nothing while the thread is busy or a call runs, however long it waits; what it
  * collects is the thread's own.
  */
+import { flushCompileCache } from "node:module";
 import { getHeapStatistics, setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { IDLE_HEAP_BYTES_MIN, IDLE_LOOK_MS, IDLE_PAUSE_MS } from "../base/limits.ts";
@@ -72,6 +73,14 @@ export class IdleMemory {
     this.#pause = undefined;
     if (this.#active) this.#watch();
   }
+}
+
+/**
+ * Lets go of the compiled code that this thread has read from Node's compile cache, 1.4 MiB for the main thread: V8 has it, and Node keeps
+ * what it read until it was asked to write what is new. The first start writes here what it would write at its end.
+ */
+export function releaseCompileCache(): void {
+  flushCompileCache();
 }
 
 /**

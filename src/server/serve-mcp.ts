@@ -9,7 +9,7 @@ import { keepLargeBlocksApart, releaseFreeMemory } from "../sandbox/free-memory.
 import type { MintedSession } from "../session/session.ts";
 import { serveMcp } from "../transports/mcp/server.ts";
 import type { OpenKernel } from "./compose.ts";
-import { collectHeap, IdleMemory } from "./idle-memory.ts";
+import { collectHeap, IdleMemory, releaseCompileCache } from "./idle-memory.ts";
 import { handrailVersion } from "./version.ts";
 
 /** Serves one MCP client on this process's standard streams until it is gone. */
@@ -42,6 +42,7 @@ export async function serveMcpOnStandardStreams(kernel: OpenKernel, minted: Mint
  * What collecting frees in the background is free a moment later, or with the next time.
  */
 function giveBack(): void {
+  releaseCompileCache();
   if (releaseCedar()) collectHeap(0);
   else collectHeap();
   setTimeout(releaseFreeMemory, IDLE_FREED_MS).unref();
