@@ -43,10 +43,23 @@ export function compileMeasuredGlob(pattern: string, { ignoreCase, below = false
   if (only === undefined) return undefined;
   const matches = more.length === 0 ? only : (path: string) => alternatives.some((alternative) => alternative(path));
   const fold = ignoreCase ? foldCase : undefined;
+  const begins = beginning(sequences, ignoreCase);
   return {
-    test: (path) => path.length <= MAX_PATH_LEN && matches(fold === undefined ? path : fold(path)),
+    test: (path) =>
+      (begins === undefined || path.charCodeAt(0) === begins) &&
+      path.length <= MAX_PATH_LEN &&
+      matches(fold === undefined ? path : fold(path)),
     characters: sequences.reduce((sum, { length }) => sum + length, 0),
   };
+}
+
+const ASCII_LETTER = /^[A-Za-z]$/;
+
+/** The character with which every match begins, where that is known and, if case is ignored, nothing else is the same as it. */
+function beginning(sequences: readonly (readonly GlobToken[])[], ignoreCase: boolean): number | undefined {
+  const [first] = sequences[0] ?? [];
+  if (typeof first !== "string" || sequences.some((sequence) => sequence[0] !== first)) return undefined;
+  return ignoreCase && (first >= "\x80" || ASCII_LETTER.test(first)) ? undefined : first.charCodeAt(0);
 }
 
 /** Text in which nothing is beyond ASCII. */

@@ -1,7 +1,9 @@
 // Zones: what a path is, whatever its case and depth; secret beats managed beats shared beats protected beats own.
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { BUILT_IN_ZONE_RULES, compileZones, type Zone } from "./zone.ts";
+import type { WorkspacePath } from "./access.ts";
+import { compileGlob } from "./glob.ts";
+import { BUILT_IN_ZONE_RULES, compileZones, type Zone, type ZoneRules } from "./zone.ts";
 
 const zones = compileZones(BUILT_IN_ZONE_RULES, "");
 const zoneOf = (path: string): Zone => zones.classify({ root: "service", path });
@@ -86,17 +88,20 @@ test("configured patterns add to the built-in ones", () => {
   for (const path of ["a/config/private/x", "key/data.txt"]) expect(own.classify({ root: "service", path })).toBe("own");
 });
 
-test("a path has its zone whatever was asked before it", () => {
-  const rules = {
+test("a path has the zone and the restriction that the patterns say one by one, whatever was asked before it", () => {
+  const rules: ZoneRules = {
     ...BUILT_IN_ZONE_RULES,
     ownSecret: ["*.key", "vault/{a,}"],
     hidden: ["services/orders/state", "deep"],
-    readOnly: ["generated", "docs/**/*.pdf"],
+    readOnly: ["generated", "docs/**/*.pdf", "Docs/x"],
     protected: ["ci", "ci/x", ".github/workflows"],
+    restrictedReadOnly: ["a", "docs/a"],
+    restrictedProtected: ["X", "/vault", "services/*/b.pdf"],
   };
   const name = fc.constantFrom(
     ...["a", "vault", "x.key", "state", "deep", "docs", "b.pdf", "generated", "shared", "contracts", "services", "orders", "ci", "x"],
     ...[".git", ".GIT", ".env", ".env.example", "secrets", ".github", "workflows", "handrail.yaml", "\u212aey", "AGENTS.md"],
+    ...["Docs", "Generated", "SHARED", "Workflows", "A", "DEEP"],
   );
   const place = fc.record({
     root: fc.constantFrom("service" as const, "project" as const),
@@ -109,8 +114,43 @@ test("a path has its zone whatever was asked before it", () => {
     const asked = compileZones(rules, prefix);
     fc.assert(
       fc.property(fc.array(place, { maxLength: 20 }), (places) => {
-        for (const one of places) expect(asked.classify(one), JSON.stringify(one)).toBe(compileZones(rules, prefix).classify(one));
+        for (const one of places) {
+          expect(asked.classify(one), JSON.stringify(one)).toBe(zoneOneByOne(rules, prefix, one));
+          expect(asked.restriction(one), JSON.stringify(one)).toBe(restrictionOneByOne(rules, one));
+        }
       }),
+      { numRuns: 300 },
     );
   }
 });
+
+function matches(pattern: string, path: string, ignoreCase: boolean): boolean {
+  return compileGlob(pattern, { ignoreCase, below: true })?.(path) === true;
+}
+
+/** Whether one of `patterns` names the path, or a directory above it: by a name at any depth, or from the root. */
+function isOn(patterns: readonly string[], path: string, ignoreCase = true): boolean {
+  return patterns.some((pattern) =>
+    pattern.includes("/")
+      ? matches(pattern.replace(/^\//, ""), path, ignoreCase)
+      : path.split("/").some((name) => matches(pattern, name, ignoreCase)),
+  );
+}
+
+function zoneOneByOne(rules: ZoneRules, prefix: string, { root, path }: WorkspacePath): Zone {
+  const place = root === "project" || prefix === "" ? path : `${prefix}/${path}`;
+  const slash = path.lastIndexOf("/");
+  const isTemplate = rules.secretTemplates.some((pattern) => matches(pattern, path.slice(slash + 1), true));
+  if (isOn(rules.ownSecret, path) || rules.hidden.some((one) => matches(one, place, true))) return "secret";
+  if (slash !== -1 && isOn(rules.secret, path.slice(0, slash))) return "secret";
+  if (isOn(rules.secret, path) && !isTemplate) return "secret";
+  if (isOn(rules.managed, path)) return "managed";
+  if (root === "project" || rules.shared.some((one) => matches(one, place, false))) return "shared";
+  if (isOn(rules.readOnly, path, false) || isOn(rules.settings, path)) return "shared";
+  return isOn(rules.protected, path) ? "protected" : "own";
+}
+
+function restrictionOneByOne(rules: ZoneRules, { path }: WorkspacePath): ReturnType<ReturnType<typeof compileZones>["restriction"]> {
+  if (isOn(rules.restrictedReadOnly, path, false)) return "read_only";
+  return isOn(rules.restrictedProtected, path) ? "protected" : undefined;
+}

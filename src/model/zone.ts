@@ -10,10 +10,8 @@
  * move its files into another zone, where a permit might be waiting for them: it is a restriction beside the zone.
  * INVARIANT: secret beats managed beats shared beats protected beats own; a restriction never allows anything.
  */
-import { KernelError } from "../base/errors.ts";
-import { GLOB_LIST_CHARACTERS_MAX } from "../base/limits.ts";
 import type { WorkspacePath } from "./access.ts";
-import { type CompiledGlob, compileMeasuredGlob, foldCase, type GlobTest } from "./glob.ts";
+import { PathLists } from "./path-lists.ts";
 
 /** `own`: read and write. `protected`: writing asks. `shared`: read only. `managed`, `secret`: refused by file tools. */
 export type Zone = "own" | "protected" | "shared" | "managed" | "secret";
@@ -83,30 +81,29 @@ export interface ZoneMap {
   readonly restriction: (target: WorkspacePath) => Restriction | undefined;
 }
 
-/** A path whose name is at hand, as it stands and without regard to case. */
-interface Named {
-  readonly path: string;
-  readonly name: string;
-  readonly folded: string;
-}
-
-/** Which paths the rules name. */
-interface Matcher {
-  /** Whether a path, or a directory above it, is one of them. */
-  readonly anywhere: (path: string) => boolean;
-  /** Whether a path is one itself. */
-  readonly itself: (named: Named) => boolean;
-}
+/** What a path is on: one bit for each list of the rules. */
+const SECRET = 1;
+const TEMPLATE = 2;
+const OWN_SECRET = 4;
+const HIDDEN = 8;
+const MANAGED = 16;
+const SHARED = 32;
+const PROTECTED = 64;
+const READ_ONLY = 128;
+const SETTINGS = 256;
+const RESTRICTED_READ_ONLY = 512;
+const RESTRICTED_PROTECTED = 1024;
 
 /** What holds for everything in a directory, whatever its name. */
 interface Inside {
   readonly root: WorkspacePath["root"];
   readonly directory: string;
-  readonly secret: boolean;
-  readonly managed: boolean;
-  readonly shared: boolean;
-  readonly readOnly: boolean;
-  readonly protected: boolean;
+  /** Where the directory ends in the path of what lies in it; -1 in the root. */
+  readonly end: number;
+  /** The lists that it is on. */
+  readonly lists: number;
+  /** Whether something in it may be on a list by its whole path, from its own root or the project's. */
+  readonly byPath: boolean;
 }
 
 /**
@@ -114,55 +111,47 @@ interface Inside {
  * @param servicePrefix path of the service root below the project root, `""` when they are the same directory
  */
 export function compileZones(rules: ZoneRules, servicePrefix: string): ZoneMap {
-  const secret = compileDeep(rules.secret, true);
-  const template = compileList(rules.secretTemplates, true, false);
-  const ownSecret = compileDeep(rules.ownSecret, true);
-  const hidden = compileLiteral(rules.hidden);
-  const managed = compileDeep(rules.managed, true);
-  const shared = compileList(rules.shared, false, true);
-  const protectedFiles = compileDeep(rules.protected, true);
-  const readOnly = compileDeep(rules.readOnly, false);
-  const settings = compileDeep(rules.settings, true);
-  const restrictedReadOnly = compileDeep(rules.restrictedReadOnly, false);
-  const restrictedProtected = compileDeep(rules.restrictedProtected, true);
+  const lists = compileLists(rules);
   const fromProject = (root: WorkspacePath["root"], path: string): string =>
     root === "project" || servicePrefix === "" ? path : `${servicePrefix}/${path}`;
   const insideOf = (root: WorkspacePath["root"], directory: string): Inside => {
-    const isIn = ({ anywhere }: Matcher, path: string) => path !== "" && anywhere(path);
     const place = directory !== "" ? fromProject(root, directory) : root === "project" ? "" : servicePrefix;
+    const own = directory === "" ? 0 : lists.namedAnywhere(directory) | lists.covering(directory);
+    const inProject = place === "" ? 0 : lists.coveringInProject(place);
     return {
       root,
       directory,
-      secret: isIn(ownSecret, directory) || isIn(secret, directory) || isIn(hidden, place),
-      managed: isIn(managed, directory),
-      shared: root === "project" || isIn(shared, place),
-      readOnly: isIn(readOnly, directory) || isIn(settings, directory),
-      protected: isIn(protectedFiles, directory),
+      end: directory === "" ? -1 : directory.length,
+      lists: own | inProject,
+      byPath: lists.mayNameIn(directory, place),
     };
   };
   // Listings and searches ask for all files of a directory, one after the other.
   let last = insideOf("service", "");
+  /** The lists that `path` itself is on, once `last` is its directory. */
+  const ownLists = ({ root, path }: WorkspacePath): number => {
+    const slash = path.lastIndexOf("/");
+    if (last.root !== root || last.end !== slash || !path.startsWith(last.directory)) {
+      last = insideOf(root, slash === -1 ? "" : path.slice(0, slash));
+    }
+    const named = lists.named(slash === -1 ? path : path.slice(slash + 1));
+    return last.byPath ? named | lists.naming(path) | lists.namingInProject(fromProject(root, path)) : named;
+  };
   return {
-    classify({ root, path }) {
-      const slash = path.lastIndexOf("/");
-      const directory = slash === -1 ? "" : path.slice(0, slash);
-      if (last.root !== root || last.directory !== directory) last = insideOf(root, directory);
-      const inside = last;
-      const name = path.slice(slash + 1);
-      const own: Named = { path, name, folded: foldCase(name) };
-      if (inside.secret || ownSecret.itself(own)) return "secret";
+    classify(target) {
+      const own = ownLists(target);
+      const any = own | last.lists;
+      if ((any & (OWN_SECRET | HIDDEN)) !== 0 || (last.lists & SECRET) !== 0) return "secret";
       // A template is excused as the file that is named, not as a directory with secrets in it.
-      if (secret.itself(own) && !template.itself({ ...own, path: name })) return "secret";
-      const place = { ...own, path: fromProject(root, path) };
-      if (hidden.itself(place)) return "secret";
-      if (inside.managed || managed.itself(own)) return "managed";
-      if (inside.shared || shared.itself(place)) return "shared";
-      if (inside.readOnly || readOnly.itself(own) || settings.itself(own)) return "shared";
-      return inside.protected || protectedFiles.itself(own) ? "protected" : "own";
+      if ((own & SECRET) !== 0 && (own & TEMPLATE) === 0) return "secret";
+      if ((any & MANAGED) !== 0) return "managed";
+      if (target.root === "project" || (any & (SHARED | READ_ONLY | SETTINGS)) !== 0) return "shared";
+      return (any & PROTECTED) !== 0 ? "protected" : "own";
     },
-    restriction({ path }) {
-      if (restrictedReadOnly.anywhere(path)) return "read_only";
-      return restrictedProtected.anywhere(path) ? "protected" : undefined;
+    restriction(target) {
+      const any = ownLists(target) | last.lists;
+      if ((any & RESTRICTED_READ_ONLY) !== 0) return "read_only";
+      return (any & RESTRICTED_PROTECTED) !== 0 ? "protected" : undefined;
     },
   };
 }
@@ -176,104 +165,75 @@ export function requireZonePatterns(files: {
   readonly read_only: readonly string[];
   readonly protected: readonly string[];
 }): void {
-  for (const patterns of [files.secret, files.read_only, files.protected]) compileDeep(patterns, true);
+  for (const patterns of [files.secret, files.read_only, files.protected]) new DeepLists(true).add(OWN_SECRET, patterns);
 }
 
-const NEVER: Matcher = { anywhere: () => false, itself: () => false };
-
-/** Whether the name of the path, or of a directory above it, satisfies `test`. */
-function anyName(path: string, test: GlobTest): boolean {
-  let from = 0;
-  for (let end = path.indexOf("/"); end !== -1; end = path.indexOf("/", from)) {
-    if (test(path.slice(from, end))) return true;
-    from = end + 1;
-  }
-  return test(from === 0 ? path : path.slice(from));
+/** What of the rules a path is on, by its names and by its whole from its own root or from the project's. */
+interface ZoneLists {
+  /** The lists that have `name` as a name. */
+  readonly named: (name: string) => number;
+  /** The same for any component of `path`. */
+  readonly namedAnywhere: (path: string) => number;
+  readonly naming: (path: string) => number;
+  readonly covering: (path: string) => number;
+  readonly namingInProject: (place: string) => number;
+  readonly coveringInProject: (place: string) => number;
+  /** Whether something in the directory may be named by its path; `place` is the directory from the project's root. */
+  readonly mayNameIn: (directory: string, place: string) => boolean;
 }
 
-/** Without regard to case, as everything secret. */
-function compileLiteral(paths: readonly string[]): Matcher {
-  if (paths.length === 0) return NEVER;
-  const known = new Set(paths.map(foldCase));
-  return { anywhere: (path) => isBelow(foldCase(path), known), itself: ({ path }) => known.has(foldCase(path)) };
-}
-
-/** Whether the path, or a directory above it, is one of `known`. */
-function isBelow(path: string, known: ReadonlySet<string>): boolean {
-  for (let end = path.indexOf("/"); end !== -1; end = path.indexOf("/", end + 1)) {
-    if (known.has(path.slice(0, end))) return true;
-  }
-  return known.has(path);
+function compileLists(rules: ZoneRules): ZoneLists {
+  const folded = new DeepLists(true);
+  folded.add(SECRET, rules.secret);
+  folded.add(OWN_SECRET, rules.ownSecret);
+  folded.add(MANAGED, rules.managed);
+  folded.add(PROTECTED, rules.protected);
+  folded.add(SETTINGS, rules.settings);
+  folded.add(RESTRICTED_PROTECTED, rules.restrictedProtected);
+  folded.names.add(TEMPLATE, rules.secretTemplates);
+  const exact = new DeepLists(false);
+  exact.add(READ_ONLY, rules.readOnly);
+  exact.add(RESTRICTED_READ_ONLY, rules.restrictedReadOnly);
+  const hidden = new PathLists({ ignoreCase: true, below: true }); // as everything secret
+  hidden.addLiteral(HIDDEN, rules.hidden);
+  const shared = new PathLists({ ignoreCase: false, below: true });
+  shared.add(SHARED, rules.shared);
+  const named = (name: string) => folded.names.naming(name) | exact.names.naming(name);
+  return {
+    named,
+    namedAnywhere(path) {
+      let lists = 0;
+      for (const name of path.split("/")) lists |= named(name);
+      return lists;
+    },
+    naming: (path) => folded.paths.naming(path) | exact.paths.naming(path),
+    covering: (path) => folded.paths.covering(path) | exact.paths.covering(path),
+    namingInProject: (place) => hidden.naming(place) | shared.naming(place),
+    coveringInProject: (place) => hidden.covering(place) | shared.covering(place),
+    mayNameIn: (directory, place) =>
+      folded.paths.mayNameIn(directory) || exact.paths.mayNameIn(directory) || hidden.mayNameIn(place) || shared.mayNameIn(place),
+  };
 }
 
 /** Patterns without `/` match at any depth, others from the root. */
-function compileDeep(patterns: readonly string[], ignoreCase: boolean): Matcher {
-  const trimmed = patterns.map((pattern) => pattern.replace(/\/+$/, ""));
-  const names = compileNames(
-    trimmed.filter((pattern) => !pattern.includes("/")),
-    ignoreCase,
-  );
-  const paths = compileList(
-    trimmed.filter((pattern) => pattern.includes("/")).map((pattern) => pattern.replace(/^\/+/, "")),
-    ignoreCase,
-    true,
-  );
-  if (names === NEVER) return paths;
-  if (paths === NEVER) return names;
-  return {
-    anywhere: (path) => names.anywhere(path) || paths.anywhere(path),
-    itself: (named) => names.itself(named) || paths.itself(named),
-  };
-}
+class DeepLists {
+  readonly names: PathLists;
+  readonly paths: PathLists;
 
-/** Patterns of names, whatever directory they are in. */
-function compileNames(patterns: readonly string[], ignoreCase: boolean): Matcher {
-  const { known, tests } = compilePatterns(patterns, ignoreCase, false);
-  if (known.size === 0 && tests.length === 0) return NEVER;
-  const isOne = (name: string, looked: string) => known.has(looked) || tests.some((test) => test(name));
-  return {
-    anywhere: (path) => anyName(path, (name) => isOne(name, ignoreCase ? foldCase(name) : name)),
-    itself: ({ name, folded }) => isOne(name, ignoreCase ? folded : name),
-  };
-}
-
-/** Whether any of `patterns` matches, or, with `below`, whether it matches a directory above. */
-function compileList(patterns: readonly string[], ignoreCase: boolean, below: boolean): Matcher {
-  const { known, tests } = compilePatterns(patterns, ignoreCase, below);
-  if (known.size === 0 && tests.length === 0) return NEVER;
-  const fold = (text: string) => (ignoreCase ? foldCase(text) : text);
-  const matches = (path: string) => tests.some((test) => test(path));
-  return {
-    anywhere: (path) => (below ? isBelow(fold(path), known) : known.has(fold(path))) || matches(path),
-    itself: ({ path }) => (known.size > 0 && known.has(fold(path))) || matches(path),
-  };
-}
-
-/** Text in which nothing is a wildcard. Most patterns are such names, and looking a name up costs less than matching it. */
-const LITERAL = /^[A-Za-z0-9_.-]+(?:\/[A-Za-z0-9_.-]+)*$/;
-
-interface CompiledPatterns {
-  readonly known: ReadonlySet<string>;
-  readonly tests: readonly GlobTest[];
-}
-
-function compilePatterns(patterns: readonly string[], ignoreCase: boolean, below: boolean): CompiledPatterns {
-  const literals = patterns.filter((pattern) => LITERAL.test(pattern));
-  const globs = patterns.filter((pattern) => !LITERAL.test(pattern)).map((pattern) => compiled(pattern, ignoreCase, below));
-  if (globs.reduce((sum, { characters }) => sum + characters, 0) > GLOB_LIST_CHARACTERS_MAX) {
-    const message = `the zone patterns have more than ${GLOB_LIST_CHARACTERS_MAX} characters, braces written out; use fewer or shorter ones`;
-    throw new KernelError("CONFIG_INVALID", message);
+  constructor(ignoreCase: boolean) {
+    this.names = new PathLists({ ignoreCase, below: false });
+    this.paths = new PathLists({ ignoreCase, below: true });
   }
-  return { known: new Set(ignoreCase ? literals.map(foldCase) : literals), tests: globs.map(({ test }) => test) };
-}
 
-/** A protection that cannot be compiled is refused rather than left out. */
-function compiled(pattern: string, ignoreCase: boolean, below: boolean): CompiledGlob {
-  const glob = compileMeasuredGlob(pattern, { ignoreCase, below });
-  if (glob === undefined)
-    throw new KernelError(
-      "CONFIG_INVALID",
-      `the zone pattern \`${pattern.slice(0, 128)}\` cannot be used; make it shorter, with fewer alternatives and balanced brackets`,
+  add(list: number, patterns: readonly string[]): void {
+    const trimmed = patterns.map((pattern) => pattern.replace(/\/+$/, ""));
+    this.names.add(
+      list,
+      trimmed.filter((pattern) => !pattern.includes("/")),
     );
-  return glob;
+    this.paths.add(
+      list,
+      trimmed.filter((pattern) => pattern.includes("/")).map((pattern) => pattern.replace(/^\/+/, "")),
+    );
+  }
 }

@@ -1,0 +1,97 @@
+/**
+ * Lists of patterns, each a bit, and which of them a path is on: asked once for all lists together.
+ *
+ * Most patterns are literal, and looking a text up costs less than matching it. INVARIANT: a pattern that cannot be compiled is an error and never
+ * left out; what is on a list is on it whatever else was asked.
+ */
+import { KernelError } from "../base/errors.ts";
+import { GLOB_LIST_CHARACTERS_MAX } from "../base/limits.ts";
+import { type CompiledGlob, compileMeasuredGlob, foldCase, type GlobTest } from "./glob.ts";
+
+/** Text in which nothing is a wildcard. */
+const LITERAL = /^[A-Za-z0-9_.-]+(?:\/[A-Za-z0-9_.-]+)*$/;
+
+/** How texts are compared: `below` takes in what lies below a directory that a pattern names. */
+interface Comparison {
+  readonly ignoreCase: boolean;
+  readonly below: boolean;
+}
+
+/** Several lists whose patterns are compared in the same way. */
+export class PathLists {
+  readonly #comparison: Comparison;
+  readonly #known = new Map<string, number>();
+  /** Directories that something known lies in. */
+  readonly #parents = new Set<string>();
+  readonly #globs: { readonly list: number; readonly test: GlobTest }[] = [];
+
+  constructor(comparison: Comparison) {
+    this.#comparison = comparison;
+  }
+
+  /**
+   * Puts what `patterns` match on the list `list`, a single bit.
+   * @throws KernelError CONFIG_INVALID when one cannot be used, or when they are too much together
+   */
+  add(list: number, patterns: readonly string[]): void {
+    this.addLiteral(
+      list,
+      patterns.filter((pattern) => LITERAL.test(pattern)),
+    );
+    const globs = patterns.filter((pattern) => !LITERAL.test(pattern)).map((pattern) => compiled(pattern, this.#comparison));
+    if (globs.reduce((sum, { characters }) => sum + characters, 0) > GLOB_LIST_CHARACTERS_MAX) {
+      const message = `the zone patterns have more than ${GLOB_LIST_CHARACTERS_MAX} characters, braces written out; use fewer or shorter ones`;
+      throw new KernelError("CONFIG_INVALID", message);
+    }
+    this.#globs.push(...globs.map(({ test }) => ({ list, test })));
+  }
+
+  /** Puts the very paths on the list. */
+  addLiteral(list: number, paths: readonly string[]): void {
+    for (const path of paths.map((one) => this.#folded(one))) {
+      this.#known.set(path, (this.#known.get(path) ?? 0) | list);
+      this.#parents.add(path.slice(0, Math.max(0, path.lastIndexOf("/"))));
+    }
+  }
+
+  /** The lists that name `path` itself. */
+  naming(path: string): number {
+    const known = this.#known.size === 0 ? 0 : (this.#known.get(this.#folded(path)) ?? 0);
+    return this.#globs.length === 0 ? known : known | this.#matching(path);
+  }
+
+  /** The lists that name `path` or a directory above it. */
+  covering(path: string): number {
+    let lists = this.#matching(path);
+    if (this.#known.size === 0) return lists;
+    const folded = this.#folded(path);
+    for (let end = folded.indexOf("/"); end !== -1; end = folded.indexOf("/", end + 1)) lists |= this.#known.get(folded.slice(0, end)) ?? 0;
+    return lists | (this.#known.get(folded) ?? 0);
+  }
+
+  /** Whether a list may name something that lies directly in `directory`. */
+  mayNameIn(directory: string): boolean {
+    return this.#globs.length > 0 || (this.#parents.size > 0 && this.#parents.has(this.#folded(directory)));
+  }
+
+  #matching(path: string): number {
+    let lists = 0;
+    for (const { list, test } of this.#globs) if ((lists & list) === 0 && test(path)) lists |= list;
+    return lists;
+  }
+
+  #folded(text: string): string {
+    return this.#comparison.ignoreCase ? foldCase(text) : text;
+  }
+}
+
+/** A protection that cannot be compiled is refused rather than left out. */
+function compiled(pattern: string, comparison: Comparison): CompiledGlob {
+  const glob = compileMeasuredGlob(pattern, comparison);
+  if (glob === undefined)
+    throw new KernelError(
+      "CONFIG_INVALID",
+      `the zone pattern \`${pattern.slice(0, 128)}\` cannot be used; make it shorter, with fewer alternatives and balanced brackets`,
+    );
+  return glob;
+}
