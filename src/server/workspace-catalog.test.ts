@@ -139,6 +139,30 @@ test("handles of a replaced workspace are closed once nothing refers to them", a
   expect(isOpen()).toBe(false);
 });
 
+test("calls for two workspaces in turn get the one that they are for", async () => {
+  const catalog = catalogOf([]);
+  const sessions = [sessionOf(directory("many/a")), sessionOf(directory("many/b")), sessionOf(directory("many/a"), directory("many"))];
+  const opened = await Promise.all(sessions.map((session) => catalog.open(session)));
+  expect(new Set(opened).size).toBe(3);
+  for (const index of [0, 1, 1, 2, 0, 0, 2, 1]) {
+    expect(await catalog.open(sessions[index] ?? sessionOf(place.workspace))).toBe(opened[index]);
+  }
+});
+
+test("nothing keeps a workspace that was forgotten", async () => {
+  const catalog = catalogOf([]);
+  const session = sessionOf(place.workspace);
+  const opened = new WeakRef(await catalog.open(session));
+  catalog.forget();
+  setFlagsFromString("--expose-gc");
+  const collect = runInNewContext("gc") as () => void;
+  for (let round = 0; round < 100 && opened.deref() !== undefined; round += 1) {
+    await new Promise((done) => setImmediate(done));
+    collect();
+  }
+  expect(opened.deref()).toBeUndefined();
+});
+
 /** What the descriptors of this process lead to. */
 function openPaths(): readonly string[] {
   return readdirSync("/proc/self/fd").map((name) => {

@@ -61,7 +61,9 @@ export function workspaceDirectory(path: string): string {
 const unused = new FinalizationRegistry<() => void>((close) => close());
 
 interface Opening {
+  readonly key: string;
   readonly serviceRoot: string;
+  readonly projectRoot: string;
   /** State of the workspace's own configuration files before they were read. */
   readonly files: Promise<string>;
   readonly place: Promise<OpenWorkspace>;
@@ -71,32 +73,23 @@ interface Opening {
 
 /** @param hidden directories that no agent may see: the operator's and the state directory */
 export function createWorkspaceCatalog(rules: WorkspaceRules, hidden: readonly string[]): ClosableCatalog {
-  // In the order of their last use.
-  const opened = new Map<string, Opening>();
-  const keep = (key: string, opening: Opening) => {
-    opened.delete(key);
-    opened.set(key, opening);
-    for (const oldest of opened.keys()) {
-      if (opened.size <= WORKSPACES_OPEN_MAX) return;
-      opened.delete(oldest);
-    }
-  };
+  const openings = new Openings();
   const openAnew = (key: string, session: Session): Promise<OpenWorkspace> => {
     const files = workspaceFilesState(session.serviceRoot);
     const place = files.then(() => openWorkspace(rules, hidden, session));
-    const opening: Opening = { serviceRoot: session.serviceRoot, files, place };
-    keep(key, opening);
+    const opening: Opening = { key, serviceRoot: session.serviceRoot, projectRoot: session.projectRoot, files, place };
+    openings.keep(opening);
     place.then(
       (made) => {
         opening.made = made;
       },
       // A workspace that could not be opened is tried again with the next call, unless its own file is what is wrong.
-      (error: unknown) => !isOwnFault(error) && opened.get(key) === opening && opened.delete(key),
+      (error: unknown) => !isOwnFault(error) && openings.drop(opening),
     );
     return place;
   };
   const openWaiting = async (key: string, session: Session): Promise<OpenWorkspace> => {
-    const known = opened.get(key);
+    const known = openings.get(key);
     if (known === undefined) return openAnew(key, session);
     const place = await known.place.catch(async (error: unknown) => {
       // Read again only once it has changed: refusing it takes longer than looking at it.
@@ -104,39 +97,82 @@ export function createWorkspaceCatalog(rules: WorkspaceRules, hidden: readonly s
       return undefined;
     });
     if (place === undefined) {
-      const other = opened.get(key);
+      const other = openings.get(key);
       return other === undefined || other === known ? openAnew(key, session) : other.place;
     }
-    const current = opened.get(key);
+    const current = openings.get(key);
     // Somebody else found it moved meanwhile, or its rules have changed.
     if (current !== known) return current === undefined ? openAnew(key, session) : current.place;
     if (!areInPlace(place.roots)) return openAnew(key, session);
-    keep(key, known);
+    openings.keep(known);
     return place;
   };
   return {
     open(session) {
+      const newest = openings.newestOf(session)?.made;
+      if (newest !== undefined && areInPlace(newest.roots)) return newest;
       const key = `${session.serviceRoot}\0${session.projectRoot}`;
-      const known = opened.get(key);
+      const known = openings.get(key);
       if (known?.made === undefined || !areInPlace(known.made.roots)) return openWaiting(key, session);
-      keep(key, known);
+      openings.keep(known);
       return known.made;
     },
     // Handles of workspaces that were let go are closed when nothing refers to them.
-    forget: () => opened.clear(),
+    forget: () => openings.clear(),
     async refresh() {
-      for (const [key, opening] of [...opened]) {
+      for (const opening of openings.all()) {
         const [before, now] = await Promise.all([opening.files, workspaceFilesState(opening.serviceRoot)]);
-        if (before !== now && opened.get(key) === opening) opened.delete(key);
+        if (before !== now) openings.drop(opening);
       }
     },
     async close() {
-      for (const result of await Promise.allSettled([...opened.values()].map(({ place }) => place))) {
+      for (const result of await Promise.allSettled(openings.all().map(({ place }) => place))) {
         if (result.status === "fulfilled") result.value.roots.close();
       }
-      opened.clear();
+      openings.clear();
     },
   };
+}
+
+/** The workspaces that are open or being opened, in the order of their last use. Nothing else refers to one for long: that would keep its handles open. */
+class Openings {
+  readonly #byKey = new Map<string, Opening>();
+  #newest: Opening | undefined;
+
+  get(key: string): Opening | undefined {
+    return this.#byKey.get(key);
+  }
+
+  /** The one that was used last, if it is the session's: most calls come for the workspace of the call before them. */
+  newestOf({ serviceRoot, projectRoot }: Session): Opening | undefined {
+    const newest = this.#newest;
+    return newest?.serviceRoot === serviceRoot && newest.projectRoot === projectRoot ? newest : undefined;
+  }
+
+  all(): readonly Opening[] {
+    return [...this.#byKey.values()];
+  }
+
+  keep(opening: Opening): void {
+    this.#newest = opening;
+    this.#byKey.delete(opening.key);
+    this.#byKey.set(opening.key, opening);
+    for (const oldest of this.#byKey.keys()) {
+      if (this.#byKey.size <= WORKSPACES_OPEN_MAX) return;
+      this.#byKey.delete(oldest);
+    }
+  }
+
+  /** Lets it go, unless another has taken its place. */
+  drop(opening: Opening): void {
+    if (this.#byKey.get(opening.key) === opening) this.#byKey.delete(opening.key);
+    if (this.#newest === opening) this.#newest = undefined;
+  }
+
+  clear(): void {
+    this.#byKey.clear();
+    this.#newest = undefined;
+  }
 }
 
 /** Whether the workspace's own configuration file is what keeps it closed. */
