@@ -164,6 +164,29 @@ function ledgerContract(open: Open, openTwice: OpenTwice): void {
     expect(await ledger.read(2, 1)).toHaveLength(1);
   });
 
+  test("batches of any length are read back whole, with the intents that they open and close", async () => {
+    const { ledger } = await open();
+    const names: string[] = [];
+    const intents: number[] = [];
+    for (const length of [1, 15, 16, 17, 50]) {
+      const closes = intents.splice(0, 2);
+      const batch = Array.from({ length }, (_, index) => {
+        names.push(`n${names.length}`);
+        const isIntent = index === 7 || index === length - 1;
+        if (isIntent) intents.push(names.length);
+        const closed = closes[index - 3];
+        return pending(names.at(-1) ?? "", { ...(isIntent && { intent: true }), ...(closed !== undefined && { closes: closed }) });
+      });
+      expect(await append(ledger, ...batch)).toEqual(batch.map((_, index) => names.length - length + index + 1));
+    }
+    const records = (await ledger.read(1, 200)).map(ledgerRecord);
+    expect(records.map(({ entry, payload }) => [entry.requestId, Buffer.from(payload ?? []).toString()])).toEqual(
+      names.map((name) => [name, `{"name":"${name}"}`]),
+    );
+    expect((await ledger.openIntents(10)).map(({ sequence }) => sequence)).toEqual(intents);
+    expect(await verifyLedger(ledger)).toEqual({ ok: true, entries: names.length, pruned: 0, problems: [], truncated: false });
+  });
+
   test("two kernels append to one chain", async () => {
     const [left, right] = await openTwice();
     for (let round = 0; round < 10; round++)

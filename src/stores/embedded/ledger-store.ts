@@ -70,6 +70,10 @@ interface IntentRow {
   readonly instance_id: string;
 }
 
+/** Rows that one statement takes: each statement that is run costs as much as several rows. */
+const ROWS = 16;
+const TRIPLES = new Array<string>(ROWS).fill("(?, ?, ?)").join(", ");
+
 const SELECT_HEAD = "SELECT seq, hash FROM head WHERE one = 1";
 
 class EmbeddedLedgerStore implements LedgerStore {
@@ -159,8 +163,8 @@ class EmbeddedLedgerStore implements LedgerStore {
     const entries = build(view);
     entries.forEach((entry, index) => {
       assert(entry.sequence === head.sequence + 1 + index && entry.hash.byteLength === HASH_SIZE, "appended entries follow the head");
-      this.insert(entry);
     });
+    this.insert(entries);
     if (spooled !== undefined) this.statements.setSpool.run(spooled.instanceId, spooled.through);
     const last = entries.at(-1);
     if (last === undefined) return head;
@@ -168,11 +172,26 @@ class EmbeddedLedgerStore implements LedgerStore {
     return { sequence: last.sequence, hash: last.hash };
   }
 
-  private insert({ sequence, entry, hash, salt, payload, opensFor, closes }: StoredEntry): void {
-    this.statements.insertEntry.run(sequence, entry, hash);
-    this.statements.insertPayload.run(sequence, salt, payload);
-    if (opensFor !== undefined) this.statements.openIntent.run(sequence, opensFor);
-    if (closes !== undefined) assert(this.statements.closeIntent.run(closes).changes === 1, "an entry closes an open intent");
+  private insert(entries: readonly StoredEntry[]): void {
+    const { insertEntries, insertPayloads, insertEntry, insertPayload } = this.statements;
+    let at = 0;
+    for (; at + ROWS <= entries.length; at += ROWS) {
+      const [rows, payloadRows]: [(number | Uint8Array)[], (number | Uint8Array)[]] = [[], []];
+      for (const { sequence, entry, hash, salt, payload } of entries.slice(at, at + ROWS)) {
+        rows.push(sequence, entry, hash);
+        payloadRows.push(sequence, salt, payload);
+      }
+      insertEntries.run(rows);
+      insertPayloads.run(payloadRows);
+    }
+    for (const { sequence, entry, hash, salt, payload } of entries.slice(at)) {
+      insertEntry.run(sequence, entry, hash);
+      insertPayload.run(sequence, salt, payload);
+    }
+    for (const { sequence, opensFor, closes } of entries) {
+      if (opensFor !== undefined) this.statements.openIntent.run(sequence, opensFor);
+      if (closes !== undefined) assert(this.statements.closeIntent.run(closes).changes === 1, "an entry closes an open intent");
+    }
   }
 
   private readHead(): Head {
@@ -200,6 +219,9 @@ interface Statements {
   readonly setHead: Statement<[number, Uint8Array]>;
   readonly insertEntry: Statement<[number, Uint8Array, Uint8Array]>;
   readonly insertPayload: Statement<[number, Uint8Array, Uint8Array]>;
+  /** The same for `ROWS` rows. */
+  readonly insertEntries: Statement<[readonly (number | Uint8Array)[]]>;
+  readonly insertPayloads: Statement<[readonly (number | Uint8Array)[]]>;
   readonly openIntent: Statement<[number, string]>;
   readonly closeIntent: Statement<[number]>;
   readonly isOpen: Statement<[number], IntentRow>;
@@ -217,6 +239,8 @@ function prepareStatements(database: Database): Statements {
     setHead: database.prepare("UPDATE head SET seq = ?, hash = ? WHERE one = 1"),
     insertEntry: database.prepare("INSERT INTO entries VALUES (?, ?, ?)"),
     insertPayload: database.prepare("INSERT INTO payloads VALUES (?, ?, ?)"),
+    insertEntries: database.prepare(`INSERT INTO entries VALUES ${TRIPLES}`),
+    insertPayloads: database.prepare(`INSERT INTO payloads VALUES ${TRIPLES}`),
     openIntent: database.prepare("INSERT INTO open_intents VALUES (?, ?)"),
     closeIntent: database.prepare("DELETE FROM open_intents WHERE seq = ?"),
     isOpen: database.prepare("SELECT seq FROM open_intents WHERE seq = ?"),
