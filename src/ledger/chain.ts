@@ -32,6 +32,11 @@ export interface PendingEntry {
   readonly closes: number;
 }
 
+/** The same with its payload as text or as UTF-8 bytes. */
+export interface ReadyEntry extends Omit<PendingEntry, "payload"> {
+  readonly payload: string | Uint8Array;
+}
+
 /**
  * `event`, ready for the chain. A payload beyond the limit is replaced by its digest and size.
  * @throws KernelError INTERNAL when the event has no encoding, such as a payload without canonical form
@@ -70,7 +75,7 @@ export interface ChainedBatch {
 /** Chains `pending` after the head of `view`. */
 export function chainEntries(
   view: Pick<AppendView, "head" | "isOpen">,
-  pending: readonly PendingEntry[],
+  pending: readonly ReadyEntry[],
   instanceId: string,
   random: RandomBytes,
 ): ChainedBatch {
@@ -98,10 +103,10 @@ interface Place {
   readonly instanceId: string;
 }
 
-function chainOne(event: PendingEntry, place: Place): StoredEntry {
+function chainOne(event: ReadyEntry, place: Place): StoredEntry {
   const { eventType, sessionId, actor, requestId, timeMicros, durability, intent, closes } = event;
   const { sequence, prevHash, salt, instanceId } = place;
-  const payload = Buffer.from(event.payload);
+  const payload = typeof event.payload === "string" ? Buffer.from(event.payload) : event.payload;
   const payloadDigest = blake3Salted(salt, payload);
   const names = { sessionId, actor, requestId, instanceId, eventType };
   const entry = encodeEntry({

@@ -141,11 +141,12 @@ function readVarint(bytes: Uint8Array, cursor: { at: number }): number | undefin
 
 /** Writes fields into a buffer of known capacity; fields with default values are left out. */
 class Writer {
-  private readonly bytes: Uint8Array;
+  private readonly bytes: Buffer;
   private at = 0;
 
   constructor(room: number) {
-    this.bytes = new Uint8Array(room);
+    // What is not written does not leave: zeroing it would cost more than writing.
+    this.bytes = Buffer.allocUnsafe(room);
   }
 
   varintField(field: number, value: number): void {
@@ -185,7 +186,7 @@ class Writer {
   }
 
   finish(): Uint8Array {
-    return this.bytes.subarray(0, this.at);
+    return new Uint8Array(this.bytes.buffer, this.bytes.byteOffset, this.at);
   }
 
   private varint(value: number): void {

@@ -7,7 +7,7 @@
 import { KernelError } from "../base/errors.ts";
 import type { RandomBytes } from "../base/ids.ts";
 import { LEDGER_OPEN_INTENTS_MAX } from "../base/limits.ts";
-import { type ChainedBatch, chainEntries, type PendingEntry } from "./chain.ts";
+import { type ChainedBatch, chainEntries, type ReadyEntry } from "./chain.ts";
 import { decodeEntry, type LedgerEntry } from "./entry.ts";
 import type { AppendRequest, AppendView, LedgerRow, LedgerStore, SpoolMark } from "./ledger-store.ts";
 import type { OpenIntent } from "./orphans.ts";
@@ -22,7 +22,7 @@ export interface LedgerRecord {
 
 /** An event to append; `counter` is its place in the spool that it comes from, 0 if it comes from none. */
 export interface BatchEvent {
-  readonly entry: PendingEntry;
+  readonly entry: ReadyEntry;
   readonly counter: number;
 }
 
@@ -43,7 +43,7 @@ export interface SpooledBatch {
  */
 export async function appendBatch(
   store: LedgerStore,
-  batch: readonly PendingEntry[],
+  batch: readonly ReadyEntry[],
   instanceId: string,
   random: RandomBytes,
 ): Promise<readonly number[]> {
@@ -95,7 +95,7 @@ async function append(
   return chained;
 }
 
-function closesOf(batch: readonly PendingEntry[]): readonly number[] {
+function closesOf(batch: readonly ReadyEntry[]): readonly number[] {
   return batch.flatMap((event) => (event.closes === 0 ? [] : [event.closes]));
 }
 

@@ -20,6 +20,12 @@ const anyEntry: fc.Arbitrary<PendingEntry> = fc.record({
   closes: fc.constant(0),
 });
 const spooled = (entries: readonly PendingEntry[]) => entries.map((entry, index) => ({ counter: index + 1, entry }));
+/** What was decoded, with its payloads as text again. */
+const decoded = (bytes: Uint8Array, after: number) => {
+  const { spooled: read, ...rest } = decodeFrames(bytes, after);
+  const asText = (payload: string | Uint8Array) => (typeof payload === "string" ? payload : textOf(payload));
+  return { spooled: read.map(({ counter, entry }) => ({ counter, entry: { ...entry, payload: asText(entry.payload) } })), ...rest };
+};
 const encoded = (entries: readonly PendingEntry[], from = 1): Uint8Array => {
   const writer = new FrameWriter();
   entries.forEach((entry, index) => {
@@ -62,7 +68,7 @@ test("frames of any length stand one after the other, and the next ones begin an
     const length = writer.length;
     const bytes = writer.take();
     expect(bytes.byteLength).toBe(length);
-    expect(decodeFrames(bytes, 0)).toEqual({ spooled: spooled(entries), damaged: 0, bytes: length });
+    expect(decoded(bytes, 0)).toEqual({ spooled: spooled(entries), damaged: 0, bytes: length });
   }
 });
 
@@ -81,14 +87,14 @@ test("names that change between frames stand in each as they are", () => {
     actor,
     requestId,
   }));
-  expect(decodeFrames(encoded(entries), 0).spooled).toEqual(spooled(entries));
+  expect(decoded(encoded(entries), 0).spooled).toEqual(spooled(entries));
 });
 
 test("every frame is read back as it was written", () => {
   fc.assert(
     fc.property(fc.array(anyEntry, { maxLength: 5 }), (entries) => {
       const bytes = encoded(entries);
-      expect(decodeFrames(bytes, 0)).toEqual({ spooled: spooled(entries), damaged: 0, bytes: bytes.byteLength });
+      expect(decoded(bytes, 0)).toEqual({ spooled: spooled(entries), damaged: 0, bytes: bytes.byteLength });
     }),
   );
 });
@@ -97,10 +103,10 @@ test("a cut leaves the whole frames before it and no damage", () => {
   fc.assert(
     fc.property(fc.array(anyEntry, { minLength: 1, maxLength: 5 }), fc.nat(), (entries, at) => {
       const bytes = encoded(entries);
-      const decoded = decodeFrames(bytes.subarray(0, at % bytes.byteLength), 0);
-      expect(decoded.damaged).toBe(0);
-      expect(decoded.spooled).toEqual(spooled(entries).slice(0, decoded.spooled.length));
-      expect(decoded.spooled.length).toBeLessThan(entries.length);
+      const whole = decoded(bytes.subarray(0, at % bytes.byteLength), 0);
+      expect(whole.damaged).toBe(0);
+      expect(whole.spooled).toEqual(spooled(entries).slice(0, whole.spooled.length));
+      expect(whole.spooled.length).toBeLessThan(entries.length);
     }),
   );
 });
@@ -111,10 +117,10 @@ test("a changed byte is damage or a cut, and never another event", () => {
       const bytes = encoded(entries);
       const place = at % bytes.byteLength;
       bytes[place] = (bytes[place] ?? 0) ^ change;
-      const decoded = decodeFrames(bytes, 0);
+      const found = decoded(bytes, 0);
       const written = spooled(entries).map((frame) => JSON.stringify(frame));
-      for (const frame of decoded.spooled) expect(written).toContain(JSON.stringify(frame));
-      expect(decoded.damaged > 0 || decoded.bytes < bytes.byteLength).toBe(true);
+      for (const frame of found.spooled) expect(written).toContain(JSON.stringify(frame));
+      expect(found.damaged > 0 || found.bytes < bytes.byteLength).toBe(true);
     }),
   );
 });
@@ -132,4 +138,48 @@ test.each([
 test("frames at or below the counter that is known are damage", () => {
   const [frame = ""] = fc.sample(anyEntry, { numRuns: 1, seed: 1 }).map((entry) => textOf(encoded([entry], 3)));
   expect(decodeFrames(utf8(frame), 3)).toMatchObject({ spooled: [], damaged: 1 });
+});
+
+test.each([
+  ["a third tab", '1\t["e","s","a","r",5]\t{}\t'],
+  ["no payload", '1\t["e","s","a","r",5]\t'],
+  ["no second tab", '1\t["e","s","a","r",5]'],
+  ["no names", "1"],
+  ["nothing", ""],
+  ["no counter", '\t["e","s","a","r",5]\t{}'],
+  ["a counter of zero", '0\t["e","s","a","r",5]\t{}'],
+  ["a counter that is no natural number", '1e3\t["e","s","a","r",5]\t{}'],
+  ["a counter that is not exact", '9007199254740993\t["e","s","a","r",5]\t{}'],
+  ["a counter of many digits", `${"9".repeat(400)}\t["e","s","a","r",5]\t{}`],
+  ["names that are no JSON", '1\t["e","s","a","r",5\t{}'],
+  ["a name too few", '1\t["e","s","a",5]\t{}'],
+  ["a time that is none", '1\t["e","s","a","r",-5]\t{}'],
+  ["no type", '1\t["","s","a","r",5]\t{}'],
+])("a frame with %s is damage although its checksum is right", (_, body) => {
+  const writer = new FrameWriter();
+  writer.add(body);
+  writer.add('7\t["e","s","a","r",5]\t{}'); // control
+  const { spooled: read, damaged } = decodeFrames(writer.take(), 0);
+  expect([read.map(({ counter }) => counter), damaged]).toEqual([[7], 1]);
+});
+
+test.each([
+  ["whose payload is no UTF-8", [0xff]],
+  ["whose payload ends within a character", [0xe2, 0x82]],
+])("a frame %s is damage although its checksum is right", (_, payload) => {
+  const body = Buffer.concat([utf8('1\t["e","s","a","r",5]\t'), Uint8Array.from(payload)]);
+  const frame = Buffer.concat([utf8(`${crc32(body).toString(16).padStart(8, "0")} `), body, utf8("\n")]);
+  expect(decodeFrames(frame, 0)).toMatchObject({ spooled: [], damaged: 1 });
+});
+
+test.each([
+  ["capital digits", (checksum: string) => checksum.toUpperCase()],
+  ["a digit that is none", (checksum: string) => `${checksum.slice(0, 7)}g`],
+  ["a space in front", (checksum: string) => ` ${checksum.slice(1)}`],
+])("a checksum with %s is damage", (_, change) => {
+  const body = '1\t["e","s","a","r",5]\t{"n":17}';
+  const checksum = crc32(body).toString(16).padStart(8, "0");
+  expect(checksum).toMatch(/[a-f]/);
+  expect(decodeFrames(utf8(`${checksum} ${body}\n`), 0)).toMatchObject({ damaged: 0 }); // control
+  expect(decodeFrames(utf8(`${change(checksum)} ${body}\n`), 0)).toMatchObject({ spooled: [], damaged: 1 });
 });

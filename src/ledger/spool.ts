@@ -5,13 +5,15 @@
  * Trusts nothing that it decodes. INVARIANT: bytes without a final line feed are the rest of a write that never
  * returned, and nobody was told of them; every other byte is part of a good frame or is counted as damage.
  */
+import { isUtf8 } from "node:buffer";
 import { crc32 } from "node:zlib";
-import { textOf } from "../base/bytes.ts";
 import { canonicalJson } from "../base/json.ts";
-import type { PendingEntry } from "./chain.ts";
+import type { PendingEntry, ReadyEntry } from "./chain.ts";
 
+const TAB = 0x09;
 const LINE_FEED = 0x0a;
 const SPACE = 0x20;
+const ZERO = 0x30;
 const CHECKSUM_DIGITS = 8;
 const HEX_DIGITS = "0123456789abcdef";
 
@@ -19,7 +21,7 @@ const HEX_DIGITS = "0123456789abcdef";
 export interface SpooledEntry {
   /** 1 for the first event of the instance, ascending; numbers may be left out. */
   readonly counter: number;
-  readonly entry: PendingEntry;
+  readonly entry: ReadyEntry;
 }
 
 /** What bytes of a spool hold. */
@@ -98,14 +100,15 @@ function writeChecksum(bytes: Uint8Array, at: number, checksum: number): void {
   }
 }
 
-/** The frames in `bytes`, whose counters all lie beyond `after`. */
+/** The frames in `bytes`, whose counters all lie beyond `after`. Their payloads are parts of `bytes`. */
 export function decodeFrames(bytes: Uint8Array, after: number): DecodedSpool {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const spooled: SpooledEntry[] = [];
   let damaged = 0;
   let last = after;
   let start = 0;
-  for (let end = bytes.indexOf(LINE_FEED); end !== -1; end = bytes.indexOf(LINE_FEED, start)) {
-    const frame = decodeFrame(bytes.subarray(start, end));
+  for (let end = buffer.indexOf(LINE_FEED); end !== -1; end = buffer.indexOf(LINE_FEED, start)) {
+    const frame = decodeFrame(buffer, start, end);
     start = end + 1;
     if (frame === undefined || frame.counter <= last) {
       damaged += 1;
@@ -117,17 +120,42 @@ export function decodeFrames(bytes: Uint8Array, after: number): DecodedSpool {
   return { spooled, damaged, bytes: start };
 }
 
-function decodeFrame(line: Uint8Array): SpooledEntry | undefined {
-  const text = textOf(line);
-  if (text === undefined) return undefined;
-  const checksum = text.slice(0, CHECKSUM_DIGITS);
-  if (!/^[0-9a-f]{8}$/.test(checksum) || text[CHECKSUM_DIGITS] !== " ") return undefined;
-  if (crc32(line.subarray(CHECKSUM_DIGITS + 1)) !== Number.parseInt(checksum, 16)) return undefined;
-  const [counterText = "", header = "", payload = "", ...rest] = text.slice(CHECKSUM_DIGITS + 1).split("\t");
-  const counter = Number(counterText);
-  const names = namesOf(header);
-  if (rest.length > 0 || payload === "" || names === undefined || !Number.isSafeInteger(counter) || counter < 1) return undefined;
-  return { counter, entry: { ...names, payload, durability: "buffered", intent: false, closes: 0 } };
+/** The frame from `start` up to its line feed. */
+function decodeFrame(bytes: Buffer, start: number, lineEnd: number): SpooledEntry | undefined {
+  const bodyStart = start + CHECKSUM_DIGITS + 1;
+  if (bodyStart >= lineEnd || bytes[bodyStart - 1] !== SPACE) return undefined;
+  const body = bytes.subarray(bodyStart, lineEnd);
+  if (crc32(body) !== checksumAt(bytes, start) || !isUtf8(body)) return undefined;
+  const namesStart = body.indexOf(TAB) + 1;
+  const payloadStart = namesStart === 0 ? 0 : body.indexOf(TAB, namesStart) + 1;
+  if (payloadStart === 0 || payloadStart === body.byteLength || body.includes(TAB, payloadStart)) return undefined;
+  const counter = counterBefore(body, namesStart - 1);
+  const names = namesOf(body.toString("utf8", namesStart, payloadStart - 1));
+  if (counter === undefined || names === undefined) return undefined;
+  return { counter, entry: { ...names, payload: body.subarray(payloadStart), durability: "buffered", intent: false, closes: 0 } };
+}
+
+/** The number that eight hexadecimal digits stand for, or -1. */
+function checksumAt(bytes: Uint8Array, at: number): number {
+  let checksum = 0;
+  for (let place = at; place < at + CHECKSUM_DIGITS; place += 1) {
+    const digit = HEX_DIGITS.indexOf(String.fromCharCode(bytes[place] ?? 0));
+    if (digit === -1) return -1;
+    checksum = checksum * 16 + digit;
+  }
+  return checksum;
+}
+
+/** The natural number in decimal digits before `end`, from 1 on. */
+function counterBefore(bytes: Uint8Array, end: number): number | undefined {
+  let counter = 0;
+  for (let at = 0; at < end; at += 1) {
+    const digit = (bytes[at] ?? 0) - ZERO;
+    if (digit < 0 || digit > 9) return undefined;
+    counter = counter * 10 + digit;
+    if (counter > Number.MAX_SAFE_INTEGER) return undefined;
+  }
+  return counter > 0 ? counter : undefined;
 }
 
 type Names = Pick<PendingEntry, "eventType" | "sessionId" | "actor" | "requestId" | "timeMicros">;
