@@ -7,7 +7,7 @@
  * INVARIANTS: each directory is opened from its parent's handle without following links; the order is by code point,
  * each directory followed by what is in it; memory is bounded by the number of entries asked for, not by the directory.
  */
-import { closeSync, constants, lstatSync, opendirSync, type Stats } from "node:fs";
+import { closeSync, constants, opendirSync } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { textOf } from "../../base/bytes.ts";
 import { LIST_DEPTH_MAX, LIST_ENTRIES_MAX, LIST_ENTRIES_SCANNED_MAX } from "../../base/limits.ts";
@@ -16,9 +16,10 @@ import { ToolFailure } from "../../model/failure.ts";
 import type { ListEntry, Listing, ListOptions } from "../../model/files.ts";
 import { failureOf, quoted, throwIfCancelled, translated } from "./failures.ts";
 import { type FileScope, findExisting, kindOf } from "./open.ts";
-import { errno, errorName, openBeneath } from "./syscalls.ts";
+import { errno, errorName, openBeneath, type Standing, standingAt } from "./syscalls.ts";
 import { isTemporaryName } from "./temporary.ts";
 
+const { S_IFREG, S_IFDIR, S_IFLNK } = constants;
 const DIRECTORY_FLAGS = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 /** Entries after which other calls get their turn. */
 const ENTRIES_PER_TURN = 256;
@@ -90,10 +91,10 @@ async function listDirectory(walk: Walk, directory: number, place: WorkspacePath
       }
       if (walk.entries.length % ENTRIES_PER_TURN === ENTRIES_PER_TURN - 1) await nextTurn();
       throwIfCancelled(walk.signal);
-      const stats = statsOf(directory, name.raw);
-      if (stats === undefined) continue; // gone since its name was read
-      walk.entries.push(entryOf(name, prefix, stats));
-      if (!stats.isDirectory() || name.escaped || walk.scope.workspace.zones.classify(name.place) === "managed") continue;
+      const found = standing(directory, name);
+      if (found === undefined) continue; // gone since its name was read
+      walk.entries.push(entryOf(name, prefix, found));
+      if (found.kind !== S_IFDIR || name.escaped || walk.scope.workspace.zones.classify(name.place) === "managed") continue;
       await enter(walk, directory, name, prefix, depth);
     }
   } finally {
@@ -164,15 +165,18 @@ function escapeBytes(raw: string): string {
   return raw.replace(/[^\x20-\x7e]/g, (character) => `\\x${character.charCodeAt(0).toString(16).padStart(2, "0")}`);
 }
 
-function statsOf(directory: number, raw: string): Stats | undefined {
-  const path = Buffer.concat([Buffer.from(`/proc/self/fd/${directory}/`), Buffer.from(raw, "latin1")]);
-  return lstatSync(path, { throwIfNoEntry: false });
+/** What has the name now; `undefined` when nothing has. */
+function standing(directory: number, name: Name): Standing | undefined {
+  const found = standingAt(directory, Buffer.from(`${name.raw}\0`, "latin1"));
+  if (typeof found !== "number") return found;
+  if (found === -errno.ENOENT || found === -errno.ENOTDIR) return undefined;
+  throw failureOf(errorName(found), name.place.path);
 }
 
-function entryOf(name: Name, prefix: string, stats: Stats): ListEntry {
+function entryOf(name: Name, prefix: string, { kind, sizeBytes }: Standing): ListEntry {
   const path = prefix + name.text;
   const odd = name.escaped ? { escaped: true as const } : {};
-  if (stats.isFile()) return { path, kind: "file", sizeBytes: stats.size, ...odd };
-  if (stats.isDirectory()) return { path, kind: "directory", ...odd };
-  return { path, kind: stats.isSymbolicLink() ? "symlink" : "other", ...odd };
+  if (kind === S_IFREG) return { path, kind: "file", sizeBytes, ...odd };
+  if (kind === S_IFDIR) return { path, kind: "directory", ...odd };
+  return { path, kind: kind === S_IFLNK ? "symlink" : "other", ...odd };
 }

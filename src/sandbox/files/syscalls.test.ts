@@ -1,12 +1,15 @@
 // System calls by way of libc: what was found is what is opened again, errors come back as numbers, and nothing is left to a child.
+import { execFileSync } from "node:child_process";
 import {
   closeSync,
   constants,
+  mkdirSync,
   mkdtempSync,
   openSync,
   readFileSync,
   renameSync,
   rmSync,
+  symlinkSync,
   truncateSync,
   unlinkSync,
   writeFileSync,
@@ -14,7 +17,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { closeDescriptor, errno, O_PATH, openAgain, openBeneath, ownPath, readAt, regularFileSize } from "./syscalls.ts";
+import { closeDescriptor, errno, O_PATH, openAgain, openBeneath, ownPath, readAt, regularFileSize, standingAt } from "./syscalls.ts";
 
 const GIB = 2 ** 30;
 
@@ -89,6 +92,31 @@ test("only a regular file has a size, and one without a name only where none is 
   expect([regularFileSize(descriptor, true), regularFileSize(found("."))]).toEqual([5, undefined]);
   unlinkSync(join(directory, "a"));
   expect([regularFileSize(descriptor), regularFileSize(descriptor, true)]).toEqual([5, undefined]);
+});
+
+test("what stands under a name is told without following a link, also where the name is no text", () => {
+  const large = 6 * GIB;
+  writeFileSync(join(directory, "large"), "");
+  truncateSync(join(directory, "large"), large);
+  mkdirSync(join(directory, "sub"));
+  symlinkSync("large", join(directory, "link"));
+  symlinkSync("nowhere", join(directory, "dangling"));
+  execFileSync("mkfifo", [join(directory, "pipe")]);
+  const odd = Buffer.from([0x6f, 0xff, 0x64]);
+  writeFileSync(Buffer.concat([Buffer.from(`${directory}/`), odd]), "odd");
+  const at = (name: string | Buffer) => standingAt(root, Buffer.concat([Buffer.from(name), Buffer.of(0)]));
+  const { S_IFREG, S_IFLNK } = constants;
+  expect([at("large"), at(odd)]).toEqual([
+    { kind: S_IFREG, sizeBytes: large },
+    { kind: S_IFREG, sizeBytes: 3 },
+  ]);
+  expect([at("link"), at("dangling")]).toEqual([
+    { kind: S_IFLNK, sizeBytes: 5 },
+    { kind: S_IFLNK, sizeBytes: 7 },
+  ]);
+  expect([at("sub"), at("pipe")]).toMatchObject([{ kind: constants.S_IFDIR }, { kind: constants.S_IFIFO }]);
+  expect([at("none"), at("large/x")]).toEqual([-errno.ENOENT, -errno.ENOTDIR]);
+  for (const name of ["large", "large\0x\0", ""]) expect(() => standingAt(root, Buffer.from(name))).toThrow(/null byte/);
 });
 
 test("a child inherits nothing that was opened", () => {

@@ -52,6 +52,7 @@ interface Calls {
   readonly pread: (descriptor: number, into: Uint8Array, size: number, offset: number) => number;
   readonly close: (descriptor: number) => number;
   readonly statx: (directory: number, name: string, flags: number, mask: number, into: Uint32Array) => number;
+  readonly statxBytes: (directory: number, name: Uint8Array, flags: number, mask: number, into: Uint32Array) => number;
   readonly clockGetTime: (clock: number, into: BigInt64Array) => number;
 }
 
@@ -81,6 +82,7 @@ function load(): Calls {
     pread: libc.func("long pread(int descriptor, void *into, size_t size, long offset)"),
     close: libc.func("int close(int descriptor)"),
     statx: libc.func("int statx(int directory, const char *name, int flags, unsigned int mask, void *into)"),
+    statxBytes: libc.func("int statx(int directory, const void *name, int flags, unsigned int mask, void *into)"),
     clockGetTime: libc.func("int clock_gettime(int clock, void *into)"),
   };
 }
@@ -207,7 +209,31 @@ const UPPER_HALF = 2 ** 32;
 export function regularFileSize(descriptor: number, isNamed = false): number | undefined {
   if (calls().statx(descriptor, "", AT_EMPTY_PATH, STATX_TYPE_LINKS_AND_SIZE, status) < 0) return undefined;
   if (isNamed && status[STATUS_LINKS] === 0) return undefined;
-  if (((status[STATUS_MODE] ?? 0) & constants.S_IFMT) !== constants.S_IFREG) return undefined;
+  return statusKind() === constants.S_IFREG ? statusSize() : undefined;
+}
+
+/** What stands in a directory under a name: the kind as `S_IFMT` of its mode says it. */
+export interface Standing {
+  readonly kind: number;
+  readonly sizeBytes: number;
+}
+
+const STATX_TYPE_AND_SIZE = 0x201;
+const AT_NO_AUTOMOUNT = 0x800;
+
+/** What stands under `name`, bytes and a null byte, in `directory`, no link followed; or a negative error number. */
+export function standingAt(directory: number, name: Uint8Array): Standing | number {
+  assert(name.length > 1 && name.indexOf(0) === name.length - 1, "a name with a null byte, or without one at its end, reached the system");
+  const flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT; // as `lstat` does
+  const looked = result(calls().statxBytes(directory, name, flags, STATX_TYPE_AND_SIZE, status));
+  return looked < 0 ? looked : { kind: statusKind(), sizeBytes: statusSize() };
+}
+
+function statusKind(): number {
+  return (status[STATUS_MODE] ?? 0) & constants.S_IFMT;
+}
+
+function statusSize(): number {
   return (status[STATUS_SIZE] ?? 0) + (status[STATUS_SIZE + 1] ?? 0) * UPPER_HALF;
 }
 
