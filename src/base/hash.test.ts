@@ -33,6 +33,18 @@ test("a digest is the same whatever was hashed before, under whatever key", () =
   );
 });
 
+test("a salted digest is that of salt and bytes in one piece, whatever their lengths and whatever was salted before", () => {
+  const lengths = [0, 1, 31, 32, 33, 1023, 1024, 1025, 4063, 4064, 4065, 4095, 4096, 4097, 10_000];
+  for (const saltLength of [0, 1, 32, 5000]) {
+    for (const length of lengths) {
+      const [salt, bytes] = [new Uint8Array(saltLength).fill(length), new Uint8Array(length).fill(saltLength + 1)];
+      const whole = new Blake3Hasher().update(Buffer.concat([salt, bytes])).digest("hex");
+      expect(hex(blake3Salted(salt, bytes))).toBe(whole);
+      expect(hex(blake3Digest(Buffer.concat([salt, bytes])))).toBe(whole);
+    }
+  }
+});
+
 test("keyed digests are those of a new hasher, whatever keys and texts came before", () => {
   const keys = [0, 1, 2].map((value) => new Uint8Array(32).fill(value));
   const asked = fc.record({ key: fc.constantFrom(...keys), bytes: fc.oneof(fc.string(), fc.uint8Array({ maxLength: 5000 })) });
