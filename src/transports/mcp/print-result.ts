@@ -36,18 +36,14 @@ export function printAnswer(id: RequestId, { text, structuredContent, isError }:
   if (!isPlain(data) || data["content"] !== text) {
     return [head, shown, `"}],"structuredContent":${JSON.stringify(structuredContent)},"isError":${isError}}}`];
   }
-  const rest = `"${following(data, "content")}${following(structuredContent, "data")},"isError":${isError}}}`;
+  const rest = `"${following({ ...data, content: undefined })}${following({ ...structuredContent, data: undefined })},"isError":${isError}}}`;
   return [head, shown, '"}],"structuredContent":{"data":{"content":"', shown, rest];
 }
 
-/** The members of `object` as they follow the one that is printed already, with the closing brace. */
-function following(object: JsonObject, printed: string): string {
-  let text = "";
-  for (const name of Object.keys(object)) {
-    const member = object[name];
-    if (name !== printed && member !== undefined) text += `,${JSON.stringify(name)}:${JSON.stringify(member)}`;
-  }
-  return `${text}}`;
+/** The members of `object` as they follow one that is printed already, with the closing brace. */
+function following(object: object): string {
+  const printed = JSON.stringify(object);
+  return printed === "{}" ? "}" : `,${printed.slice(1)}`;
 }
 
 function isPlain(value: unknown): value is JsonObject {
