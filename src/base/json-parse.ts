@@ -7,7 +7,7 @@
  *
  * INVARIANT: what is returned holds own members only, and has a canonical form (`canonicalJson` does not throw).
  */
-import type { JsonValue } from "./json.ts";
+import type { JsonObject, JsonValue } from "./json.ts";
 import { JSON_VALUES_MAX, NESTING_DEPTH_MAX } from "./limits.ts";
 
 /** The value of a JSON text, or what is wrong with it: a clause that is safe to show and quotes nothing. */
@@ -25,7 +25,8 @@ export function parseJson(text: string): ParsedJson {
     // The parser's message quotes the text, which may hold a secret.
     return refuse("not valid JSON");
   }
-  const walk = { members: 0, problem: undefined as string | undefined };
+  // Strings of a text that is Unicode are so too, unless an escape says otherwise.
+  const walk: Walk = { members: 0, problem: undefined, isUnicode: !text.includes("\\") && text.isWellFormed() };
   inspect(value, walk);
   if (walk.problem !== undefined) return refuse(walk.problem);
   // Every member has one colon outside of strings; a name that came twice left fewer members than colons.
@@ -106,20 +107,23 @@ function endOfString(text: string, start: number): number {
 interface Walk {
   members: number;
   problem: string | undefined;
+  /** Nobody need look whether strings are Unicode. */
+  readonly isUnicode: boolean;
 }
 
 function inspect(value: JsonValue, walk: Walk): void {
   if (typeof value === "string") {
-    if (!value.isWellFormed()) walk.problem = "a string with half of a surrogate pair is no Unicode text";
+    if (!walk.isUnicode && !value.isWellFormed()) walk.problem = "a string with half of a surrogate pair is no Unicode text";
   } else if (typeof value === "number") {
     if (!Number.isFinite(value)) walk.problem = "a number is too large";
   } else if (Array.isArray(value)) {
     for (const item of value) inspect(item, walk);
   } else if (value !== null && typeof value === "object") {
-    for (const [name, member] of Object.entries(value)) {
+    for (const name of Object.keys(value)) {
+      const member = (value as JsonObject)[name];
       walk.members += 1;
       if (name === "__proto__") walk.problem = "the member name `__proto__` is not allowed";
-      else if (!name.isWellFormed()) walk.problem = "a member name with half of a surrogate pair is no Unicode text";
+      else if (!walk.isUnicode && !name.isWellFormed()) walk.problem = "a member name with half of a surrogate pair is no Unicode text";
       if (member !== undefined) inspect(member, walk);
     }
   }
