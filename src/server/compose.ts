@@ -58,6 +58,8 @@ export interface OpenKernel {
   readonly health: () => LedgerHealth;
   /** Loads and validates the policies of a preset now rather than with the first call. */
   readonly loadPolicy: (preset: string) => Promise<void>;
+  /** Gives up what a kernel without work can do without; whatever comes next brings it back. */
+  readonly rest: () => Promise<void>;
   /** Asked again, it waits for the same end. */
   readonly close: () => Promise<void>;
 }
@@ -86,6 +88,7 @@ export async function openKernel(options: KernelOptions): Promise<OpenKernel> {
     },
     health: () => ledger.health(),
     loadPolicy: async (preset) => void (await Promise.all([configuration.policy.engine(preset), redactor()])),
+    rest: () => ledger.rest(),
     close: () => (closed ??= closeKernel(opened, door, started)),
   };
 }

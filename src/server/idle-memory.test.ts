@@ -15,7 +15,7 @@ describe("when memory is given back", () => {
 
   test("once after each time of activity, and never during it", () => {
     let given = 0;
-    const idle = new IdleMemory(() => (given += 1), 100, 1000);
+    const idle = new IdleMemory(() => (given += 1), { lookMs: 100, pauseMs: 1000 });
     for (let count = 0; count < 10; count += 1) {
       idle.touch();
       vi.advanceTimersByTime(90);
@@ -32,7 +32,7 @@ describe("when memory is given back", () => {
 
   test("bursts of calls wait for the end of the pause, and then for a time without calls", () => {
     let given = 0;
-    const idle = new IdleMemory(() => (given += 1), 100, 1000);
+    const idle = new IdleMemory(() => (given += 1), { lookMs: 100, pauseMs: 1000 });
     idle.touch();
     vi.advanceTimersByTime(200);
     expect(given).toBe(1);
@@ -51,7 +51,7 @@ describe("when memory is given back", () => {
 
   test("a call that takes long is not disturbed, nor what follows it at once", async () => {
     let given = 0;
-    const idle = new IdleMemory(() => (given += 1), 100, 1000);
+    const idle = new IdleMemory(() => (given += 1), { lookMs: 100, pauseMs: 1000 });
     const end = Promise.withResolvers<number>();
     const call = idle.during(() => end.promise);
     vi.advanceTimersByTime(5000);
@@ -67,9 +67,35 @@ describe("when memory is given back", () => {
     expect(given).toBe(2);
   });
 
+  test("who stays idle rests once, and not while a call comes or runs in between", async () => {
+    const done: string[] = [];
+    const options = { lookMs: 100, pauseMs: 1000, rest: () => done.push("rest"), restMs: 5000 };
+    const idle = new IdleMemory(() => done.push("give"), options);
+    idle.touch();
+    vi.advanceTimersByTime(5100);
+    expect(done).toEqual(["give"]);
+    idle.touch();
+    vi.advanceTimersByTime(5100);
+    expect(done).toEqual(["give", "give"]);
+    vi.advanceTimersByTime(100);
+    expect(done).toEqual(["give", "give", "rest"]);
+    vi.advanceTimersByTime(100_000);
+    expect(done).toEqual(["give", "give", "rest"]);
+    const end = Promise.withResolvers<void>();
+    const call = idle.during(() => end.promise);
+    vi.advanceTimersByTime(100_000);
+    expect(done.length).toBe(3);
+    end.resolve();
+    await call;
+    await Promise.resolve();
+    vi.advanceTimersByTime(5400);
+    expect(done).toEqual(["give", "give", "rest", "give", "rest"]);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
   test("nothing happens and no timer runs before there was any activity", () => {
     const giveBack = vi.fn();
-    new IdleMemory(giveBack, 100);
+    new IdleMemory(giveBack, { lookMs: 100 });
     expect(vi.getTimerCount()).toBe(0);
     vi.advanceTimersByTime(10_000);
     expect(giveBack).not.toHaveBeenCalled();

@@ -4,7 +4,8 @@
  * An MCP server is kept open for hours and mostly waits, and V8 collects only when something allocates: what starting and
  * the last calls left would stay. Decides only when to collect; nothing that is in use is given up. Collecting takes some
  * 50 ms and the next burst of calls runs more slowly at first, so that it happens once after each time of activity, only
- * when there is enough to give back, and with a long pause in between.
+ * when there is enough to give back, and with a long pause in between. Who stays idle for much longer also gives up what has to be started
+ * again.
  *
  * INVARIANTS: never keeps the process alive, and does nothing while the thread is busy or a call runs, however long it waits; what it
  * collects is the thread's own.
@@ -12,31 +13,39 @@
 import { flushCompileCache } from "node:module";
 import { getHeapStatistics, setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { IDLE_HEAP_BYTES_MIN, IDLE_LOOK_MS, IDLE_PAUSE_MS } from "../base/limits.ts";
+import { IDLE_HEAP_BYTES_MIN, IDLE_LOOK_MS, IDLE_PAUSE_MS, IDLE_REST_MS } from "../base/limits.ts";
+
+/** When and how an idle thread gives up more than its garbage. */
+export interface IdleOptions {
+  /** The thread was idle for one to two times this long when memory is given back. */
+  readonly lookMs?: number;
+  /** Least time between two times; who is idle earlier waits for the end of it. */
+  readonly pauseMs?: number;
+  /** Called when the thread stays idle for `restMs` more: for what takes some time to come back. */
+  readonly rest?: () => void;
+  readonly restMs?: number;
+}
 
 /** Watches over one thread. */
 export class IdleMemory {
   readonly #giveBack: () => void;
-  readonly #lookMs: number;
-  readonly #pauseMs: number;
+  readonly #options: Required<Omit<IdleOptions, "rest">> & Pick<IdleOptions, "rest">;
   #active = false;
   #running = 0;
   #timer: NodeJS.Timeout | undefined;
   #pause: NodeJS.Timeout | undefined;
+  #rest: NodeJS.Timeout | undefined;
 
-  /**
-   * @param giveBack called once the thread was idle for one to two times `lookMs`
-   * @param pauseMs least time between two calls of it; who is idle earlier waits for the end of it
-   */
-  constructor(giveBack: () => void, lookMs = IDLE_LOOK_MS, pauseMs = IDLE_PAUSE_MS) {
+  /** @param giveBack called once the thread was idle for a while */
+  constructor(giveBack: () => void, options: IdleOptions = {}) {
     this.#giveBack = giveBack;
-    this.#lookMs = lookMs;
-    this.#pauseMs = pauseMs;
+    this.#options = { lookMs: IDLE_LOOK_MS, pauseMs: IDLE_PAUSE_MS, restMs: IDLE_REST_MS, ...options };
   }
 
   /** Something was asked for. Cheap enough for every call. */
   touch(): void {
     this.#active = true;
+    if (this.#rest !== undefined) this.#stay();
     if (this.#pause === undefined) this.#watch();
   }
 
@@ -55,7 +64,7 @@ export class IdleMemory {
   };
 
   #watch(): void {
-    this.#timer ??= setTimeout(() => this.#look(), this.#lookMs).unref();
+    this.#timer ??= setTimeout(() => this.#look(), this.#options.lookMs).unref();
   }
 
   #look(): void {
@@ -65,8 +74,15 @@ export class IdleMemory {
       return;
     }
     this.#timer = undefined;
-    this.#pause = setTimeout(() => this.#resume(), this.#pauseMs).unref();
+    const { pauseMs, rest, restMs } = this.#options;
+    this.#pause = setTimeout(() => this.#resume(), pauseMs).unref();
+    if (rest !== undefined) this.#rest = setTimeout(rest, restMs).unref();
     this.#giveBack();
+  }
+
+  #stay(): void {
+    clearTimeout(this.#rest);
+    this.#rest = undefined;
   }
 
   #resume(): void {

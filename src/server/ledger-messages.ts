@@ -42,6 +42,8 @@ export type LedgerRequest =
   /** Something was spooled that an `append` will soon name; otherwise the spool must be synced in time. */
   | { readonly kind: "spooling" }
   | { readonly kind: "question"; readonly id: number; readonly question: LedgerQuestion }
+  /** Close what is open unless there is something to do, so that the thread may be ended. */
+  | { readonly kind: "rest" }
   | { readonly kind: "close" };
 
 /** From the worker. */
@@ -60,6 +62,8 @@ export type LedgerReply =
   /** The ledger can be written again. */
   | { readonly kind: "writable" }
   | { readonly kind: "answered"; readonly id: number; readonly answer: LedgerAnswer }
+  /** Whether everything is durable and closed, as long as nothing is sent. */
+  | { readonly kind: "rested"; readonly closed: boolean }
   | { readonly kind: "closed"; readonly failure?: Failure };
 
 /** The answer to a question, or why there is none. */

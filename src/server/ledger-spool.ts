@@ -91,6 +91,11 @@ export class LedgerSpool {
     }
   }
 
+  /** Makes what was spooled durable, where the worker is not there to do it. @throws KernelError when that fails */
+  sync(): void {
+    if (this.length > 0) this.store.sync(this.instanceId);
+  }
+
   /** The worker was told to read up to `extent`. */
   sent(): void {
     this.unsent = 0;

@@ -32,6 +32,8 @@ export interface LedgerThread extends EventSink, OpenIntentSource, SpoolSource {
   /** Resolves once the store is open; rejects with `STORE_CORRUPT`, `STORE_UNAVAILABLE` or `LEDGER_UNAVAILABLE`. */
   readonly ready: () => Promise<void>;
   readonly health: () => LedgerHealth;
+  /** Ends the worker if nothing waits for it, so that its memory goes back; whatever comes next starts another one. Resolves when that is done. */
+  readonly rest: () => Promise<void>;
   /** Records what waits, makes everything durable and ends the worker. */
   readonly close: () => Promise<void>;
 }
@@ -44,6 +46,11 @@ export interface LedgerThreadOptions {
   readonly queueMax?: number;
   /** Size from which on the spool takes nothing until the ledger holds it. */
   readonly spoolBytesMax?: number;
+  /**
+   * Whether the worker may be ended and started again. Default: where its code stays what it is as long as this process lives, which that
+   * of a compiled program does; sources may be newer by then than what the main thread runs.
+   */
+  readonly restarts?: boolean;
 }
 
 /** Starts the ledger's worker. Returns at once: events may be recorded before the store is open. */
@@ -51,6 +58,7 @@ export function startLedgerThread(data: LedgerWorkerData, options: LedgerThreadO
   return new WorkerLedgerThread(data, options);
 }
 
+const COMPILED = !import.meta.url.endsWith(".ts");
 /** Half of what is promised: the transaction takes time too. */
 const SEND_AFTER_MS = LEDGER_SYNC_MS / 2;
 
@@ -76,7 +84,10 @@ class WorkerLedgerThread implements LedgerThread {
   private readonly queueMax: number;
   private readonly spool: LedgerSpool;
   private readonly spools: boolean;
+  private readonly restarts: boolean;
   private worker: Worker | undefined;
+  /** Asked to rest, and nothing sent since. */
+  private resting: PromiseWithResolvers<void> | undefined;
   /** Events recorded since the last flush. */
   private turn: Turned[] = [];
   /** Events not answered yet, oldest first from `answered` on. */
@@ -84,6 +95,9 @@ class WorkerLedgerThread implements LedgerThread {
   private answered = 0;
   private waitingCharacters = 0;
   private timer: NodeJS.Timeout | undefined;
+  /** Without a worker that has tried to open the store, this thread keeps the promise for what is spooled. */
+  private attended = false;
+  private syncTimer: NodeJS.Timeout | undefined;
   private unsentSinceMs = 0;
   private readonly questions = new Map<number, Question>();
   private nextQuestion = 1;
@@ -95,6 +109,7 @@ class WorkerLedgerThread implements LedgerThread {
     this.data = data;
     this.queueMax = options.queueMax ?? LEDGER_QUEUE_MAX;
     this.spools = options.spool ?? true;
+    this.restarts = options.restarts ?? COMPILED;
     this.spool = new LedgerSpool(openSpoolStore(data.stateDirectory), data.instanceId, options.spoolBytesMax);
     this.opening = freshOpening();
     this.worker = this.spawn();
@@ -145,6 +160,15 @@ class WorkerLedgerThread implements LedgerThread {
     return this.problem === undefined ? { writable: true, waiting } : { writable: false, problem: this.problem, waiting };
   }
 
+  rest(): Promise<void> {
+    const busy = this.turn.length > 0 || this.waitingCount() > 0 || this.questions.size > 0 || this.spool.dirty;
+    const ended = this.worker === undefined || this.closing !== undefined;
+    if (!this.restarts || ended || busy || this.problem !== undefined) return Promise.resolve();
+    this.send({ kind: "rest" });
+    this.resting = Promise.withResolvers();
+    return this.resting.promise;
+  }
+
   close(): Promise<void> {
     if (this.closing !== undefined) return this.closing.promise;
     this.flush();
@@ -163,6 +187,7 @@ class WorkerLedgerThread implements LedgerThread {
     this.turn = [];
     const unsentBefore = this.spool.hasUnsent;
     const written = this.spool.write();
+    if (!this.attended && this.spool.dirty) this.syncTimer ??= setTimeout(() => this.syncSpool(), SEND_AFTER_MS);
     const events: SentEvent[] = [];
     for (const { sent, spooled, resolve, reject } of turn) {
       const characters = sent.entry.payload.length;
@@ -179,8 +204,9 @@ class WorkerLedgerThread implements LedgerThread {
   }
 
   private sendAppend(events: readonly SentEvent[]): void {
-    this.send({ kind: "append", events, ...(this.spool.hasUnsent ? { spool: this.spool.extent } : {}) });
-    this.spool.sent();
+    const spool = this.spool.hasUnsent ? { spool: this.spool.extent } : {};
+    this.spool.sent(); // sending may find that there is no worker, and then it was not
+    this.send({ kind: "append", events, ...spool });
   }
 
   /** Something was spooled: the worker hears of it soon, and watches over the promise should this thread be kept from it. */
@@ -198,6 +224,17 @@ class WorkerLedgerThread implements LedgerThread {
     else this.sendAppend([]);
   }
 
+  private syncSpool(): void {
+    this.syncTimer = undefined;
+    if (this.attended) return;
+    try {
+      this.spool.sync();
+    } catch (error) {
+      if (!(error instanceof KernelError)) throw error;
+      this.problem = error.message;
+    }
+  }
+
   private async ask(question: LedgerQuestion): Promise<LedgerAnswer> {
     if (this.closing !== undefined) throw unavailable("the ledger is closed");
     const id = this.nextQuestion++;
@@ -208,9 +245,34 @@ class WorkerLedgerThread implements LedgerThread {
   }
 
   private send(request: LedgerRequest): void {
-    this.worker ??= this.spawn();
+    this.stay();
+    try {
+      this.worker ??= this.spawn();
+    } catch (error) {
+      this.lost(undefined, error instanceof Error ? error : undefined); // the machine gives no more threads
+      return;
+    }
     this.worker.ref();
     this.worker.postMessage(request);
+  }
+
+  /** There is something to do, or nobody to rest. */
+  private stay(): void {
+    this.resting?.resolve();
+    this.resting = undefined;
+  }
+
+  /** Nothing was sent since the worker was asked, so that it holds nothing that was not answered. */
+  private async rested(closed: boolean): Promise<void> {
+    const { worker, resting } = this;
+    if (worker === undefined || resting === undefined) return;
+    this.resting = undefined;
+    if (closed) {
+      this.worker = undefined;
+      this.attended = false;
+      await worker.terminate();
+    }
+    resting.resolve();
   }
 
   private spawn(): Worker {
@@ -231,6 +293,7 @@ class WorkerLedgerThread implements LedgerThread {
     else if (reply.kind === "sync_failed") this.problem = reply.failure.message;
     else if (reply.kind === "writable") this.problem = undefined;
     else if (reply.kind === "closed") this.closed(reply.failure);
+    else if (reply.kind === "rested") void this.rested(reply.closed);
     else this.answerQuestion(reply.id, reply.answer);
     // What was spooled is safe without this process: a ledger that cannot take it must not keep the process from ending.
     const done = !this.spool.dirty || this.problem !== undefined;
@@ -254,6 +317,7 @@ class WorkerLedgerThread implements LedgerThread {
   }
 
   private opened(failure: Failure | undefined): void {
+    this.attended = true;
     this.problem = failure?.message;
     if (failure === undefined) this.opening.resolve();
     else this.opening.reject(new KernelError(failure.code, failure.message));
@@ -273,9 +337,11 @@ class WorkerLedgerThread implements LedgerThread {
   }
 
   /** The worker is gone: what it had not answered is refused; what was spooled and what was not sent goes to its successor. */
-  private lost(worker: Worker, cause: Error | undefined): void {
+  private lost(worker: Worker | undefined, cause: Error | undefined): void {
     if (this.worker !== worker) return;
     this.worker = undefined;
+    this.attended = false;
+    this.stay();
     const error = unavailable("the ledger's thread ended", cause);
     this.problem = error.message;
     this.opening.reject(error);

@@ -37,6 +37,7 @@ class LedgerWorker {
   private queue: SentEvent[] = [];
   private readonly questions: Extract<LedgerRequest, { kind: "question" }>[] = [];
   private closing = false;
+  private restAsked = false;
   private running = false;
   /** When the next sync is due, on the monotonic clock; absent while everything acknowledged is durable. */
   private syncAtMs: number | undefined;
@@ -75,6 +76,7 @@ class LedgerWorker {
     if (request.kind === "append") this.takeEvents(request);
     else if (request.kind === "spooling") this.watchSpool();
     else if (request.kind === "question") this.questions.push(request);
+    else if (request.kind === "rest") this.restAsked = true;
     else this.closing = true;
   }
 
@@ -96,6 +98,7 @@ class LedgerWorker {
       }
       if (this.queue.length > 0 || (this.intake.waiting && !stuck)) stuck = !(await this.append());
       else if (this.questions.length > 0) await this.answer();
+      else if (this.restAsked) await this.rest();
       else break;
     }
     this.running = false;
@@ -223,6 +226,16 @@ class LedgerWorker {
       await this.abandon();
       this.reply({ kind: "sync_failed", failure: failureOf(error) });
     }
+  }
+
+  /** What was acknowledged is made durable first. A store that is needed after all is opened anew. */
+  private async rest(): Promise<void> {
+    this.restAsked = false;
+    if (this.syncAtMs !== undefined) await this.sync();
+    const busy = this.queue.length > 0 || this.questions.length > 0 || this.intake.waiting || this.closing;
+    const closed = !busy && this.syncAtMs === undefined && this.spoolSyncAtMs === undefined;
+    if (closed) await this.abandon();
+    this.reply({ kind: "rested", closed });
   }
 
   private async close(): Promise<void> {

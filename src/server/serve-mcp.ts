@@ -18,7 +18,7 @@ export async function serveMcpOnStandardStreams(kernel: OpenKernel, minted: Mint
   const { door } = kernel;
   const instructions = `Tools work on the files of one workspace; paths are relative to its root. Role \`${session.role}\`, preset \`${session.preset}\`. A refused call says which rule refused it and what to do next.`;
   keepLargeBlocksApart();
-  const idle = new IdleMemory(giveBack);
+  const idle = new IdleMemory(giveBack, { rest: () => void kernel.rest().then(giveBack).catch(report) });
   await serveMcp(
     {
       door: { ...door, execute: (...call) => idle.during(() => door.execute(...call)) },
