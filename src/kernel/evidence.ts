@@ -14,6 +14,7 @@ import type { Denial } from "../model/decision.ts";
 import type { EventType, LedgerEvent } from "../model/event.ts";
 import type { ToolFailure } from "../model/failure.ts";
 import type { Mark } from "../model/label.ts";
+import type { Session } from "../model/session.ts";
 import { resourceId } from "../policy/vocabulary.ts";
 import type { EgressAttempt } from "../sandbox/sandbox.ts";
 import { countViolation, violationType } from "./alarm.ts";
@@ -34,6 +35,8 @@ export class Evidence {
   readonly #refusals = new RefusalRates();
   #suppressed = 0;
   #flushedMs = 0;
+  #lastSession: Session | undefined;
+  #lastActor = "";
 
   constructor(parts: KernelParts) {
     this.#parts = parts;
@@ -242,11 +245,20 @@ export class Evidence {
     return {
       type,
       sessionId: session?.id ?? "",
-      actor: session ? `${session.userId}/${session.agentId}` : "",
+      actor: session ? this.#actorOf(session) : "",
       requestId: trail.requestId.slice(0, MAX_ID_LEN).toWellFormed(),
       timeMs: this.#parts.clock.nowMs(),
       payload,
     };
+  }
+
+  /** Sessions are asked for once in a turn, and most events of a turn are of one. */
+  #actorOf(session: Session): string {
+    if (session !== this.#lastSession) {
+      this.#lastSession = session;
+      this.#lastActor = `${session.userId}/${session.agentId}`;
+    }
+    return this.#lastActor;
   }
 
   #callFacts(trail: Trail, outcome?: OutcomeFacts): JsonObject {

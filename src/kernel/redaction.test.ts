@@ -52,3 +52,25 @@ test("a name that is a secret is hidden each time, and from a call whose own sec
     expect(new CallRedaction(plain, [animal]).facts(object())).toEqual({ "[REDACTED:animal]": 1, path: "a" });
   }
 });
+
+test("a longer text that was clean is hidden where its name makes it a secret, and clean again elsewhere", () => {
+  const value = ["k3J-x8Qz-v5Lm", "Wp0-r7Tb-n2Hc-y6Gd"].join("-");
+  const redaction = new CallRedaction(createRedactor());
+  const hidden = "[REDACTED:named-secret]";
+  expect(redaction.facts({ path: value, again: value, password: value, last: value, list: [value] })).toEqual({
+    path: value,
+    again: value,
+    password: hidden,
+    last: value,
+    list: [value],
+  });
+  const path = `src/${"x".repeat(40)}/a.txt`;
+  const knowing = new CallRedaction(createRedactor({ known: [{ rule: "animal", value: "zebra-1234-zebra-1234-zebra" }] }));
+  for (let time = 0; time < 3; time += 1) {
+    expect(knowing.facts({ path, secret_of: "zebra-1234-zebra-1234-zebra", args: { path } })).toEqual({
+      path,
+      secret_of: "[REDACTED:animal]",
+      args: { path },
+    });
+  }
+});

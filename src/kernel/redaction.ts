@@ -41,6 +41,8 @@ export class CallRedaction {
   readonly #shapes: Shapes<readonly (ValueJudge | undefined)[]> | undefined;
   /** Most calls have no findings. */
   #rules: Map<string, number> | undefined;
+  /** The last longer text of the call in which nothing was: its path stands in its result, its accesses and its arguments. */
+  #lastClean = "";
   #definite = 0;
   #probable = 0;
   #lookedAt: { readonly bytes: Uint8Array; readonly ranges: readonly HiddenRange[] } | undefined;
@@ -202,13 +204,16 @@ export class CallRedaction {
   #text(text: string, { uncounted }: Measured, judge?: ValueJudge): string {
     const judged = judge?.(text);
     // Only short texts are kept, and looking a long one up would read all of it.
-    if (judged === undefined && text.length <= NAME_CHARACTERS_MAX && this.#clean.has(text)) return text;
+    const isKnown = text.length <= NAME_CHARACTERS_MAX ? this.#clean.has(text) : text === this.#lastClean;
+    if (isKnown && judged === undefined) return text;
     const { text: shown, findings } = this.#redactor.redact(text, this.#secrets, judged);
     if (findings.length > 0) {
       if (!uncounted) this.take(findings);
     } else if (text.length <= NAME_CHARACTERS_MAX) {
       if (this.#clean.size >= CLEAN_NAMES_MAX) this.#clean.clear();
       this.#clean.add(text);
+    } else if (text.length <= LAST_CHARACTERS_MAX && judged === undefined) {
+      this.#lastClean = text;
     }
     return shown;
   }
@@ -286,6 +291,8 @@ function uniqueName(shown: string, taken: readonly (readonly [string, JsonValue]
 
 /** Characters of the longest text that is remembered as clean; no token is as short, whole or encoded. */
 const NAME_CHARACTERS_MAX = 24;
+/** Characters of a longer text that one call remembers. */
+const LAST_CHARACTERS_MAX = 512;
 /** Short texts of which is remembered what they are, at a time. */
 const CLEAN_NAMES_MAX = 2048;
 
