@@ -25,9 +25,9 @@ export const IDLE_LOOK_MS = 500;
 export const IDLE_PAUSE_MS = 60_000;
 /**
  * Milliseconds without a call after which an idle kernel also ends the ledger's thread, 8 MiB: starting it again takes 35 to 130 ms of
- * processor time, for which the first effect afterwards waits, but not one of an agent that thinks in between.
+ * processor time, for which the first effect afterwards waits; an agent that thinks in between, or asks somebody, is not to notice.
  */
-export const IDLE_REST_MS = 30_000;
+export const IDLE_REST_MS = 300_000;
 /** Bytes that an idle heap must hold beyond what it uses: less is not worth collecting. */
 export const IDLE_HEAP_BYTES_MIN = 3 * MIB;
 /** Milliseconds that V8's own threads have to free what was collected, before the C library's free memory goes back to the machine. */

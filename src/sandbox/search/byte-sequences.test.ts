@@ -82,7 +82,7 @@ test("random expressions find in random bytes what the engine finds in the whole
 }, 60_000);
 
 test("a sequence is found wherever it lies in a large file, and the looks end when they rule nothing out", () => {
-  const first = firstPlaceOf(undefined, /QX7[0-9]/);
+  const first = firstPlaceOf(undefined, /QX7[0-9]/, Number.POSITIVE_INFINITY);
   const file = Buffer.alloc(300_000, "a");
   for (const at of [0, 65_533, 65_534, 65_535, 65_536, 131_071, 299_996]) {
     const bytes = Buffer.from(file);

@@ -18,8 +18,12 @@ const LOOKS_MIN = 32;
 /** A text of so many bytes is rare, and the quickest to find. */
 const RARE_BYTES = 3;
 
-/** Looks for what stands in every match: `required` or one of `sequences`; where neither is known, a match can be anywhere. */
-export function firstPlaceOf(required: Uint8Array | undefined, sequences: RegExp | undefined): FirstPlace {
+/** Looks for what stands in every match: `required` or one of `sequences`, in one file for `msMax` at most; where neither is known, a match can be anywhere. */
+export function firstPlaceOf(
+  required: Uint8Array | undefined,
+  sequences: RegExp | undefined,
+  msMax: number = SEARCH_PREFILTER_MS_MAX,
+): FirstPlace {
   if (required !== undefined && (required.byteLength >= RARE_BYTES || sequences === undefined)) {
     const sought = soughtOf(required);
     return (bytes, from) => {
@@ -27,16 +31,18 @@ export function firstPlaceOf(required: Uint8Array | undefined, sequences: RegExp
       return place === -1 ? -1 : bytes.indexOf(required, place);
     };
   }
-  return sequences === undefined ? (_bytes, from) => from : new SequencePlaces(sequences).first;
+  return sequences === undefined ? (_bytes, from) => from : new SequencePlaces(sequences, msMax).first;
 }
 
 class SequencePlaces {
   readonly #sequences: RegExp;
+  readonly #msMax: number;
   #looks = 0;
   #hits = 0;
 
-  constructor(sequences: RegExp) {
+  constructor(sequences: RegExp, msMax: number) {
     this.#sequences = sequences;
+    this.#msMax = msMax;
   }
 
   readonly first: FirstPlace = (bytes, from) => {
@@ -50,7 +56,7 @@ class SequencePlaces {
   #search(bytes: Buffer, from: number): number {
     const startedMs = performance.now();
     for (let at = from; at < bytes.length; at += STEP_BYTES) {
-      if (at > from && performance.now() - startedMs > SEARCH_PREFILTER_MS_MAX) return at;
+      if (at > from && performance.now() - startedMs > this.#msMax) return at;
       // A sequence may go on behind the step in which it begins.
       const place = bytes.toString("latin1", at, at + STEP_BYTES + SEQUENCE_BYTES_MAX - 1).search(this.#sequences);
       if (place !== -1) return at + place;
