@@ -61,6 +61,32 @@ test("calls of one turn ask once, and each of them is recorded under the session
   expect(state.asked).toBe(1);
 });
 
+test("calls that arrive together ask once, each for its own time, and again when the running calls were looked at meanwhile", async () => {
+  const { state, killSwitch, call } = kernel();
+  endTurn();
+  expect(await Promise.all([call(), call(), call()])).toEqual([KNOWN, KNOWN, KNOWN]);
+  expect(state.asked).toBe(1);
+  endTurn();
+  const early = call();
+  state.nowMs = SAMPLE_SESSION.expiresAtMs;
+  expect(await Promise.all([early, call()])).toEqual([KNOWN, { ok: false, session: SAMPLE_SESSION.id }]);
+  state.nowMs = 2000;
+  endTurn();
+  const together = [call(), call()];
+  state.session = { ...state.session, revokedAtMs: 1999 };
+  killSwitch.looks += 1;
+  const revoked = { ok: false, session: SAMPLE_SESSION.id };
+  expect(await Promise.all(together)).toEqual([revoked, revoked]);
+});
+
+test("calls that arrive together with a token of nobody ask for themselves", async () => {
+  const { state, call } = kernel();
+  endTurn();
+  const refused = { ok: false, session: undefined };
+  expect(await Promise.all([call(`${TOKEN}x`), call(`${TOKEN}x`), call()])).toEqual([refused, refused, KNOWN]);
+  expect(state.asked).toBe(3);
+});
+
 test("after a commit of this process, and in the next turn of the loop, the stores are asked again", async () => {
   const { state, call } = kernel();
   await call();

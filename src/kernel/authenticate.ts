@@ -16,6 +16,8 @@ type AuthenticationParts = Pick<KernelParts, "sessions" | "killSwitch" | "clock"
 interface Seen {
   readonly turn: number;
   readonly callers: Map<string, Authenticated>;
+  /** Tokens that are being asked about: calls that arrive together ask once. */
+  readonly asked: Map<string, Promise<Authentication>>;
 }
 
 const seen = new WeakMap<AuthenticationParts["killSwitch"], Seen>();
@@ -34,21 +36,34 @@ async function authenticateAnew(parts: AuthenticationParts, trail: Trail, token:
   const listening = killSwitch.listen();
   if (listening !== undefined) await listening;
   const { looks } = killSwitch;
-  const { turn, callers } = seenThisTurn(parts);
-  const authenticated = await mayAct(parts, token, trail.receivedAtMs);
+  const seen = seenThisTurn(parts);
+  const asked = seen.asked.get(token);
+  const authenticated = await (asked ?? ask(parts, seen, trail, token));
   const session = authenticated.ok ? authenticated.value.session : authenticated.session;
   if (session !== undefined) trail.session = session;
   // The call was nobody's yet when the running calls were looked at.
   if (killSwitch.looks !== looks) return mayAct(parts, token, trail.receivedAtMs);
-  if (authenticated.ok && currentTurn() === turn) callers.set(token, authenticated.value);
-  return authenticated;
+  // What was asked for another call may not hold at the time of this one.
+  const holds = asked === undefined || (authenticated.ok && trail.receivedAtMs < authenticated.value.session.expiresAtMs);
+  return holds ? authenticated : mayAct(parts, token, trail.receivedAtMs);
+}
+
+function ask(parts: AuthenticationParts, { turn, callers, asked }: Seen, trail: Trail, token: string): Promise<Authentication> {
+  const asking = mayAct(parts, token, trail.receivedAtMs).then((authenticated) => {
+    if (authenticated.ok && currentTurn() === turn) callers.set(token, authenticated.value);
+    return authenticated;
+  });
+  asked.set(token, asking);
+  const done = () => asked.delete(token);
+  asking.then(done, done);
+  return asking;
 }
 
 function seenThisTurn({ killSwitch }: AuthenticationParts): Seen {
   const turn = currentTurn();
   const last = seen.get(killSwitch);
   if (last?.turn === turn) return last;
-  const fresh = { turn, callers: new Map<string, Authenticated>() };
+  const fresh: Seen = { turn, callers: new Map(), asked: new Map() };
   seen.set(killSwitch, fresh);
   return fresh;
 }

@@ -12,6 +12,7 @@ import { FREEZES_HELD_MAX } from "../base/limits.ts";
 import { endTurn } from "../base/turn.ts";
 import { freezeDenial } from "../flow/freeze.ts";
 import type { Freeze, FreezeStore } from "../flow/freeze-store.ts";
+import { ownerKey } from "../flow/mark-store.ts";
 import type { Bell, StopListening } from "../model/bell.ts";
 import type { Denial } from "../model/decision.ts";
 import type { Session } from "../model/session.ts";
@@ -110,14 +111,14 @@ export class KillSwitch {
   /** Why the session's principal must not act in its workspace. */
   async frozen(session: Session): Promise<Denial | undefined> {
     if (this.#held.size > 0) await this.#storeHeld();
-    const freeze = (await this.#parts.freezes.findFreeze(session)) ?? this.#held.get(keyOf(session)) ?? this.#held.get(EVERYBODY);
+    const freeze = (await this.#parts.freezes.findFreeze(session)) ?? this.#held.get(ownerKey(session)) ?? this.#held.get(EVERYBODY);
     return freeze && freezeDenial(freeze, session.id);
   }
 
   /** Freezes the session's principal in its workspace, for too many violations; false when it is frozen already, or just now. */
   async freeze(session: Session, reason: string): Promise<boolean> {
     const { userId, agentId, serviceRoot } = session;
-    const key = keyOf(session);
+    const key = ownerKey(session);
     const begun = this.#freezing.get(key);
     if (begun !== undefined) return begun.then(() => false); // of a flood one freezes
     const target = { scope: "workspace", userId, agentId, serviceRoot } as const;
@@ -172,7 +173,7 @@ export class KillSwitch {
     } catch (error) {
       if (!(error instanceof KernelError)) throw error;
       this.#parts.onInternalError(error);
-      const key = this.#held.size < FREEZES_HELD_MAX && freeze.target.scope === "workspace" ? keyOf(freeze.target) : EVERYBODY;
+      const key = this.#held.size < FREEZES_HELD_MAX && freeze.target.scope === "workspace" ? ownerKey(freeze.target) : EVERYBODY;
       const isNew = !this.#held.has(key);
       this.#held.set(key, freeze);
       return isNew;
@@ -198,10 +199,6 @@ function end({ trail, controller }: Running, denial: Denial): void {
 }
 
 const EVERYBODY = "";
-
-function keyOf({ userId, agentId, serviceRoot }: Pick<Session, "userId" | "agentId" | "serviceRoot">): string {
-  return `${userId}\0${agentId}\0${serviceRoot}`;
-}
 
 const UNKNOWN: Denial = {
   layer: "authenticate",

@@ -8,7 +8,7 @@ import type { Database, Statement } from "better-sqlite3";
 import { KernelError } from "../../base/errors.ts";
 import { STORE_LIST_MAX } from "../../base/limits.ts";
 import type { Freeze, FreezeStore, FreezeTarget } from "../../flow/freeze-store.ts";
-import type { MarkOwner } from "../../flow/mark-store.ts";
+import { type MarkOwner, ownerKey } from "../../flow/mark-store.ts";
 import { CachedStore } from "./cached-store.ts";
 import type { StateFreshness } from "./state-cache.ts";
 
@@ -42,8 +42,9 @@ export class EmbeddedFreezeStore extends CachedStore<Freeze | undefined> impleme
     );
   }
 
-  async findFreeze({ userId, agentId, serviceRoot }: MarkOwner): Promise<Freeze | undefined> {
-    return this.cached(`${userId}\0${agentId}\0${serviceRoot}`, () => {
+  async findFreeze(owner: MarkOwner): Promise<Freeze | undefined> {
+    return this.cached(ownerKey(owner), () => {
+      const { userId, agentId, serviceRoot } = owner;
       const row = this.#find.get({ user_id: userId, agent_id: agentId, service_root: serviceRoot });
       return row && freezeOf(row);
     });

@@ -8,7 +8,7 @@
 import type { Database, Statement } from "better-sqlite3";
 import { KernelError } from "../../base/errors.ts";
 import { STORE_LIST_MAX } from "../../base/limits.ts";
-import type { MarkOwner, MarkSelection, MarkStore, OwnedMark, RaisedMark } from "../../flow/mark-store.ts";
+import { type MarkOwner, type MarkSelection, type MarkStore, type OwnedMark, ownerKey, type RaisedMark } from "../../flow/mark-store.ts";
 import { combineMarks, covers, equalMarks, type Mark, markOf } from "../../model/label.ts";
 import { CachedStore } from "./cached-store.ts";
 import type { StateFreshness } from "./state-cache.ts";
@@ -34,7 +34,7 @@ export class EmbeddedMarkStore extends CachedStore<Mark | undefined> implements 
   }
 
   async findMark(owner: MarkOwner): Promise<Mark | undefined> {
-    return this.cached(keyOf(owner), () => this.#read(owner));
+    return this.cached(ownerKey(owner), () => this.#read(owner));
   }
 
   async raiseMark(owner: MarkOwner, initial: Mark, seen: Mark, atMs: number): Promise<RaisedMark> {
@@ -79,10 +79,6 @@ export class EmbeddedMarkStore extends CachedStore<Mark | undefined> implements 
   #write({ userId, agentId, serviceRoot }: MarkOwner, { trustLevel, dataClass }: Mark, atMs: number): void {
     this.#put.run(userId, agentId, serviceRoot, trustLevel, dataClass, atMs);
   }
-}
-
-function keyOf({ userId, agentId, serviceRoot }: MarkOwner): string {
-  return `${userId}\0${agentId}\0${serviceRoot}`;
 }
 
 function markIn(row: MarkRow): Mark {
