@@ -6,7 +6,8 @@ import type { Playground } from "./playground.ts";
 import { referenceServerArguments } from "./reference-server.ts";
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
-const LAUNCHER = join(ROOT, "handrail");
+/** The command as users run it. */
+export const LAUNCHER = join(ROOT, "handrail");
 
 /** Arguments of Node for Handrail's command line. */
 export const HANDRAIL: readonly string[] = ["--disable-warning=ExperimentalWarning", join(ROOT, "src/cli/main.ts")];

@@ -13,7 +13,7 @@ import { encodeRequest } from "../../src/wire/protobuf.ts";
 import { interleave, type Row } from "../measure.ts";
 import type { Effort } from "../options.ts";
 import { FILE_BYTES, type Playground, REPEATED_FILES } from "../playground.ts";
-import { HANDRAIL } from "../servers.ts";
+import { HANDRAIL, LAUNCHER } from "../servers.ts";
 import { FrameCounter } from "./frame-counter.ts";
 
 const IN_FLIGHT = 64;
@@ -25,9 +25,10 @@ export async function measureFramed(playground: Playground, effort: Effort): Pro
   const { path, files } = playground.workspace("framed", REPEATED_FILES);
   const state = playground.directory("state-framed");
   const token = makeSession(playground, path, state);
-  await using ours = await startServer(playground, [...HANDRAIL, "serve", "--state", state], join(state, "handrail.sock"));
+  await using ours = await startServer(playground, [LAUNCHER, "serve", "--state", state], join(state, "handrail.sock"));
   const emptySocket = join(playground.directory("empty-server"), "empty.sock");
-  await using theirs = await startServer(playground, ["--disable-warning=ExperimentalWarning", EMPTY_SERVER, emptySocket], emptySocket);
+  const empty = [process.execPath, "--disable-warning=ExperimentalWarning", EMPTY_SERVER, emptySocket] as const;
+  await using theirs = await startServer(playground, empty, emptySocket);
   const requests = files.map((file, index) => frame(readRequest(token, index, file)));
   for (const server of [ours, theirs]) await readsPerSecond(server.socket, requests, effort.turnMs);
   const subject = {
@@ -62,8 +63,12 @@ interface RunningServer extends AsyncDisposable {
   readonly socket: Socket;
 }
 
-async function startServer(playground: Playground, args: readonly string[], socketPath: string): Promise<RunningServer> {
-  const child = spawn(process.execPath, [...args], { env: playground.environment, stdio: ["ignore", "inherit", "pipe"] });
+async function startServer(
+  playground: Playground,
+  [program, ...args]: readonly [string, ...string[]],
+  socketPath: string,
+): Promise<RunningServer> {
+  const child = spawn(program, args, { env: playground.environment, stdio: ["ignore", "inherit", "pipe"] });
   const gone = new Promise<void>((resolve) => child.once("exit", () => resolve()));
   let said = "";
   await new Promise<void>((resolve, reject) => {

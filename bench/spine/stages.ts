@@ -3,7 +3,7 @@
  * call, beside the whole call through the kernel's door. The stages of the transports are there too; the whole call
  * does not contain those, so that the shares do not add up to one.
  */
-import { Writable } from "node:stream";
+import { Socket } from "node:net";
 import { create } from "@bufbuild/protobuf";
 import { systemRandom } from "../../src/base/ids.ts";
 import { ToolRequestSchema } from "../../src/gen/handrail/tool/v1/tool_pb.ts";
@@ -175,9 +175,16 @@ function mcpAnswer(response: CallResponse): CallResult {
   return { text: String(response.outcome.data["content"]), structuredContent: toToolResult(response), isError: false, isMalformed: false };
 }
 
-/** Prints answers as the transport does, into a stream that nobody reads. */
+/** Prints answers as the transport does, for a socket that has sent everything at once. */
 function printer(): (result: CallResult) => void {
-  const sink = new OutputBuffer(new Writable({ write: (_bytes, _encoding, done) => done() }));
+  class Sink extends Socket {
+    override write(_bytes: unknown, ...more: unknown[]): boolean {
+      const done = more.at(-1);
+      if (typeof done === "function") done();
+      return true;
+    }
+  }
+  const sink = new OutputBuffer(new Sink());
   return (result) => {
     for (const piece of printAnswer(1, result)) sink.add(piece);
   };
