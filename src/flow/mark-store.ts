@@ -13,18 +13,6 @@ export interface MarkOwner {
   readonly serviceRoot: string;
 }
 
-const keys = new WeakMap<MarkOwner, string>();
-
-/** Names the owner, to look something up by; made once for each object, because that of a session comes again with every call. */
-export function ownerKey(owner: MarkOwner): string {
-  let key = keys.get(owner);
-  if (key === undefined) {
-    key = `${owner.userId}\0${owner.agentId}\0${owner.serviceRoot}`;
-    keys.set(owner, key);
-  }
-  return key;
-}
-
 /** A mark as listed. */
 export interface OwnedMark extends MarkOwner {
   readonly mark: Mark;

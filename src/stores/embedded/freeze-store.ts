@@ -8,7 +8,8 @@ import type { Database, Statement } from "better-sqlite3";
 import { KernelError } from "../../base/errors.ts";
 import { STORE_LIST_MAX } from "../../base/limits.ts";
 import type { Freeze, FreezeStore, FreezeTarget } from "../../flow/freeze-store.ts";
-import { type MarkOwner, ownerKey } from "../../flow/mark-store.ts";
+import type { MarkOwner } from "../../flow/mark-store.ts";
+import { ownerKey } from "../../model/owner-key.ts";
 import { CachedStore } from "./cached-store.ts";
 import type { StateFreshness } from "./state-cache.ts";
 

@@ -8,8 +8,9 @@
 import type { Database, Statement } from "better-sqlite3";
 import { KernelError } from "../../base/errors.ts";
 import { STORE_LIST_MAX } from "../../base/limits.ts";
-import { type MarkOwner, type MarkSelection, type MarkStore, type OwnedMark, ownerKey, type RaisedMark } from "../../flow/mark-store.ts";
+import type { MarkOwner, MarkSelection, MarkStore, OwnedMark, RaisedMark } from "../../flow/mark-store.ts";
 import { combineMarks, covers, equalMarks, type Mark, markOf } from "../../model/label.ts";
+import { ownerKey } from "../../model/owner-key.ts";
 import { CachedStore } from "./cached-store.ts";
 import type { StateFreshness } from "./state-cache.ts";
 
