@@ -5,13 +5,14 @@
  * There is one memory for the whole thread, in use until the next block. INVARIANT: the bytes are those of `JSON.stringify` in UTF-8; half
  * of a surrogate pair, which UTF-8 has no bytes for, is left to `JSON.stringify` itself.
  */
-import { assert, KernelError } from "./errors.ts";
+import { assert } from "./errors.ts";
 import { JSON_ESCAPE_CODE } from "./json-escape-code.ts";
+import { loadVectorModule } from "./vectors.ts";
 
 /** Characters of the longest block: its escaped form has at most six bytes for each. */
 const ESCAPED_BLOCK_CHARACTERS = 10_922;
 /** Bytes of the longest escaped block. */
-export const ESCAPED_BLOCK_BYTES_MAX = 6 * ESCAPED_BLOCK_CHARACTERS;
+const ESCAPED_BLOCK_BYTES_MAX = 6 * ESCAPED_BLOCK_CHARACTERS;
 const BYTES = 256;
 const ASCII = 128;
 /** Bytes of a table's entry; the last one is the length of what stands before it. */
@@ -23,15 +24,7 @@ const ESCAPED = 0x9000;
 /** A character that is written as it is. */
 const PLAIN = 0x20;
 
-/** As much of the global object as is used here: Node's types lack it. */
-declare const WebAssembly: {
-  readonly Module: new (code: Uint8Array) => object;
-  readonly Instance: new (
-    module: object,
-  ) => { readonly exports: { readonly memory: { readonly buffer: ArrayBuffer }; readonly escape: (length: number) => number } };
-};
-
-const { text, escaped, run } = instantiate();
+const { text, escaped, run } = prepare();
 
 /** The bytes of `block`, of at most `ESCAPED_BLOCK_CHARACTERS`, as JSON writes it between quotes. They are good until the next call. */
 export function escapedBytes(block: string): Uint8Array {
@@ -49,25 +42,13 @@ export function firstBlock(rest: string): string {
   return rest.slice(0, last >= 0xd800 && last < 0xdc00 ? ESCAPED_BLOCK_CHARACTERS - 1 : ESCAPED_BLOCK_CHARACTERS);
 }
 
-/** @throws {KernelError} where WebAssembly has no vectors */
-function instantiate() {
-  try {
-    const { memory, escape: run } = new WebAssembly.Instance(new WebAssembly.Module(Buffer.from(JSON_ESCAPE_CODE, "base64"))).exports;
-    const table = Buffer.from(memory.buffer, 0, BYTES * ENTRY);
-    for (let byte = 0; byte < BYTES; byte += 1) {
-      const printed = byte < ASCII ? Buffer.from(JSON.stringify(String.fromCharCode(byte)).slice(1, -1)) : Buffer.of(byte);
-      table.set(printed, byte * ENTRY);
-      table[byte * ENTRY + ENTRY - 1] = printed.byteLength;
-    }
-    return {
-      text: Buffer.from(memory.buffer, TEXT, TEXT_BYTES + PADDING),
-      escaped: Buffer.from(memory.buffer, ESCAPED, ESCAPED_BLOCK_BYTES_MAX),
-      run,
-    };
-  } catch (error) {
-    throw new KernelError(
-      "INTERNAL",
-      `answers cannot be printed: this Node does not run WebAssembly with vectors (${String(error)}); use Node 22.18 or newer without \`--jitless\``,
-    );
+function prepare() {
+  const { memory, run } = loadVectorModule(JSON_ESCAPE_CODE, "answers cannot be printed");
+  const table = Buffer.from(memory, 0, BYTES * ENTRY);
+  for (let byte = 0; byte < BYTES; byte += 1) {
+    const printed = byte < ASCII ? Buffer.from(JSON.stringify(String.fromCharCode(byte)).slice(1, -1)) : Buffer.of(byte);
+    table.set(printed, byte * ENTRY);
+    table[byte * ENTRY + ENTRY - 1] = printed.byteLength;
   }
+  return { text: Buffer.from(memory, TEXT, TEXT_BYTES + PADDING), escaped: Buffer.from(memory, ESCAPED, ESCAPED_BLOCK_BYTES_MAX), run };
 }

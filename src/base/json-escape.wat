@@ -11,7 +11,7 @@
   (memory (export "memory") 2 2)
 
   ;; Escapes `length` bytes. Gives the number of bytes that they became.
-  (func (export "escape") (param $length i32) (result i32)
+  (func (export "run") (param $length i32) (result i32)
     (local $at i32) (local $out i32) (local $next i32) (local $bytes v128)
     (loop $turn
       (v128.store offset=0x9000 (local.get $out) (local.tee $bytes (v128.load offset=0x0800 (local.get $at))))

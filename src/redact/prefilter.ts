@@ -2,10 +2,9 @@
  * Finds the places of a text at which something may be found, with WebAssembly's vectors of sixteen bytes, where
  * the automaton needs a table look-up for each character that waits for the one before it.
  *
- * There is one search for the whole thread; it is in use only until the places of a block were read. INVARIANT: it fails at the start, or it
- * works; there is nothing else to fall back to, so that what is found does not depend on the machine.
+ * There is one search for the whole thread; it is in use only until the places of a block were read.
  */
-import { KernelError } from "../base/errors.ts";
+import { loadVectorModule } from "../base/vectors.ts";
 import { PREFILTER_CODE } from "./prefilter-code.ts";
 import { TABLE_BYTES } from "./prefilter-tables.ts";
 
@@ -18,14 +17,6 @@ const PADDING = 64;
 const TEXT = 0x10000;
 const PLACES = 0x1e000;
 
-/** As much of the global object as is used here: Node's types lack it. */
-declare const WebAssembly: {
-  readonly Module: new (code: Uint8Array) => object;
-  readonly Instance: new (
-    module: object,
-  ) => { readonly exports: { readonly memory: { readonly buffer: ArrayBuffer }; readonly search: (length: number) => number } };
-};
-
 interface Search {
   /** The whole memory. */
   readonly bytes: Uint8Array;
@@ -36,7 +27,7 @@ interface Search {
   readonly run: (length: number) => number;
 }
 
-const search = instantiate();
+const search = prepare();
 let loaded: Uint8Array | undefined;
 
 /** The characters of the block that was searched last. */
@@ -55,23 +46,14 @@ export function searchBlock(tables: Uint8Array, block: string): number {
   return search.run(block.length);
 }
 
-/** @throws {KernelError} where WebAssembly has no vectors */
-function instantiate(): Search {
-  try {
-    const { memory, search: run } = new WebAssembly.Instance(new WebAssembly.Module(Buffer.from(PREFILTER_CODE, "base64"))).exports;
-    const { buffer } = memory;
-    const characters = BLOCK_CHARACTERS + BLOCK_BEHIND_MAX;
-    return {
-      bytes: new Uint8Array(buffer, 0, TABLE_BYTES),
-      text: Buffer.from(buffer, TEXT, 2 * characters),
-      codes: new Uint16Array(buffer, TEXT, characters + PADDING),
-      places: new Uint16Array(buffer, PLACES, characters + PADDING),
-      run,
-    };
-  } catch (error) {
-    throw new KernelError(
-      "INTERNAL",
-      `secrets cannot be searched for: this Node does not run WebAssembly with vectors (${String(error)}); use Node 22.18 or newer without \`--jitless\``,
-    );
-  }
+function prepare(): Search {
+  const { memory, run } = loadVectorModule(PREFILTER_CODE, "secrets cannot be searched for");
+  const characters = BLOCK_CHARACTERS + BLOCK_BEHIND_MAX;
+  return {
+    bytes: new Uint8Array(memory, 0, TABLE_BYTES),
+    text: Buffer.from(memory, TEXT, 2 * characters),
+    codes: new Uint16Array(memory, TEXT, characters + PADDING),
+    places: new Uint16Array(memory, PLACES, characters + PADDING),
+    run,
+  };
 }

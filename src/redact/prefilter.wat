@@ -18,7 +18,7 @@
   (memory (export "memory") 3 3)
 
   ;; Makes bytes of `length` characters and searches them. Gives the number of places; -1 if there is a null character.
-  (func (export "search") (param $length i32) (result i32)
+  (func (export "run") (param $length i32) (result i32)
     (local $at i32) (local $all v128) (local $nulls v128) (local $255 v128) (local $15 v128)
     (local $low v128) (local $high v128) (local $first v128) (local $second v128)
     (local $token i32) (local $tokenBefore i32) (local $start i32) (local $startBefore i32)

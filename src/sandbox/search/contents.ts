@@ -5,10 +5,10 @@
  * directory without following links, leaving it or crossing mounts; only regular files are read; one buffer serves all
  * files of a thread, so that what is returned holds until the next call.
  */
-import { constants, openSync } from "node:fs";
+import { constants } from "node:fs";
 import { SEARCH_BINARY_PROBE_BYTES, SEARCH_FILE_BYTES_MAX } from "../../base/limits.ts";
 import type { SkippedFiles } from "../../model/search.ts";
-import { closeDescriptor, errno, isWant, openBeneath, readNext, regularFileSize } from "../files/syscalls.ts";
+import { closeDescriptor, errno, isWant, openAgain, openBeneath, readNext, regularFileSize } from "../files/syscalls.ts";
 
 /** Why a file is left out. What comes of the machine's want of descriptors or memory is no such reason. */
 export type SkipReason = keyof SkippedFiles;
@@ -28,16 +28,6 @@ export function contentsOf(directory: number, name: string): Buffer | SkipReason
     return readFrom(descriptor);
   } finally {
     closeDescriptor(descriptor);
-  }
-}
-
-/** Opens for reading what an `O_PATH` descriptor of a regular file names. */
-function openAgain(descriptor: number): number {
-  try {
-    return openSync(`/proc/self/fd/${descriptor}`, constants.O_RDONLY | constants.O_NOCTTY);
-  } catch (error) {
-    const number = error instanceof Error && "errno" in error ? error.errno : undefined;
-    return typeof number === "number" && number < 0 ? number : -errno.EACCES; // whatever the reason, it cannot be read
   }
 }
 
