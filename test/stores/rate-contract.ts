@@ -72,6 +72,16 @@ export function rateContract(openTwice: () => Promise<readonly [RateStore, RateS
     expect((await left.listBuckets(10))[0]?.calls).toBe(3);
   });
 
+  test("what a kernel held too long does not come back once another one has taken its room", async () => {
+    const [left, right] = await openTwice();
+    await left.take(request({ buckets: [bucket({ most: LIMIT.burst })], untilMs: NOW_MS + 250 }));
+    const later = NOW_MS + 60_000; // the bucket is full by then
+    const all = { instance: "ins_b", buckets: [bucket({ most: LIMIT.burst })], nowMs: later, untilMs: later + 250 };
+    expect((await right.take(all)).kind).toBe("granted");
+    await left.giveBack("ins_a", [{ key: "session:ses_one", limit: LIMIT, calls: LIMIT.burst - 1 }], later);
+    expect((await left.listBuckets(10))[0]?.calls).toBe(0);
+  });
+
   test("a clock that goes backwards refills nothing, and one that was far ahead does not stop a bucket", async () => {
     const [left] = await openTwice();
     await left.take(request({ buckets: [bucket({ most: 4 })], untilMs: NOW_MS }));

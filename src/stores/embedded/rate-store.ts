@@ -30,6 +30,7 @@ export class EmbeddedRateStore implements RateStore {
   readonly #find: Statement<[string], BucketRow>;
   readonly #put: Statement<[string, number, number, number]>;
   readonly #heldByOthers: Statement<[string, string, number], number>;
+  readonly #forgetOthers: Statement<[string, string, number]>;
   readonly #heldBy: Statement<[string, string], number>;
   readonly #hold: Statement<[string, string, number, number]>;
   readonly #letGo: Statement<[string, string]>;
@@ -43,6 +44,7 @@ export class EmbeddedRateStore implements RateStore {
       "SELECT total(calls) FROM slices WHERE key = ? AND instance <> ? AND until_ms > ?",
     );
     this.#heldByOthers.pluck();
+    this.#forgetOthers = database.prepare("DELETE FROM slices WHERE key = ? AND instance <> ? AND until_ms <= ?");
     this.#heldBy = database.prepare<[string, string], number>("SELECT calls FROM slices WHERE key = ? AND instance = ?");
     this.#heldBy.pluck();
     this.#hold = database.prepare("INSERT OR REPLACE INTO slices VALUES (?, ?, ?, ?)");
@@ -98,6 +100,8 @@ export class EmbeddedRateStore implements RateStore {
 
   /** The bucket with what the instance gives back and what time has added. */
   #fill({ key, limit, returned }: Omit<BucketWish, "most">, { instance, nowMs }: Pick<TakeRequest, "instance" | "nowMs">): Filled {
+    // What no longer counts as held makes room here, and must not come back on top of what takes that room.
+    this.#forgetOthers.run(key, instance, Math.floor(nowMs));
     const heldByOthers = this.#heldByOthers.get(key, instance, Math.floor(nowMs)) ?? 0;
     const room = Math.max(0, limit.burst - heldByOthers) * UNITS_PER_CALL;
     const row = this.#find.get(key);
