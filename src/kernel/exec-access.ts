@@ -15,7 +15,6 @@ import type { ProgressListener } from "../model/progress.ts";
 import type { PolicyEngine } from "../policy/policy.ts";
 import { requireDirectory } from "../sandbox/files/working-directory.ts";
 import { type EgressAttempt, INSIDE_WORKSPACE, type Sandbox, type SandboxEnd, type SandboxLimits } from "../sandbox/sandbox.ts";
-import { putInOrder } from "./exec-aftermath.ts";
 import { commandEgress } from "./exec-egress.ts";
 import { noteCommand } from "./exec-record.ts";
 import { execScope } from "./exec-scope.ts";
@@ -59,6 +58,7 @@ async function run(exec: ExecParts, request: ExecRequest): Promise<ExecOutcome> 
   const output = new ShownOutput(request.keptBytesMax ?? EXEC_KEPT_BYTES, report);
   const { roots } = caller.place;
   const histories = new RepositoryHistories(caller, trail.receivedAtMs);
+  let hidden: readonly string[] = [];
   const end = await sandbox.run(
     {
       root: roots.service.path === "" ? "/" : roots.service.path,
@@ -67,6 +67,11 @@ async function run(exec: ExecParts, request: ExecRequest): Promise<ExecOutcome> 
         const again = sandbox.isContained && (await histories.settle(sandbox, exec.limits, signal));
         if (histories.hasWaited || tookTime) await exec.recheck();
         return again;
+      },
+      hasView: true,
+      async beforeLanding() {
+        hidden = histories.hidden(); // what lands is judged by the same rules and is none of what the command did not see
+        await exec.recheck();
       },
       command: argumentsOf(request.command),
       workDir,
@@ -78,16 +83,13 @@ async function run(exec: ExecParts, request: ExecRequest): Promise<ExecOutcome> 
     signal,
   );
   trail.sandboxed = { ...end.enforced, namespaces: [...end.enforced.namespaces] };
-  const { aside, back, problem } = putInOrder(roots, end, trail.requestId);
   const network = end.egress && (await egress?.outcome(end.egress));
-  const outcome = outcomeOf(end, output.shown(redaction), aside);
+  const outcome = outcomeOf(end, output.shown(redaction));
   noteCommand(trail, outcome);
-  if (problem !== undefined) throw problem;
-  const hidden = sandbox.isContained ? histories.hidden() : [];
+  if (end.problem !== undefined) throw end.problem;
   return {
     ...outcome,
     ...(hidden.length > 0 && { hiddenRepositories: hidden }),
-    ...(back.length > 0 && { putBack: back }),
     ...(network && { network }),
   };
 }
@@ -133,14 +135,14 @@ const SIGNALS = [
   ...["SIGXCPU", "SIGXFSZ", "SIGVTALRM", "SIGPROF", "SIGWINCH", "SIGIO", "SIGPWR", "SIGSYS"],
 ];
 
-function outcomeOf(end: SandboxEnd, shown: Pick<ExecOutcome, "stdout" | "stderr">, putAside: ExecOutcome["putAside"]): ExecOutcome {
-  const { exitCode, endedBy, usage, enforced, durationMs } = end;
+function outcomeOf(end: SandboxEnd, shown: Pick<ExecOutcome, "stdout" | "stderr">): ExecOutcome {
+  const { exitCode, endedBy, usage, enforced, durationMs, landed } = end;
   const signal = exitCode !== undefined && exitCode > SIGNALLED ? SIGNALS[exitCode - SIGNALLED] : undefined;
   return {
     ...shown,
     durationMs,
     enforced,
-    putAside,
+    ...(landed && { landed }),
     ...(exitCode !== undefined && { exitCode }),
     ...(signal !== undefined && { signal }),
     ...(endedBy !== undefined && { endedBy }),

@@ -2,14 +2,14 @@
  * What the ledger says of the commands of a call: how each ended, and what it used. What it printed is not in it.
  */
 import type { JsonObject } from "../base/json.ts";
-import { COMMANDS_RECORDED_MAX, PUT_ASIDE_CHARACTERS_MAX, PUT_ASIDE_RECORDED_MAX } from "../base/limits.ts";
+import { COMMANDS_RECORDED_MAX, NOT_KEPT_CHARACTERS_MAX, NOT_KEPT_RECORDED_MAX } from "../base/limits.ts";
 import type { ExecOutcome } from "../model/exec.ts";
 import type { Trail } from "./trail.ts";
 
 /** Notes a command that has ended, for the outcome of its call. */
 export function noteCommand(
   trail: Trail,
-  { exitCode, signal, endedBy, durationMs, usage, stdout, stderr, putAside }: Omit<ExecOutcome, "enforced" | "network">,
+  { exitCode, signal, endedBy, durationMs, usage, stdout, stderr, landed }: Omit<ExecOutcome, "enforced" | "network">,
 ): void {
   trail.commands.push({
     ...(exitCode !== undefined && { exitCode }),
@@ -19,10 +19,15 @@ export function noteCommand(
     ...(usage && { processorMs: Math.round(usage.processorMs), memoryBytesMax: usage.memoryBytesMax }),
     stdoutBytes: stdout.totalBytes,
     stderrBytes: stderr.totalBytes,
-    ...(putAside.length > 0 && {
-      putAside: putAside.slice(0, PUT_ASIDE_RECORDED_MAX).map(({ path }) => path.slice(0, PUT_ASIDE_CHARACTERS_MAX).toWellFormed()),
-      putAsideCount: putAside.length,
-    }),
+    ...(landed && { files: { created: landed.created, changed: landed.changed, removed: landed.removed } }),
+    ...(landed &&
+      landed.notKept.length > 0 && {
+        notKept: landed.notKept.slice(0, NOT_KEPT_RECORDED_MAX).map(({ path, reason }) => ({
+          path: path.slice(0, NOT_KEPT_CHARACTERS_MAX).toWellFormed(),
+          reason,
+        })),
+        notKeptCount: landed.notKept.length,
+      }),
   });
 }
 

@@ -14,7 +14,6 @@ import { gitEnvironment } from "../sandbox/git/environment.ts";
 import { CapturedOutput } from "../sandbox/run/captured-output.ts";
 import { INSIDE_WORKSPACE, type SandboxEnd } from "../sandbox/sandbox.ts";
 import type { ExecParts } from "./exec-access.ts";
-import { putInOrder } from "./exec-aftermath.ts";
 import { beginBounds, isBounded } from "./git-bounds.ts";
 import { gitEgress, plainAddress } from "./git-egress.ts";
 import { type GitJudge, gitScope } from "./git-scope.ts";
@@ -77,11 +76,10 @@ async function run(exec: ExecParts, judge: GitJudge, request: GitRequest): Promi
     throw error;
   });
   trail.sandboxed = { ...end.enforced, namespaces: [...end.enforced.namespaces] };
-  const { problem } = putInOrder(roots, end, trail.requestId);
   const network = end.egress && (await egress?.outcome(end.egress));
   const hasFailed = end.exitCode !== 0 || end.endedBy !== undefined;
   const written = await bounds?.settle(hasFailed, scope.judge);
-  if (problem !== undefined) throw problem;
+  if (end.problem !== undefined) throw end.problem;
   if (end.endedBy === "output") throw tooMuch(request);
   const [said, complained] = [stdout.parts().head, Buffer.from(stderr.parts().head)];
   return {

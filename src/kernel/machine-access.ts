@@ -62,7 +62,7 @@ async function run(parts: MachineParts, command: MachineCommand): Promise<Machin
     ...(by !== undefined && { signal: by }),
     ...(endedBy !== undefined && { endedBy }),
   };
-  noteCommand(trail, { ...outcome, putAside: [] });
+  noteCommand(trail, outcome);
   return outcome;
 }
 

@@ -1,20 +1,22 @@
 /** What came of a command beside its output, as data of a result: the same for every tool that runs commands. */
 import type { JsonObject } from "../base/json.ts";
-import type { ExecOutcome } from "./exec.ts";
+import { NOT_KEPT_SHOWN_MAX } from "../base/limits.ts";
+import { type ExecLanded, type ExecOutcome, NOT_KEPT_REASONS } from "./exec.ts";
 
 /** Properties of the output schema of a tool that runs commands. */
 export const EXEC_DATA_PROPERTIES = {
-  put_aside: {
+  files: {
+    type: "object",
+    description: "How many files, directories and links of the workspace the command created, changed and removed; absent when none.",
+    properties: Object.fromEntries(["created", "changed", "removed"].map((name) => [name, { type: "integer" }])),
+  },
+  not_kept: {
     type: "array",
     description:
-      "What the command made under names that are not its to make, and where that is now; write such files with the file tools, which ask.",
-    items: { type: "object", properties: { path: { type: "string" }, now: { type: "string" } } },
+      "Changes of the command that were not kept. `not_allowed`: write such files with the file tools, which ask; `changed_meanwhile`: somebody else did, run the command again.",
+    items: { type: "object", properties: { path: { type: "string" }, reason: { enum: [...NOT_KEPT_REASONS] } } },
   },
-  put_back: {
-    type: "array",
-    description: "Links that were not the command's to remove or replace; they are there again.",
-    items: { type: "string" },
-  },
+  not_kept_count: { type: "integer", description: "How many were not kept, where not all of them are named." },
   hidden_repositories: {
     type: "array",
     description:
@@ -40,14 +42,12 @@ export const EXEC_DATA_PROPERTIES = {
 
 /** Those properties of `outcome` that there is something to say of. */
 export function execData({
-  putAside,
-  putBack = [],
+  landed,
   hiddenRepositories = [],
   network,
-}: Pick<ExecOutcome, "putAside" | "putBack" | "hiddenRepositories" | "network">): JsonObject {
+}: Pick<ExecOutcome, "landed" | "hiddenRepositories" | "network">): JsonObject {
   return {
-    ...(putAside.length > 0 && { put_aside: putAside.map(({ path, now }) => ({ path, now })) }),
-    ...(putBack.length > 0 && { put_back: [...putBack] }),
+    ...(landed && landedData(landed)),
     ...(hiddenRepositories.length > 0 && { hidden_repositories: [...hiddenRepositories] }),
     ...(network && {
       network: {
@@ -59,5 +59,13 @@ export function execData({
         ...(network.problems.length > 0 && { problems: network.problems.map((problem) => ({ ...problem })) }),
       },
     }),
+  };
+}
+
+function landedData({ created, changed, removed, notKept }: ExecLanded): JsonObject {
+  return {
+    ...(created + changed + removed > 0 && { files: { created, changed, removed } }),
+    ...(notKept.length > 0 && { not_kept: notKept.slice(0, NOT_KEPT_SHOWN_MAX).map(({ path, reason }) => ({ path, reason })) }),
+    ...(notKept.length > NOT_KEPT_SHOWN_MAX && { not_kept_count: notKept.length }),
   };
 }

@@ -75,6 +75,33 @@ export interface ProgramOutcome {
   readonly durationMs: number;
 }
 
+/** Why a change that a command made was not kept. */
+export const NOT_KEPT_REASONS = [
+  /** The path is not the call's to write: a protected, shared or hidden name, or outside of its lease. */
+  "not_allowed",
+  /** Somebody else changed, made or removed it while the command ran. */
+  "changed_meanwhile",
+  /** A FIFO, socket or device. */
+  "not_a_file",
+  /** Not UTF-8, or too long. */
+  "unusable_name",
+  /** A removal: something else was not kept, and what is removed here may have been moved there. */
+  "held_back",
+  /** The machine refused it. */
+  "failed",
+] as const;
+/** One of them. */
+export type NotKeptReason = (typeof NOT_KEPT_REASONS)[number];
+
+/** What became of the files that a command changed. */
+export interface ExecLanded {
+  readonly created: number;
+  readonly changed: number;
+  readonly removed: number;
+  /** In the order of paths. */
+  readonly notKept: readonly { readonly path: string; readonly reason: NotKeptReason }[];
+}
+
 /** What came of a command that was started. */
 export interface ExecOutcome extends ProgramOutcome {
   /** As far as the machine counts it for the run alone. */
@@ -82,10 +109,8 @@ export interface ExecOutcome extends ProgramOutcome {
   readonly enforced: ExecEnforcement;
   /** Where it had a way to the network. */
   readonly network?: ExecNetwork;
-  /** What it made under names whose making asks or is refused, and where that is now: nothing is lost, and nothing takes effect. */
-  readonly putAside: readonly { readonly path: string; readonly now: string }[];
-  /** Links that it removed or replaced and that were not its to touch; they are there again. Absent when there are none. */
-  readonly putBack?: readonly string[];
+  /** What became of what it changed in the workspace; absent where nothing of it was kept, or nothing contains commands. */
+  readonly landed?: ExecLanded;
   /** Directories whose repositories it did not see, because their histories hold files that commands must not read. Absent when there are none. */
   readonly hiddenRepositories?: readonly string[];
 }

@@ -5,13 +5,12 @@
  * plan says; what cannot be enforced refuses the command.
  */
 import { SANDBOX_ASKED_BYTES_MAX, SANDBOX_LOOKS_MAX, SANDBOX_RESERVED_BYTES, SANDBOX_RUNS_MAX } from "../base/limits.ts";
-import type { ExecEnforcement } from "../model/exec.ts";
+import type { ExecEnforcement, ExecLanded } from "../model/exec.ts";
 import { ToolFailure } from "../model/failure.ts";
 import type { Backend } from "./backend.ts";
 import { bwrapBackend } from "./bwrap/bwrap-backend.ts";
 import { containerBackend } from "./container/container-backend.ts";
 import { type ControlGroups, openControlGroups, type RunGroup, type RunUsage } from "./control-groups/control-groups.ts";
-import { reopenDirectory } from "./files/reopen.ts";
 import { inSlices } from "./host/in-slices.ts";
 import { isProgram, missingProgram } from "./host/programs.ts";
 import { requireProgram, type SystemView, systemView } from "./host/system-view.ts";
@@ -23,11 +22,13 @@ import { Egress, type EgressGrant } from "./net/egress.ts";
 import { noBackend } from "./none/none-backend.ts";
 import { NEW_NAMESPACES, planSandbox, type SandboxFile, type SandboxLimits, type SandboxMount } from "./plan/plan.ts";
 import { PROCESSORS, type Processor } from "./plan/syscall-numbers.ts";
-import { type LostLink, lostLinks, type ScopeJudge, type Standing, unexpected, WorkspaceLook } from "./plan/workspace-mounts.ts";
+import { type ScopeJudge, WorkspaceLook } from "./plan/workspace-mounts.ts";
 import { SOCAT } from "./run/beginning.ts";
 import type { RunEnd, RunOutput } from "./run/launch.ts";
 import { adoptOrphans } from "./run/orphans.ts";
 import { superviseRun } from "./run/supervised-run.ts";
+import { ViewDirectories } from "./views/view-directories.ts";
+import { View } from "./views/views.ts";
 
 export { SANDBOX_USER_ID } from "./identity/identity.ts";
 export type { EgressNetwork, EgressVerdict } from "./net/admission.ts";
@@ -56,6 +57,8 @@ export interface SandboxOptions {
   readonly programs?: readonly string[];
   /** Whether this process is Handrail's alone, so that it may collect what its children leave behind. */
   readonly ownsProcess?: boolean;
+  /** Where views lie, absolute; the machine's directory of temporary files when absent. */
+  readonly viewsDirectory?: string;
   /** `false` on a machine that has none, or for a test of what happens there. */
   readonly controlGroups?: false;
   /** The machine's own when absent. Code alone can give another, no configuration can: it is how tests have an internet of their own. */
@@ -67,6 +70,10 @@ export interface SandboxRun {
   /** The workspace on the machine, a real path. */
   readonly root: string;
   readonly judge: ScopeJudge;
+  /** Whether the command writes into a view, from which what it changed lands by the judge when it has ended; else into the workspace itself. */
+  readonly hasView?: boolean;
+  /** Awaited before anything lands; what it throws keeps everything from it. */
+  readonly beforeLanding?: () => Promise<void>;
   /** Awaited each time that the judge has come by everything; resolves with whether the tree is to be looked at again. `tookTime`: others had their turn. */
   readonly settle?: (tookTime: boolean) => Promise<boolean>;
   readonly command: readonly [string, ...string[]];
@@ -86,10 +93,8 @@ export interface SandboxEnd extends RunEnd {
   readonly usage?: RunUsage;
   /** What it tried to reach, where it had a way out. */
   readonly egress?: EgressTotals;
-  /** What the command made under names that were not its to make, relative to the workspace. */
-  readonly unexpected: readonly string[];
-  /** Links that it removed or replaced and that were not its to touch. */
-  readonly lost: readonly LostLink[];
+  /** What became of what it changed, where it wrote into a view; absent where nothing was landed. */
+  readonly landed?: ExecLanded;
   /** What is not known of it, OUTCOME_UNKNOWN: for whoever has dealt with what is known. */
   readonly problem?: ToolFailure;
 }
@@ -110,6 +115,7 @@ export class Sandbox {
   readonly #backend: Backend;
   readonly #identities: Identities;
   readonly #egress: Egress;
+  readonly #views: ViewDirectories;
   #groups: ControlGroups | { readonly problem: string } | undefined;
   #system: SystemView | undefined;
   readonly #runs = new Set<Promise<unknown>>();
@@ -121,6 +127,7 @@ export class Sandbox {
     if (options.ownsProcess === true) adoptOrphans();
     this.#identities = new Identities(options.userId);
     this.#egress = new Egress(options.network);
+    this.#views = new ViewDirectories(options.viewsDirectory);
   }
 
   /**
@@ -146,12 +153,13 @@ export class Sandbox {
   async endRuns(): Promise<void> {
     this.#ending.abort(isEnding());
     await Promise.allSettled(this.#runs);
+    await this.#views.settled();
   }
 
   async #identified(processor: Processor, wanted: SandboxRun, output: RunOutput, signal: AbortSignal): Promise<SandboxEnd> {
     this.#system ??= systemView(this.#options.toolchains);
     const { toolchains } = this.#system;
-    const identity = this.isContained ? await this.#identities.of(wanted.root, toolchains) : ownIdentity(wanted.root);
+    const identity = this.isContained ? await this.#identities.of(wanted.root, toolchains, this.#views.base()) : ownIdentity(wanted.root);
     return await this.#runAs(identity, processor, wanted, output, signal);
   }
 
@@ -181,8 +189,25 @@ export class Sandbox {
   }
 
   async #runAs(identity: Identity, processor: Processor, wanted: SandboxRun, output: RunOutput, signal: AbortSignal): Promise<SandboxEnd> {
-    const { root, judge, settle, limits, environment, egress, ...rest } = wanted;
     if (wanted.files !== undefined && !this.isContained) throw noOwnFiles(this.#backend.name);
+    const view = wanted.hasView === true && this.isContained ? new View(this.#views, identity, wanted.root) : undefined;
+    try {
+      const end = await this.#runSeeing(view, view?.identity ?? identity, processor, wanted, output, signal);
+      return { ...end, ...(await landed(view, wanted, end)) };
+    } finally {
+      view?.dispose();
+    }
+  }
+
+  async #runSeeing(
+    view: View | undefined,
+    identity: Identity,
+    processor: Processor,
+    wanted: SandboxRun,
+    output: RunOutput,
+    signal: AbortSignal,
+  ): Promise<SandboxEnd> {
+    const { root, judge, settle, limits, environment, egress, ...rest } = wanted;
     const look = await settledLook(() => new WorkspaceLook(identity.source, workspaceTree(root), judge), settle, signal);
     this.#system ??= systemView(this.#options.toolchains);
     const system = this.#system;
@@ -192,7 +217,8 @@ export class Sandbox {
     try {
       // As late as can be: what follows is no more than what a start takes.
       look.renew();
-      const { mounts, standing } = look.result();
+      view?.begin();
+      const mounts = look.result();
       group = this.#groupFor(limits);
       const plan = planSandbox(
         {
@@ -212,10 +238,9 @@ export class Sandbox {
       const bounds = { limits, output, signal, confine, ...watched };
       const { problem, ...end }: RunEnd & { readonly problem?: ToolFailure } = await superviseRun(launch, bounds).catch(unknownEnd);
       const reached = await way?.close();
-      const after = this.#canWrite(mounts) ? await lookedAt(root, judge, standing, problem) : nothingLeft(problem);
       return {
         ...end,
-        ...after,
+        ...(problem && { problem }),
         ...(group && { usage: group.usage() }),
         ...(reached && { egress: reached }),
         enforced: {
@@ -232,11 +257,6 @@ export class Sandbox {
       await way?.close();
       group?.release();
     }
-  }
-
-  /** Whether a command with these mounts can change anything of the workspace. */
-  #canWrite(mounts: readonly SandboxMount[]): boolean {
-    return !this.isContained || mounts.some(({ kind }) => kind === "writable");
   }
 
   #groupFor(limits: SandboxLimits): RunGroup | undefined {
@@ -267,17 +287,13 @@ async function settledLook(begin: () => WorkspaceLook, settle: SandboxRun["settl
   throw new ToolFailure("RESOURCE_BUSY", "the repositories of the workspace go on changing; the command did not run", "try again later");
 }
 
-/** What a command has left; it may have closed directories to whoever looks. */
-async function lookedAt(root: string, judge: ScopeJudge, standing: Standing, before: ToolFailure | undefined) {
-  const tree = workspaceTree(root, (directory) => reopenDirectory(root, directory));
-  const { result: found } = await inSlices(unexpected(tree, judge, standing));
-  const problem = before ?? found.problem;
-  return { unexpected: found.paths, lost: lostLinks(tree, standing), ...(problem && { problem }) };
-}
-
-/** What a command has left that could write nowhere: whatever is new or gone is somebody else's doing. */
-function nothingLeft(problem: ToolFailure | undefined) {
-  return { unexpected: [], lost: [], ...(problem && { problem }) };
+/**
+ * Lands what a run has changed. Of one that was cancelled, or whose end nobody knows, nothing is: whoever asked for it has gone, or something may still write.
+ */
+async function landed(view: View | undefined, { judge, beforeLanding }: SandboxRun, end: SandboxEnd): Promise<Pick<SandboxEnd, "landed">> {
+  if (view === undefined || end.problem !== undefined || end.endedBy === "cancelled") return {};
+  await beforeLanding?.();
+  return { landed: await view.land(judge) };
 }
 
 /** The one that the operator chose; never another in its place. */

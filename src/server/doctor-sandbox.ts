@@ -3,7 +3,7 @@
  *
  * A sandbox that is not in force is no fault, whatever it cannot do.
  */
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DOCTOR_RUN_MS } from "../base/limits.ts";
@@ -59,8 +59,11 @@ const EVERYTHING: ScopeJudge = { entry: () => "write", below: () => "write", isW
 
 /** A command must run, and see nothing of the machine but what it may. */
 async function contain(settings: OperatorDirectory["settings"]): Promise<string> {
-  const { sandbox: commands, close } = openSandbox({ operator: { settings } }, `doctor-${settings.sandbox.backend}`);
-  const root = mkdtempSync(join(tmpdir(), "handrail-doctor-"));
+  const base = mkdtempSync(join(tmpdir(), "handrail-doctor-"));
+  const root = join(base, "workspace");
+  mkdirSync(root);
+  const wishes = { viewsDirectory: join(base, "views") };
+  const { sandbox: commands, endRuns, close } = openSandbox({ operator: { settings } }, `doctor-${settings.sandbox.backend}`, wishes);
   try {
     const opened = await commands.open();
     let said = "";
@@ -70,6 +73,7 @@ async function contain(settings: OperatorDirectory["settings"]): Promise<string>
     const run = {
       root,
       judge: EVERYTHING,
+      hasView: true,
       command: ["sh", "-c", "id -u; ls /root /home 2>/dev/null"] as const,
       workDir: INSIDE_WORKSPACE,
       environment: {},
@@ -81,8 +85,9 @@ async function contain(settings: OperatorDirectory["settings"]): Promise<string>
       throw new Error(`a command said \`${said.trim()}\` and ended with ${exitCode}; the machine is not hidden from it`);
     return described(opened.diagnose());
   } finally {
+    await endRuns();
     await close();
-    rmSync(root, { recursive: true });
+    rmSync(base, { recursive: true });
   }
 }
 

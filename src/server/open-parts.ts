@@ -4,6 +4,7 @@
  *
  * INVARIANT: a kernel that cannot open gives its claim back, so that it does not go on counting as one that lives.
  */
+import { join } from "node:path";
 import type { ApprovalManager } from "../approval/handler.ts";
 import { systemClock } from "../base/clock.ts";
 import { systemRandom } from "../base/ids.ts";
@@ -88,6 +89,7 @@ export async function openParts(options: KernelOptions) {
     ownsProcess: options.ownsProcess === true,
     allowsUnsandboxed: options.allowUnsandboxedCommands === true,
     tell,
+    viewsDirectory: join(stateDirectory, "views"),
     ...(options.network && { network: options.network }),
   });
   const machine = openMachine(live);

@@ -18,6 +18,8 @@ export interface SandboxWishes {
   readonly ownsProcess?: boolean;
   readonly allowsUnsandboxed?: boolean;
   readonly tell?: (message: string) => void;
+  /** Where what commands write lies until it lands, absolute; the machine's directory of temporary files when absent. */
+  readonly viewsDirectory?: string;
   /** What commands reach, where that is not the machine's own network. */
   readonly network?: EgressNetwork;
 }
@@ -26,7 +28,7 @@ export interface SandboxWishes {
 export function openSandbox(
   live: { readonly operator: Pick<OperatorDirectory, "settings"> },
   instanceId: string,
-  { ownsProcess = false, allowsUnsandboxed = false, tell = () => undefined, network }: SandboxWishes = {},
+  { ownsProcess = false, allowsUnsandboxed = false, tell = () => undefined, network, viewsDirectory }: SandboxWishes = {},
 ): OpenSandbox {
   const all: ReturnType<typeof open>[] = [];
   let made: { readonly by: string; readonly open: ReturnType<typeof open> } | undefined;
@@ -40,7 +42,8 @@ export function openSandbox(
     const { Sandbox, SANDBOX_USER_ID } = await import("../sandbox/sandbox.ts");
     const { backend, toolchains, user_id } = live.operator.settings.sandbox;
     const userId = user_id ?? SANDBOX_USER_ID;
-    return new Sandbox({ instanceId, ownsProcess, backend, allowsUnsandboxed, toolchains, userId, ...(network && { network }) });
+    const places = { ...(network && { network }), ...(viewsDirectory !== undefined && { viewsDirectory }) };
+    return new Sandbox({ instanceId, ownsProcess, backend, allowsUnsandboxed, toolchains, userId, ...places });
   };
   tellOnce();
   return {

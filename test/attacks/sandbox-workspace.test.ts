@@ -1,7 +1,7 @@
 // What a command does to get at what its scope keeps from it in the workspace: by links, by moving things about, by replacing what others
 // obey, in one command or in several.
 import { spawnSync } from "node:child_process";
-import { existsSync, lstatSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { BUILT_IN_ZONE_RULES, compileZones, type ZoneRules } from "../../src/model/zone.ts";
@@ -116,7 +116,7 @@ test("a directory above a protected file cannot be renamed, in this command for 
   expect((await place.run(first, { judge })).stdout).toBe("refused\n");
   expect(text(".github/workflows/ci.yml")).toBe("safe");
   await place.runWithout(withoutMounts(".github"), first, { judge });
-  await place.run(second, { judge });
+  await place.runWithout({}, second, { judge });
   expect(text(".github/workflows/ci.yml")).toBe("mine");
 });
 
@@ -162,59 +162,60 @@ test("files that people's tools obey can be neither written nor replaced", async
   const judge = zoneJudge();
   const { end } = await place.run(command, { judge });
   expect(obeyed.map(text)).toEqual(obeyed.map(() => "safe"));
-  expect(end.unexpected).toEqual([]);
+  expect(end.landed?.notKept).toEqual([]);
   await place.runWithout(withoutMounts(...obeyed, ".vscode", ".husky"), command, { judge });
   expect(obeyed.filter((path) => existsSync(join(place.root, path)) && text(path) === "safe")).toEqual([]);
 });
 
-test("a protected link's directory can be neither removed nor moved, and a link that is gone is named", async () => {
+test("a protected link stays whatever a command does to it, and what it is moved by does not land", async () => {
   files({ "docs/agents.md": "safe", "sub/a.txt": "" });
-  for (const path of ["AGENTS.md", "sub/CLAUDE.md"]) symlinkSync(path === "AGENTS.md" ? "docs/agents.md" : "a.txt", join(place.root, path));
+  const links = { "AGENTS.md": "docs/agents.md", "sub/CLAUDE.md": "a.txt" };
+  for (const [path, points] of Object.entries(links)) symlinkSync(points, join(place.root, path));
   const judge = zoneJudge();
-  const command = "rm AGENTS.md; mv sub gone 2>/dev/null; rm -r sub 2>/dev/null; true";
+  const command = "rm AGENTS.md; echo mine >mine; ln -s mine AGENTS.md; mv sub gone 2>/dev/null; rm -r sub 2>/dev/null; true";
   const { end } = await place.run(command, { judge });
-  expect(end.lost).toEqual([
-    { path: "AGENTS.md", points: "docs/agents.md" },
-    { path: "sub/CLAUDE.md", points: "a.txt" },
+  expect(Object.keys(links).map((path) => readlinkSync(join(place.root, path)))).toEqual(Object.values(links));
+  expect(end.landed?.notKept.map(({ path, reason }) => `${reason} ${path}`)).toEqual([
+    "not_allowed AGENTS.md",
+    "not_allowed gone/CLAUDE.md",
+    "not_allowed sub/CLAUDE.md",
+    "held_back sub/a.txt",
   ]);
-  expect(lstatSync(join(place.root, "sub")).isDirectory()).toBe(true);
-  await place.runWithout(withoutMounts("sub"), command, { judge });
-  expect(existsSync(join(place.root, "sub"))).toBe(false);
+  await place.runWithout({}, command, { judge });
+  expect(readlinkSync(join(place.root, "AGENTS.md"))).toBe("mine");
 });
 
-test("such files made anew are named, so that they can be put aside", async () => {
+test("such files made anew do not land, and are named", async () => {
   files({ "a.txt": "" });
   symlinkSync("a.txt", join(place.root, "CLAUDE.md"));
   const judge = zoneJudge();
   const command = "mkdir -p sub/.husky .vscode && touch sub/.husky/pre-push .vscode/tasks.json handrail.yaml .env notes.md";
-  expect((await place.run(command, { judge })).end.unexpected).toEqual([".env", ".vscode", "handrail.yaml", "sub/.husky"]);
+  const refused = [".env", ".vscode", "handrail.yaml", "sub/.husky"];
+  const { end } = await place.run(command, { judge });
+  expect(end.landed?.notKept).toEqual(refused.map((path) => ({ path, reason: "not_allowed" })));
+  expect(readdirSync(place.root).sort()).toEqual(["CLAUDE.md", "a.txt", "notes.md", "sub"]);
+  await place.runWithout({}, command, { judge });
+  expect(refused.filter((path) => existsSync(join(place.root, path)))).toEqual(refused);
 });
 
-test("what somebody else makes and removes while a command runs that may write nowhere is left as it is", async () => {
+test("what somebody else makes and removes while a command runs stays as they want it", async () => {
   const judge = zoneJudge();
-  const readers: ScopeJudge = {
-    ...judge,
-    entry: (path, isDirectory) => (judge.entry(path, isDirectory) === "hidden" ? "hidden" : "read"),
-    below: () => "read",
+  files({ "AGENTS.md": "orders", "both.txt": "before" });
+  symlinkSync("AGENTS.md", join(place.root, "CLAUDE.md"));
+  let isDone = false;
+  const onOutput = () => {
+    if (isDone) return;
+    isDone = true;
+    rmSync(join(place.root, "CLAUDE.md"));
+    files({ Jenkinsfile: "somebody's", "both.txt": "somebody's", "dir/theirs.txt": "somebody's" });
+    files({ go: "" });
   };
-  const during = async (by: ScopeJudge) => {
-    files({ "AGENTS.md": "orders" });
-    symlinkSync("AGENTS.md", join(place.root, "CLAUDE.md"));
-    const onOutput = () => {
-      rmSync(join(place.root, "CLAUDE.md"), { force: true });
-      files({ Jenkinsfile: "somebody's" });
-    };
-    const { end } = await place.run("echo begun; until [ -e Jenkinsfile ]; do sleep 0.01; done; touch mine 2>/dev/null; true", {
-      judge: by,
-      onOutput,
-    });
-    rmSync(join(place.root, "Jenkinsfile"));
-    return { unexpected: end.unexpected, lost: end.lost, made: existsSync(join(place.root, "mine")) };
-  };
-  expect(await during(readers)).toEqual({ unexpected: [], lost: [], made: false });
-  // the same for one that may write: it could have been the command
-  const lost = [{ path: "CLAUDE.md", points: "AGENTS.md" }];
-  expect(await during(judge)).toEqual({ unexpected: ["Jenkinsfile"], lost, made: true });
+  const command =
+    "echo begun; until ls | grep -qx go; do sleep 0.01; done; echo mine >both.txt; mkdir -p dir; echo mine >dir/mine; touch mine";
+  const { end } = await place.run(command, { judge, onOutput });
+  expect(end.landed?.notKept).toEqual([{ path: "both.txt", reason: "changed_meanwhile" }]);
+  expect(["Jenkinsfile", "both.txt", "dir/theirs.txt", "dir/mine"].map(text)).toEqual(["somebody's", "somebody's", "somebody's", "mine\n"]);
+  expect(["CLAUDE.md", "mine"].map((path) => existsSync(join(place.root, path)))).toEqual([false, true]);
 });
 
 test("a secret that comes where was looked already is hidden, too, before the command begins", async () => {

@@ -38,7 +38,7 @@ async function run(tool: Tool<never>, args: object, chosen: ChosenToolchain = {}
   const exec = {
     async run({ command, environment = {} }: ExecRequest) {
       const { stdout, stderr, end } = await place.run("shell" in command ? command.shell : command.argv, { environment });
-      return { ...end, stdout: shown(stdout), stderr: shown(stderr), putAside: [] };
+      return { ...end, stdout: shown(stdout), stderr: shown(stderr) };
     },
   };
   const context = { toolchain: () => toolchain, exec } as unknown as ToolContext;

@@ -118,12 +118,13 @@ await overContainers(async () => {
     failing.close();
   });
 
-  test("a command that ends the container in which it runs keeps nothing that it made from being found", async () => {
+  test("a command that ends the container in which it runs lands nothing that it made", async () => {
     const crash = `perl -e 'open my $maps, "<", "/proc/1/maps" or die; my @code = map { /^(\\w+)-(\\w+) r.xp .*(?:sh|libc)/ ? [hex $1, hex $2] : () } <$maps>;
       open my $memory, "+<", "/proc/1/mem" or die; for (@code) { sysseek $memory, $_->[0], 0; syswrite $memory, "\\xcc" x ($_->[1] - $_->[0]) }'`;
     const judge = { ...EVERYTHING, entry: (path: string) => (path === "CLAUDE.md" ? "read" : "write") } as const;
     const { end } = await place.run(`echo evil > CLAUDE.md; ${crash}; exit 7`, { judge });
-    expect([end.exitCode, end.problem?.code, end.unexpected]).toEqual([undefined, "OUTCOME_UNKNOWN", ["CLAUDE.md"]]);
+    expect([end.exitCode, end.problem?.code, end.landed]).toEqual([undefined, "OUTCOME_UNKNOWN", undefined]);
+    expect(existsSync(join(place.root, "CLAUDE.md"))).toBe(false);
   });
 
   test("nothing of containers is left on the machine when their kernel has closed", async () => {

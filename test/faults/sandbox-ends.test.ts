@@ -2,8 +2,6 @@
 // such a process outliving everybody where nothing contains it.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createKernel, type Kernel } from "../../src/index.ts";
 import { freshPlace } from "../support/place.ts";
@@ -25,7 +23,7 @@ function lasting(): { readonly word: string; readonly command: string } {
   const deaf = `trap '' TERM HUP INT; sleep ${word} & wait`;
   return {
     word,
-    command: `setsid bash -c "setsid bash -c \\"${deaf}\\" & ${deaf}" & trap '' TERM HUP INT; touch up; echo up; sleep ${word}; sleep ${word}`,
+    command: `setsid bash -c "setsid bash -c \\"${deaf}\\" & ${deaf}" & trap '' TERM HUP INT; echo up; sleep ${word}; sleep ${word}`,
   };
 }
 
@@ -34,8 +32,8 @@ async function isGone(word: string): Promise<boolean> {
   return processesNaming(word).length === 0;
 }
 
-async function hasBegun(directory: string, word: string): Promise<void> {
-  const isUp = () => existsSync(join(directory, "up")) && processesNaming(`sleep ${word}`).length >= 3;
+async function hasBegun(word: string): Promise<void> {
+  const isUp = () => processesNaming(`sleep ${word}`).length >= 3;
   for (let tries = 0; tries < 1000 && !isUp(); tries += 1) await new Promise((resolve) => setTimeout(resolve, 10));
   expect(isUp()).toBe(true);
 }
@@ -43,7 +41,7 @@ async function hasBegun(directory: string, word: string): Promise<void> {
 test("the control: uncontained, the processes outlive the one that started them", async () => {
   const { word, command } = lasting();
   const shell = spawn("bash", ["-c", command], { cwd: place.root, stdio: "ignore" });
-  await hasBegun(place.root, word);
+  await hasBegun(word);
   shell.kill("SIGKILL");
   await once(shell, "exit");
   await new Promise((resolve) => setTimeout(resolve, 200));
@@ -63,7 +61,7 @@ test("when it is cancelled", async () => {
   const { word, command } = lasting();
   const cancelling = new AbortController();
   const running = place.run(command, { signal: cancelling.signal });
-  await hasBegun(place.root, word);
+  await hasBegun(word);
   cancelling.abort();
   expect([(await running).end.endedBy, processesNaming(word)]).toEqual(["cancelled", []]);
 });
@@ -78,7 +76,7 @@ describe("of a whole kernel", () => {
     const { word, command } = lasting();
     const running = session.call("shell", { command });
     running.catch(() => undefined); // looked at below
-    await hasBegun(own.workspace, word);
+    await hasBegun(word);
     return { kernel, running, word };
   }
   const close = (kernel: Kernel) => kernel[Symbol.asyncDispose]();
@@ -104,7 +102,7 @@ test.each(["SIGKILL", "SIGTERM", "SIGINT", "SIGHUP", "SIGABRT"] as const)("when 
   const { word, command } = lasting();
   const child = startChild("sandbox-run", [place.root, command]);
   await child.printed("said up");
-  await hasBegun(place.root, word);
+  await hasBegun(word);
   child.process.kill(signal);
   await child.ended;
   expect(await isGone(word)).toBe(true);

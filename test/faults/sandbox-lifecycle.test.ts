@@ -99,10 +99,14 @@ test("cancelled after it ended, nothing happens", async () => {
   expect(end).toMatchObject({ exitCode: 0, endedBy: undefined });
 });
 
-test("twenty run at the same time: each waits for all the others", async () => {
-  const command = (index: number) =>
-    `touch here-${index}; for try in $(seq 1 2000); do set -- here-*; [ $# -ge 20 ] && exit 0; sleep 0.01; done; exit 1`;
-  const runs = await Promise.all(Array.from({ length: 20 }, (_, index) => place.run(command(index))));
+test("twenty run at the same time: each waits until all have begun", async () => {
+  let begun = 0;
+  const onOutput = () => {
+    begun += 1;
+    if (begun === 20) writeFileSync(join(place.root, "go"), "");
+  };
+  const command = "echo begun; for try in $(seq 1 2000); do ls | grep -qx go && exit 0; sleep 0.01; done; exit 1";
+  const runs = await Promise.all(Array.from({ length: 20 }, () => place.run(command, { onOutput })));
   expect(runs.map(({ end }) => end.exitCode)).toEqual(Array(20).fill(0));
 });
 

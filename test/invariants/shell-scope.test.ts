@@ -190,7 +190,7 @@ async function byShell(root: string, paths: readonly string[], trail: Trail, pol
   const judge = execScope(trail, policy, trail.receivedAtMs, { hides: () => false });
   const { stdout, end } = await place.run(["bash", "-c", script, "bash", ...paths], { root, judge });
   const lines = stdout.split("\n");
-  const aside = end.unexpected ?? [];
+  const aside = (end.landed?.notKept ?? []).map(({ path }) => path);
   const isAside = (path: string) => {
     const real = relative(root, join(realpathSync(dirname(join(root, path))), path.split("/").at(-1) ?? ""));
     return aside.some((each) => real === each || real.startsWith(`${each}/`));

@@ -1,5 +1,5 @@
 // Commands of tools through the whole pipeline: only what was analysed runs, in the scope of the call, redacted and recorded.
-import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { z } from "zod";
@@ -91,16 +91,23 @@ test("a command sees the workspace and changes it, and what ran and what contain
 });
 
 test.each([
-  ["a path that is too long to look at", "for i in $(seq 30); do d=$(printf '%0200d' 0); mkdir $d; cd $d; done", "OUTCOME_UNKNOWN"],
-  ["a directory whose name is no text", "mkdir $'a\\xff'", "OUTCOME_UNKNOWN"],
-  ["a name that is too long for another before it", `touch ".env$(printf 'é%.0s' {1..120})"`, undefined],
-])("what a command may not make is put aside beside %s", async (_, distraction, code) => {
-  const { kernel } = await running();
-  const { outcome } = await kernel.call("runner", { command: `(${distraction}); echo evil > CLAUDE.md` });
-  expect(outcome).toMatchObject(code === undefined ? { kind: "success" } : { kind: "error", code });
+  ["a path that is too long", "for i in $(seq 30); do d=$(printf '%0200d' 0); mkdir $d; cd $d; done", "unusable_name"],
+  ["a directory whose name is no text", "mkdir $'a\\xff'", "unusable_name"],
+  ["a long name of a secret", `touch ".env$(printf 'é%.0s' {1..120})"`, "not_allowed"],
+  ["a socket", `perl -MIO::Socket::UNIX -e 'IO::Socket::UNIX->new(Local => "s", Listen => 1) or die'`, "not_a_file"],
+])("what a command may not make does not land beside %s, and the next command runs", async (_, distraction, reason) => {
+  const { kernel, run } = await running();
+  const { outcome } = await kernel.call("runner", { command: `(${distraction}); echo evil > CLAUDE.md; echo kept > own.txt` });
+  expect(outcome).toMatchObject({ kind: "success" });
   expect(existsSync(join(kernel.root, "CLAUDE.md"))).toBe(false);
-  expect(readdirSync(kernel.root).filter((name) => /^\.handrail-aside-.*CLAUDE\.md$/.test(name))).toHaveLength(1);
-  expect(kernel.ledger.of("tool_executed").at(-1)?.payload).toMatchObject({ commands: [{ exitCode: 0, putAsideCount: code ? 1 : 2 }] });
+  expect(readFileSync(join(kernel.root, "own.txt"), "utf8")).toBe("kept\n");
+  const [recorded] = (kernel.ledger.of("tool_executed").at(-1)?.payload["commands"] ?? []) as {
+    notKept: { reason: string }[];
+    notKeptCount: number;
+  }[];
+  expect(recorded).toMatchObject({ exitCode: 0, notKeptCount: 2 });
+  expect(recorded?.notKept.map((one) => one.reason).sort()).toEqual([reason, "not_allowed"].sort());
+  expect((await run("cat own.txt")).stdout.head).toBe("kept\n");
 });
 
 test("secrets, managed and protected files are for a command what they are for file tools", async () => {
@@ -122,47 +129,33 @@ test("secrets, managed and protected files are for a command what they are for f
   expect(readFileSync(join(kernel.root, ".env"), "utf8")).toBe(".env\n");
 });
 
-test("what a command makes under a protected name is put aside and named, with its content", async () => {
+test("what a command makes under a protected name does not land and is named", async () => {
   const { kernel, run } = await running();
-  const { putAside } = await run(
+  const { landed } = await run(
     "mkdir -p .vscode .husky; echo '{}' > .vscode/tasks.json; echo evil > .husky/pre-commit; echo fine > own.txt",
   );
-  expect(putAside.map(({ path }) => path)).toEqual([".husky", ".vscode"]);
-  expect(existsSync(join(kernel.root, ".vscode"))).toBe(false);
-  expect(readFileSync(join(kernel.root, putAside[0]?.now ?? "", "pre-commit"), "utf8")).toBe("evil\n");
-  expect(readdirSync(kernel.root)).toContain("own.txt");
-  // and agents do not see it any more
-  const listed = await kernel.call("list_files", { path: "." });
-  expect(JSON.stringify(listed.outcome)).not.toContain("aside");
+  expect(landed).toEqual({
+    ...{ created: 1, changed: 0, removed: 0 },
+    notKept: [".husky", ".vscode"].map((path) => ({ path, reason: "not_allowed" })),
+  });
+  expect(readdirSync(kernel.root)).toEqual(["own.txt"]);
 });
 
-test("links under protected names that a command removes or replaces are there again, as they were", async () => {
+test("links under protected names stay whatever a command does to them", async () => {
   const { kernel, put, run } = await running();
   put("docs/agents.md", "safe\n");
   put("sub/keep.txt", "");
   const links = { "AGENTS.md": "docs/agents.md", "CLAUDE.md": "docs/agents.md", "sub/CLAUDE.md": "../docs/agents.md", ".env": "no/suché" };
   for (const [path, points] of Object.entries(links)) symlinkSync(points, join(kernel.root, path));
   const attack = "rm AGENTS.md .env; echo evil > evil.md; ln -sfn evil.md CLAUDE.md; rm -r sub 2>/dev/null; mv sub gone 2>/dev/null; true";
-  const { putAside, putBack } = await run(attack);
-  expect(putBack).toEqual([".env", "AGENTS.md", "CLAUDE.md", "sub/CLAUDE.md"]);
-  expect(putAside.map(({ path }) => path)).toEqual(["CLAUDE.md"]);
+  const { landed } = await run(attack);
+  expect(landed?.notKept.map(({ path }) => path)).toEqual([".env", "AGENTS.md", "CLAUDE.md", "sub/CLAUDE.md", "sub/keep.txt"]);
   const state = Object.keys(links).map((path) => [path, readlinkSync(join(kernel.root, path))]);
   expect(Object.fromEntries(state)).toEqual(links);
   // the control: nothing but their names keeps them
   symlinkSync("docs/agents.md", join(kernel.root, "own.md"));
-  expect((await run("rm own.md")).putBack).toBeUndefined();
+  expect((await run("rm own.md")).landed).toEqual({ created: 0, changed: 0, removed: 1, notKept: [] });
   expect(existsSync(join(kernel.root, "own.md"))).toBe(false);
-});
-
-test("a link that a person removes with its directory meanwhile is left alone", async () => {
-  const { kernel, put, run } = await running();
-  put("sub/a.txt", "");
-  symlinkSync("a.txt", join(kernel.root, "sub/CLAUDE.md"));
-  const waiting = run("touch up; while [ -e sub/a.txt ]; do sleep 0.02; done; true");
-  while (!existsSync(join(kernel.root, "up"))) await new Promise((resolve) => setTimeout(resolve, 10));
-  rmSync(join(kernel.root, "sub"), { recursive: true });
-  expect((await waiting).putBack).toBeUndefined();
-  expect(existsSync(join(kernel.root, "sub"))).toBe(false);
 });
 
 test("output is redacted, also where it is cut, and long output keeps its ends and counts the rest", async () => {

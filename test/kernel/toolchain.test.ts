@@ -16,7 +16,6 @@ const FINE: ExecOutcome = {
   stderr: NOTHING,
   durationMs: 12.3,
   enforced: { backend: "bwrap", namespaces: [], memory: "cgroup", processes: "cgroup", network: "none", userId: 1 },
-  putAside: [],
 };
 
 interface Watched {
@@ -94,15 +93,19 @@ test("a developer tests and lints; the result counts, and evidence names the com
   expect(recorded).toContain('"line":"npm test -- test"');
 });
 
-test("what a command made under protected names, what was put back and what it tried to reach are in every tool's result", async () => {
+test("what became of the files that a command changed and what it tried to reach are in every tool's result", async () => {
   const network = {
     ...{ allowed: 1, refused: 2, failed: 0, bytesOut: 10, bytesIn: 20 },
     problems: [{ host: "evil.example", port: 443, reason: "denied" }],
   };
-  const outcome: ExecOutcome = { ...FINE, putAside: [{ path: ".vscode", now: ".aside" }], putBack: ["CLAUDE.md"], network };
+  const outcome: ExecOutcome = {
+    ...FINE,
+    landed: { created: 2, changed: 1, removed: 0, notKept: [{ path: ".vscode", reason: "not_allowed" }] },
+    network,
+  };
   const said = {
-    put_aside: [{ path: ".vscode", now: ".aside" }],
-    put_back: ["CLAUDE.md"],
+    files: { created: 2, changed: 1, removed: 0 },
+    not_kept: [{ path: ".vscode", reason: "not_allowed" }],
     network: { allowed: 1, refused: 2, failed: 0, bytes_out: 10, bytes_in: 20, problems: network.problems },
   };
   const toolchain = (): Toolchain => ({ files: { "package.json": { text: PACKAGE }, "package-lock.json": {} }, chosen: {} });

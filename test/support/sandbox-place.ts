@@ -121,6 +121,7 @@ export function newSandboxPlace(options: Partial<SandboxOptions> = {}): SandboxP
     userId: SANDBOX_USER_ID,
     toolchains: [],
     backend: testedBackend(),
+    viewsDirectory: join(base, "views"),
     ...options,
   });
   return {
@@ -195,6 +196,7 @@ function wanted(root: string, command: Command, { judge = EVERYTHING, limits, en
   return {
     root: other,
     judge,
+    hasView: true,
     command: argv,
     workDir: "/workspace",
     environment,
@@ -208,7 +210,7 @@ function planOf(request: ReturnType<typeof wanted>): SandboxPlan {
   const { mounts, path } = systemView([]);
   const look = new WorkspaceLook(root, workspaceTree(root), judge);
   atOnce(look.steps());
-  const workspace = look.result().mounts;
+  const workspace = look.result();
   const plain = { ...request, system: mounts, workspace, environment: { PATH: path.join(":"), ...environment } };
   return planSandbox(plain, process.arch as Processor);
 }

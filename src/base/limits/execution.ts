@@ -40,10 +40,16 @@ export const EXEC_TIMEOUT_MS = 120_000;
 export const EXEC_KEPT_BYTES = 24_000;
 /** Commands of one call that its outcome records. */
 export const COMMANDS_RECORDED_MAX = 16;
-/** Paths that a command put aside that its record names; all of them are counted. */
-export const PUT_ASIDE_RECORDED_MAX = 8;
+/** Files, directories and links that one command may change: more could not be looked at before the next one. */
+export const SANDBOX_CHANGES_MAX = 500_000;
+/** Times that a stamp is written until the clock of its file system has gone on: some microseconds each, a tick of 10 ms at most. */
+export const VIEW_TICK_LOOKS_MAX = 10_000;
+/** Changes of a command that were not kept and that its answer names; all of them are counted. */
+export const NOT_KEPT_SHOWN_MAX = 100;
+/** Such changes that its record names. */
+export const NOT_KEPT_RECORDED_MAX = 8;
 /** Characters (UTF-16 code units) of each such path. */
-export const PUT_ASIDE_CHARACTERS_MAX = 256;
+export const NOT_KEPT_CHARACTERS_MAX = 256;
 /** Directories with programs that the operator may show to commands. */
 export const SANDBOX_TOOLCHAINS_MAX = 64;
 /** Milliseconds that the command of `handrail doctor` may run. */

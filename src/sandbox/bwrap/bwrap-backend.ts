@@ -10,6 +10,7 @@ import { memoryFileOf } from "../run/memory-file.ts";
 import { mountProblem } from "../run/mount-check.ts";
 import { descriptorOf } from "../run/pipes.ts";
 import { kill, terminate } from "../run/process-tree.ts";
+import { overlayPrefix } from "../views/overlay.ts";
 import { bwrapArguments, type DESCRIPTORS } from "./bwrap-arguments.ts";
 
 const PROGRAMS = ["/usr/bin/bwrap", "/usr/local/bin/bwrap"];
@@ -31,10 +32,10 @@ export function bwrapBackend(programs: readonly string[] = PROGRAMS): Backend {
 }
 
 /** How bwrap is started on this machine. */
-export type BwrapProgram = Pick<Identity, "prefix" | "runAs"> & { readonly program: string };
+export type BwrapProgram = Pick<Identity, "prefix" | "runAs" | "layers"> & { readonly program: string };
 
 /** The launch of `plan` by bwrap. It trusts bwrap's status, not its exit code: a command has ended when bwrap says so. */
-export function bwrapLaunch(plan: SandboxPlan, { program, prefix, runAs }: BwrapProgram): Launch {
+export function bwrapLaunch(plan: SandboxPlan, { program, prefix, runAs, layers }: BwrapProgram): Launch {
   const files = settingFiles();
   const told = bwrapArguments(plan);
   const text = (content: string): Carried => ({ opened: () => descriptorOf(Buffer.from(content)) });
@@ -49,7 +50,7 @@ export function bwrapLaunch(plan: SandboxPlan, { program, prefix, runAs }: Bwrap
     options: { opened: () => memoryFileOf(told.options) },
   };
   const own = (plan.files ?? []).map((file): Carried => ({ opened: () => memoryFileOf(Buffer.from(file.text)) }));
-  const [first = program, ...rest] = [...prefix, program, ...told.line];
+  const [first = program, ...rest] = [...prefix, ...(layers === undefined ? [] : overlayPrefix(layers)), program, ...told.line];
   return {
     command: [first, ...rest],
     runAs: prefix.length === 0 ? runAs : undefined,

@@ -18,6 +18,8 @@ import { EXIT_LINE } from "../run/beginning.ts";
 import type { Carried, Launch } from "../run/launch.ts";
 import { mountProblem } from "../run/mount-check.ts";
 import { killFirst, terminate } from "../run/process-tree.ts";
+import { holdOverlay } from "../views/held-overlay.ts";
+import { mountThenRun } from "../views/overlay.ts";
 import { INSIDE_DESCRIPTORS, type InsideUsers, ociConfig } from "./oci-config.ts";
 import { ociSeccomp } from "./oci-seccomp.ts";
 import { OutermostDirectories } from "./outermost-directory.ts";
@@ -71,7 +73,7 @@ class ContainerPlace {
   #outermost: OutermostDirectories | undefined;
   #count = 0;
 
-  launch(plan: SandboxPlan, identity: Identity, program: string): Launch {
+  async launch(plan: SandboxPlan, identity: Identity, program: string): Promise<Launch> {
     const base = this.#directory();
     this.#outermost ??= new OutermostDirectories(base);
     this.#count += 1;
@@ -79,7 +81,7 @@ class ContainerPlace {
     const name = `${basename(base)}-${this.#count}`;
     const directory = join(base, `run-${this.#count}`);
     const seccomp = ociSeccomp(plan.processor);
-    const { users, enter } = seenFrom(identity);
+    const { users, enter, end } = await seenFrom(identity);
     mkdirSync(directory);
     const files = ownFiles(plan, directory);
     const config = JSON.stringify(ociConfig(plan, seccomp, users, this.#outermost.of(plan), files));
@@ -102,7 +104,10 @@ class ContainerPlace {
       terminate,
       kill: killFirst,
       ...(identity.runAs === undefined && { advice: GIVE_USERS }),
-      dispose: () => rmSync(directory, { recursive: true, force: true }),
+      dispose() {
+        end?.();
+        rmSync(directory, { recursive: true, force: true });
+      },
     };
   }
 
@@ -162,14 +167,23 @@ const GIVE_USERS =
 const EXIT = new RegExp(`^${EXIT_LINE}(\\d+)$`, "m");
 
 /** How the runtime is started, and how it sees the users that are somebody inside. */
-function seenFrom({ enter, runAs }: Identity): { readonly users: InsideUsers; readonly enter: readonly string[] } {
+async function seenFrom({ prefix, enter, runAs, layers }: Identity): Promise<Seen> {
   if (runAs !== undefined) {
     const rootId = CONTAINER_ROOT_IDS.find((id) => id !== runAs.userId) ?? CONTAINER_ROOT_IDS[0];
-    return { users: { rootId, ...runAs }, enter };
+    const users = { rootId, ...runAs };
+    return layers === undefined ? { users, enter } : { users, ...(await holdOverlay(prefix, layers)) };
   }
   // There the kernel's user is root, and the user's own range begins behind it.
   const users = { rootId: 1, userId: 0, groupId: 0 };
-  return { users, enter: ["unshare", "--user", "--map-root-user", "--map-auto", "--mount", "--"] };
+  const namespaces = ["unshare", "--user", "--map-root-user", "--map-auto", "--mount", "--"];
+  return { users, enter: [...namespaces, ...(layers === undefined ? [] : mountThenRun(layers))] };
+}
+
+/** How the runtime is started, who is who, and what ends when the run has. */
+interface Seen {
+  readonly users: InsideUsers;
+  readonly enter: readonly string[];
+  readonly end?: () => void;
 }
 
 function numberIn(found: RegExpExecArray | null): number | undefined {

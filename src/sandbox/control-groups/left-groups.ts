@@ -50,7 +50,7 @@ function entriesOf(parent: string): readonly string[] {
 }
 
 /** Whether nobody has that number. Asked of the machine itself: a list of processes may leave out those of others. */
-function isGone(id: number): boolean {
+export function isGone(id: number): boolean {
   try {
     process.kill(id, 0);
     return false;

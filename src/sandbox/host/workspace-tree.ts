@@ -3,30 +3,17 @@
  *
  * INVARIANT: what cannot be listed is said to be so, or refuses the command; only what is gone is passed over.
  */
-import { type Dirent, lstatSync, readdirSync, readlinkSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { type Dirent, lstatSync, readdirSync } from "node:fs";
+import { join } from "node:path";
 import { ToolFailure } from "../../model/failure.ts";
 import type { Tree, TreeEntry } from "../plan/workspace-mounts.ts";
 
-/**
- * The tree below `root`. `list` throws ToolFailure SANDBOX_UNAVAILABLE for paths that are too long.
- * @param reopen asked once to open a directory that its owner has closed; what it cannot open may not be looked at
- */
-export function workspaceTree(root: string, reopen?: (directory: string) => void): Tree {
-  const tried = <Result>(directory: string, look: () => Result): Result => {
-    try {
-      return look();
-    } catch (error) {
-      if (reopen === undefined || codeOf(error) !== "EACCES") throw error;
-      reopen(directory);
-      return look();
-    }
-  };
+/** The tree below `root`. Its methods throw ToolFailure SANDBOX_UNAVAILABLE for paths that are too long. */
+export function workspaceTree(root: string): Tree {
   return {
     list(directory) {
       try {
-        const path = directory === "." ? root : join(root, directory);
-        return tried(directory, () => readdirSync(path, { withFileTypes: true })).map(entryOf);
+        return readdirSync(pathOf(root, directory), { withFileTypes: true }).map(entryOf);
       } catch (error) {
         switch (codeOf(error)) {
           case "ENOENT":
@@ -34,31 +21,29 @@ export function workspaceTree(root: string, reopen?: (directory: string) => void
             return []; // it went away meanwhile
           case "EACCES":
             return undefined;
-          case "ENAMETOOLONG":
-            throw tooLong();
           default:
-            throw error;
+            throw translated(error, directory);
         }
       }
     },
     stamp(directory) {
-      const found = lstatSync(join(root, directory), { throwIfNoEntry: false });
-      if (found === undefined) return undefined;
-      const { ino, mode, ctimeMs } = found;
-      // Some file systems count whole seconds, or pairs of them.
-      const tickMs = ctimeMs % 1000 === 0 ? 2000 : TICK_MS;
-      return ctimeMs < Date.now() - tickMs ? `${ino} ${mode} ${ctimeMs}` : undefined;
-    },
-    readLink(path) {
       try {
-        // every byte of it, whatever it stands for
-        return tried(dirname(path), () => readlinkSync(join(root, path), "latin1"));
+        const found = lstatSync(pathOf(root, directory), { throwIfNoEntry: false });
+        if (found === undefined) return undefined;
+        const { ino, mode, ctimeMs } = found;
+        // Some file systems count whole seconds, or pairs of them.
+        const tickMs = ctimeMs % 1000 === 0 ? 2000 : TICK_MS;
+        return ctimeMs < Date.now() - tickMs ? `${ino} ${mode} ${ctimeMs}` : undefined;
       } catch (error) {
-        if (["ENOENT", "ENOTDIR", "EINVAL"].includes(String(codeOf(error)))) return "";
-        throw error;
+        if (codeOf(error) === "EACCES") return undefined; // nobody looks into it; listing says so
+        throw translated(error, directory);
       }
     },
   };
+}
+
+function pathOf(root: string, directory: string): string {
+  return directory === "." ? root : join(root, directory);
 }
 
 /** What changed so shortly before may change again and bear the same time. */
@@ -73,10 +58,17 @@ function codeOf(error: unknown): unknown {
   return error instanceof Error && "code" in error ? error.code : undefined;
 }
 
-function tooLong(): ToolFailure {
+/** What keeps every command from the workspace names what it is about. */
+function translated(error: unknown, path: string): unknown {
+  if (codeOf(error) !== "ENAMETOOLONG") return error;
   return new ToolFailure(
     "SANDBOX_UNAVAILABLE",
-    "the workspace has a path that is too long; no command can be contained there",
-    "ask the operator to rename or remove it",
+    `the workspace has a path that is too long (\`${path.slice(0, SHOWN_CHARACTERS)}…\`), so that no command can be contained there; the command did not run`,
+    "ask the operator to rename or remove it; `handrail doctor --workspace DIR` names what stands in the way",
+    undefined,
+    error,
   );
 }
+
+/** Of a path that is too long for the machine a message has the beginning. */
+const SHOWN_CHARACTERS = 120;

@@ -4,8 +4,11 @@
  * INVARIANT: never as root: as root, bwrap's limits do not hold, and a mistake changes the machine.
  */
 import { statSync } from "node:fs";
+import { assert } from "../../base/errors.ts";
 import { SANDBOX_VIEWS_MAX } from "../../base/limits.ts";
 import { ToolFailure } from "../../model/failure.ts";
+import type { Layers } from "../views/overlay.ts";
+import type { ViewOwner } from "../views/view-directories.ts";
 import { type MappedView, type Mapping, openMappedView } from "./mapped-view.ts";
 
 /** The user that runs belong to when the kernel is root and the operator names none: among the numbers that no account has. */
@@ -23,6 +26,10 @@ export interface Identity {
   readonly runAs: { readonly userId: number; readonly groupId: number } | undefined;
   /** Where the workspace is taken from. */
   readonly source: string;
+  /** Where the directory of views stands, for runs that write into one. */
+  readonly views?: { readonly path: string; readonly owner: ViewOwner | undefined };
+  /** What is merged into the tree that the run sees; the workspace as it is when absent. */
+  readonly layers?: Layers;
   /** Where else directories and files stand that this user could not reach under their own paths. */
   readonly elsewhere?: ReadonlyMap<string, string>;
 }
@@ -44,11 +51,12 @@ export class Identities {
   /**
    * The identity for the workspace at `root`.
    * @param toolchains directories and files that its commands see besides, perhaps below somebody's home
+   * @param views the directory of all views, absolute
    * @throws ToolFailure SANDBOX_UNAVAILABLE when root's workspace cannot be shown to another user, or is gone
    */
-  async of(root: string, toolchains: readonly string[]): Promise<Identity> {
+  async of(root: string, toolchains: readonly string[], views: string): Promise<Identity> {
     const own = process.geteuid?.() ?? 0;
-    if (own !== 0) return ownIdentity(root);
+    if (own !== 0) return { ...ownIdentity(root), views: { path: views, owner: undefined } };
     const userId = this.#userId;
     const found = statSync(root, { throwIfNoEntry: false });
     if (found === undefined) throw gone(root);
@@ -56,12 +64,16 @@ export class Identities {
     const closed = toolchains.filter((path) => !isReachable(path, userId));
     // The view cannot tell files of the user from those that only look so, but whose all are needs none.
     const isOwn = uid === userId;
-    if (isOwn && closed.length === 0) return { userId, prefix: [], enter: [], runAs: { userId, groupId: userId }, source: root };
-    const view = await this.#view(isOwn ? [] : [root], closed, { ownerId: uid, groupId: gid, userId }, `${dev}:${ino}`);
-    const paths = isOwn ? [root, ...view.paths] : view.paths;
-    const elsewhere = new Map(closed.map((path, index) => [path, paths[index + 1] ?? path]));
+    const mapped = isOwn ? [] : [root, views];
+    const shown = isOwn ? [views, ...closed] : closed;
+    const view = await this.#view(mapped, shown, { ownerId: uid, groupId: gid, userId }, `${dev}:${ino}`);
+    const [source, ownViews, ...others] = isOwn ? [root, ...view.paths] : view.paths;
+    assert(source !== undefined && ownViews !== undefined, "the holder names a place for everything that it was given");
+    const elsewhere = new Map(closed.map((path, index) => [path, others[index] ?? path]));
     const { prefix, enter } = view;
-    return { userId, prefix, enter, runAs: { userId, groupId: userId }, source: paths[0] ?? root, elsewhere };
+    const runAs = { userId, groupId: userId };
+    const owner = { userId: uid, groupId: isOwn ? userId : gid };
+    return { userId, prefix, enter, runAs, source, elsewhere, views: { path: ownViews, owner } };
   }
 
   /** Ends all views. */

@@ -1,0 +1,82 @@
+/**
+ * What a command changed, as its view holds it: the upper directory of an overlay, read when nothing writes there any more.
+ *
+ * INVARIANT: what cannot be named in a workspace (names that are not UTF-8, paths longer than the machine takes) is listed as such and never landed.
+ */
+import { chmodSync, constants, lstatSync, readdirSync, type Stats } from "node:fs";
+import { SANDBOX_CHANGES_MAX, SANDBOX_ENTRIES_PER_STEP } from "../../base/limits.ts";
+import { ToolFailure } from "../../model/failure.ts";
+import { overlayAttribute } from "./layer-calls.ts";
+
+/** What stands in the view under a path: a removal is `gone`, a FIFO, socket or device `special`. */
+export type ChangeKind = "file" | "directory" | "link" | "gone" | "special" | "unnameable";
+
+/** One path that the command made, wrote, or removed. */
+export interface Change {
+  /** Relative to the workspace. */
+  readonly path: string;
+  readonly kind: ChangeKind;
+  /** Of a directory: it took the place of what stood there, with all that lay in it. */
+  readonly isReplaced: boolean;
+  /** It was made from what stood there. */
+  readonly isCopy: boolean;
+}
+
+/** Rights that whoever looks into a directory needs; the command may have closed its own. */
+const OPEN = constants.S_IRWXU;
+
+/**
+ * Lists the changes, directories before what lies in them.
+ * @param upper a path of the upper directory that stays short, such as one of a descriptor
+ * @param pathBytesMax bytes of the longest path that can be landed
+ * @throws ToolFailure OUTPUT_LIMIT when there are too many
+ */
+export function* changesIn(upper: string, pathBytesMax: number): Generator<void, readonly Change[]> {
+  const changes: Change[] = [];
+  const open = [""];
+  for (let directory = open.pop(); directory !== undefined; directory = open.pop()) {
+    for (const [index, name] of namesIn(`${upper}/${directory}`).entries()) {
+      if (index % SANDBOX_ENTRIES_PER_STEP === SANDBOX_ENTRIES_PER_STEP - 1) yield;
+      const change = changeOf(upper, `${directory}${name.toString()}`, name, pathBytesMax);
+      changes.push(change);
+      if (changes.length > SANDBOX_CHANGES_MAX) throw tooMany();
+      if (change.kind === "directory") open.push(`${change.path}/`);
+    }
+    yield;
+  }
+  return changes.sort((one, other) => (one.path < other.path ? -1 : 1));
+}
+
+function namesIn(directory: string): readonly Buffer[] {
+  const { mode } = lstatSync(directory);
+  if ((mode & OPEN) !== OPEN) chmodSync(directory, (mode & 0o7777) | OPEN);
+  return readdirSync(directory, { encoding: "buffer" });
+}
+
+function changeOf(upper: string, path: string, name: Buffer, pathBytesMax: number): Change {
+  const isNameable = Buffer.from(name.toString()).equals(name) && Buffer.byteLength(path) <= pathBytesMax;
+  if (!isNameable) return { path, kind: "unnameable", isReplaced: false, isCopy: false };
+  const at = `${upper}/${path}`;
+  const kind = kindOf(lstatSync(at));
+  return {
+    path,
+    kind,
+    isReplaced: kind === "directory" && overlayAttribute(at, "opaque") === "y",
+    isCopy: (kind === "directory" || kind === "file") && overlayAttribute(at, "origin") !== undefined,
+  };
+}
+
+function kindOf(found: Stats): ChangeKind {
+  if (found.isFile()) return "file";
+  if (found.isDirectory()) return "directory";
+  if (found.isSymbolicLink()) return "link";
+  return found.isCharacterDevice() && found.rdev === 0 ? "gone" : "special";
+}
+
+function tooMany(): ToolFailure {
+  return new ToolFailure(
+    "OUTPUT_LIMIT",
+    `the command changed more than ${SANDBOX_CHANGES_MAX} files; nothing of it was kept`,
+    "let it write less, or below /tmp, which is the command's own",
+  );
+}

@@ -1,0 +1,66 @@
+/** What stands in the workspace under one name of an open directory, and whether a file of a view is any different from it. */
+import { type BigIntStats, closeSync, constants, lstatSync, openSync, readlinkSync, readSync } from "node:fs";
+import { FILE_CHUNK_BYTES } from "../../base/limits.ts";
+
+/** What stands under a name. */
+export interface Standing {
+  readonly kind: "file" | "directory" | "link" | "other";
+  /** Nanoseconds of its last change of any kind, its name's included. */
+  readonly changedNs: bigint;
+  readonly mode: number;
+}
+
+/** The path of `name` in the directory that the descriptor names, wherever that is now. */
+export function pathIn(directory: number, name: string): string {
+  return `/proc/self/fd/${directory}/${name}`;
+}
+
+/** What stands under `name`, no link followed; `undefined` when nothing does. */
+export function standingAt(directory: number, name: string): Standing | undefined {
+  const found = lstatSync(pathIn(directory, name), { bigint: true, throwIfNoEntry: false });
+  return found && { kind: kindOf(found), changedNs: found.ctimeNs, mode: Number(found.mode) };
+}
+
+function kindOf(found: BigIntStats): Standing["kind"] {
+  if (found.isFile()) return "file";
+  if (found.isDirectory()) return "directory";
+  return found.isSymbolicLink() ? "link" : "other";
+}
+
+/** Whether two paths name files of the same bytes, rights and time, or links to the same place. */
+export function* isSameFile(one: string, other: string): Generator<void, boolean> {
+  const [first, second] = [lstatSync(one, { bigint: true }), lstatSync(other, { bigint: true })];
+  if (first.isSymbolicLink() && second.isSymbolicLink()) {
+    return readlinkSync(one, { encoding: "buffer" }).equals(readlinkSync(other, { encoding: "buffer" }));
+  }
+  const isAlike =
+    first.isFile() && second.isFile() && first.size === second.size && first.mode === second.mode && first.mtimeNs === second.mtimeNs;
+  return isAlike && (yield* hasSameBytes(one, other));
+}
+
+const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+function* hasSameBytes(one: string, other: string): Generator<void, boolean> {
+  const descriptors = [openSync(one, READ), openSync(other, READ)] as const;
+  try {
+    const pieces = [Buffer.allocUnsafe(FILE_CHUNK_BYTES), Buffer.allocUnsafe(FILE_CHUNK_BYTES)] as const;
+    for (;;) {
+      const [length, otherLength] = [readSync(descriptors[0], pieces[0]), readSync(descriptors[1], pieces[1])];
+      if (length !== otherLength || !pieces[0].subarray(0, length).equals(pieces[1].subarray(0, length))) return false;
+      if (length === 0) return true;
+      yield;
+    }
+  } finally {
+    for (const descriptor of descriptors) closeSync(descriptor);
+  }
+}
+
+/** The directory of a path that is relative to the workspace; empty for the workspace itself. */
+export function parentOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf("/")));
+}
+
+/** The last name of a path. */
+export function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
+}
