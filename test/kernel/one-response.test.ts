@@ -1,5 +1,5 @@
 /** CTR-0022 and CTR-0023: whatever is handed in, there is exactly one response, and it bears the request's own id. */
-import { create } from "@bufbuild/protobuf";
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { JsonObject } from "../../src/base/json.ts";
@@ -39,24 +39,31 @@ test("wire requests, valid or not, each get one response under their id", async 
 
 test("garbage, cut and bent requests each get one refusal, under the id that can still be read", async () => {
   const { door, token } = await memoryKernel({ tools: [broken()] });
-  const whole = encodeRequest(
-    create(ToolRequestSchema, { requestId: "bent", sessionToken: token, tool: { case: "fileRead", value: { path: "a.txt" } } }),
-  );
+  const whole = wholeRequest(token);
+  const garbage = fc.uint8Array({ maxLength: 200 });
   const cut = fc.nat({ max: whole.length - 1 }).map((length) => whole.subarray(0, length));
-  const bent = fc.tuple(fc.nat({ max: whole.length - 1 }), fc.integer({ min: 1, max: 255 })).map(([at, change]) => {
-    const bytes = Uint8Array.from(whole);
-    bytes[at] = (bytes[at] ?? 0) ^ change;
-    return bytes;
-  });
+  const change = fc.tuple(fc.nat({ max: whole.length - 1 }), fc.integer({ min: 1, max: 255 }));
+  const bent = change.map(([at, bits]) => whole.with(at, (whole[at] ?? 0) ^ bits));
   await fc.assert(
-    fc.asyncProperty(fc.oneof(fc.uint8Array({ maxLength: 200 }), cut, bent), async (bytes) => {
+    fc.asyncProperty(fc.oneof(garbage, cut, bent), async (bytes) => {
       const response = decodeResponse(await door.executeBytes(bytes, never));
       expect(response.requestId).toBe(readRequestId(bytes));
-      expect(response.result.case).toMatch(/^(denied|error)$/);
+      expect(response.result.case).toMatch(isOtherRequest(bytes, token) ? /^(success|denied|error)$/ : /^(denied|error)$/);
       if (response.result.case === "denied") expect(response.result.value.ruleId).not.toBe(""); // CTR-0026
     }),
     { numRuns: 300 },
   );
+});
+
+test("a bent byte may make another request that is whole, and it is taken as what it says", async () => {
+  const { door, token } = await memoryKernel();
+  const whole = wholeRequest(token);
+  const tag = whole.lastIndexOf(READ_TAG);
+  const written = whole.with(tag, WRITE_TAG);
+  expect([isOtherRequest(written, token), isOtherRequest(whole.subarray(0, tag), token)]).toEqual([true, false]);
+  expect(isOtherRequest(whole.with(tag - 1, 0), token)).toBe(false); // the token's last letter
+  const response = decodeResponse(await door.executeBytes(written, never));
+  expect(response).toMatchObject({ requestId: "bent", result: { case: "success" } });
 });
 
 test.each([
@@ -88,6 +95,27 @@ test("calls by name with any arguments each get one response under their id", as
     { numRuns: 500 },
   );
 });
+
+/** Tags of the fields `file_read` and `file_write`, which one changed bit makes of each other. */
+const READ_TAG = (10 << 3) | 2;
+const WRITE_TAG = (11 << 3) | 2;
+
+/** A request to read a file, as bytes. */
+function wholeRequest(token: string): Uint8Array {
+  const tool = { case: "fileRead", value: { path: "a.txt" } } as const;
+  return Uint8Array.from(encodeRequest(create(ToolRequestSchema, { requestId: "bent", sessionToken: token, tool })));
+}
+
+/** Whether the bytes are, for protobuf's own reader and writer, a request of this session that is whole: it says what it says. */
+function isOtherRequest(bytes: Uint8Array, token: string): boolean {
+  try {
+    const request = fromBinary(ToolRequestSchema, bytes);
+    const isSame = Buffer.from(toBinary(ToolRequestSchema, request)).equals(bytes);
+    return isSame && request.sessionToken === token && request.requestId !== "" && request.tool.case !== undefined;
+  } catch {
+    return false; // these are no bytes of a message
+  }
+}
 
 /** A tool with a bug, so that internal errors take part. */
 function broken() {

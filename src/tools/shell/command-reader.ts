@@ -15,7 +15,8 @@ import { HiddenCode } from "./hidden-code.ts";
 import { type Input, inputOf } from "./input.ts";
 import { dangersOf, shellRun } from "./programs.ts";
 import { touchedBy } from "./redirections.ts";
-import { isFixed, plainWord, readAssignment, readWord, type ShellWord } from "./words.ts";
+import { isMisprinted, type Reprinted, reprintedIn } from "./reprinted.ts";
+import { hidesCode, isFixed, isOverlong, plainWord, readAssignment, readWord, type ShellWord } from "./words.ts";
 import { unwrap, type Wrapped } from "./wrappers.ts";
 
 /** Where in the line a part of it stands. */
@@ -31,6 +32,8 @@ interface Place {
   readonly repeated: boolean;
   /** It is read by a shell that need not be bash. */
   readonly plain: boolean;
+  /** Bash prints it from its tree and reads it again. */
+  readonly reprinted: Reprinted;
 }
 
 /** A file that a redirection touches. */
@@ -84,6 +87,7 @@ export class CommandReader {
       depth: 0,
       repeated: false,
       plain: false,
+      reprinted: "no",
     });
   }
 
@@ -105,7 +109,7 @@ export class CommandReader {
       this.doubt("too_much");
       return;
     }
-    this.#visit(this.#grammar(text), { ...place, depth: place.depth + 1 });
+    this.#visit(this.#grammar(text), { ...place, depth: place.depth + 1, reprinted: "no" });
   }
 
   #children(node: SyntaxNode, place: Place): void {
@@ -146,7 +150,8 @@ export class CommandReader {
       case "ArithmeticCommandExpansion":
       case "Coproc":
         if ("script" in node && node.script === undefined) this.doubt("unparsed");
-        this.#children(node, { ...place, directories: place.directories.copy() });
+        if (isMisprinted(node, place.reprinted)) this.doubt("unparsed");
+        this.#children(node, { ...place, directories: place.directories.copy(), reprinted: reprintedIn(node, place.reprinted) });
         return;
       case "If":
       case "Case":
@@ -171,6 +176,9 @@ export class CommandReader {
   #part(node: SyntaxNode, place: Place): void {
     this.#hidden.part(node);
     switch (node.type) {
+      case "Word":
+        if (hidesCode(node)) this.doubt("dynamic_code");
+        break;
       case "ArithmeticExpansion":
         if (node.expression === undefined) this.doubt("unparsed");
         break;
@@ -189,7 +197,7 @@ export class CommandReader {
         this.doubt("unparsed"); // off unless a line before switched it on, and then the line would be read otherwise
         break;
       case "HereDoc":
-        if (node.closing === undefined) this.doubt("unparsed");
+        if (node.closing === undefined || isMisprinted(node, place.reprinted)) this.doubt("unparsed");
         break;
       case "Assignment":
         this.#sets(node.name);
@@ -255,8 +263,10 @@ export class CommandReader {
     const input = this.#redirections(node.redirects, place) ?? place.input;
     if (node.name === undefined) return;
     const parts = [node.name, ...node.args];
-    // What touches the word before it is one word with it for bash, and two for the grammar.
-    if (parts.some((part, index) => index > 0 && part.pos === parts[index - 1]?.end)) this.doubt("unparsed");
+    // What touches the part before it is one word with it for bash, and two for the grammar.
+    const all = [...node.prefix, node.name, ...node.suffix];
+    if (all.some(({ type, pos }, index) => (type === "Word" || type === "Assignment") && pos === all[index - 1]?.end)) this.doubt("unparsed");
+    if (parts.some((part) => part.type === "Word" && isOverlong(part))) this.doubt("unparsed");
     const words = parts.map((part) => (part.type === "Word" ? readWord(part) : readAssignment(part)));
     const inputFrom = [...new Set([...place.inputFrom, ...this.#namesSince(from)])];
     this.#run(words, { ...place, inputFrom, input }, false);
@@ -344,6 +354,7 @@ export class CommandReader {
   #redirect({ operator, target }: Redirect, directories: Directories): void {
     if (target?.parts?.length === 1 && target.parts[0]?.type === "ProcessSubstitution") return; // a pipe to a command that was read
     const word = target === undefined ? undefined : readWord(target);
+    if (target !== undefined && isOverlong(target)) this.doubt("unparsed");
     // `>&-x` closes a descriptor and goes on with the word `x`.
     if (operator.endsWith("&") && word !== undefined && /^\d*-./.test(word.text)) this.doubt("unparsed");
     // Where the directory is not known, the name at least is judged: some names are secret everywhere.

@@ -36,11 +36,16 @@ export function isFixed(word: ShellWord | undefined): word is ShellWord {
 /** A pattern that needs no quotes. */
 const PATTERN = /^[\w@%+=:,./*?[\]~!^-]+$/;
 
+/** Where a `~` that is not quoted stands for a directory: also in what only looks like an assignment, as `dd of=~/x` does. */
+const HOME = /(?:^|[=:])~/;
+
 /** The word as the shell reads it. */
 export function readWord(word: Word): ShellWord {
   const parts = word.parts;
-  const expands = word.text.startsWith("~") || (parts?.some(({ type }) => type === "Glob") ?? false);
-  const known = parts?.every(isKnownPart) ?? true;
+  const bare = bareText(word);
+  const expands = HOME.test(bare) || (parts?.some(({ type }) => type === "Glob") ?? false);
+  const isWhole = !bare.endsWith("\\"); // a backslash before the end of the text is kept or dropped, by what is before it
+  const known = (parts?.every(isKnownPart) ?? true) && !mayHoldList(bare, word.text) && isWhole;
   const text = known ? word.value : word.text;
   const asItStands = !known || (expands && !PATTERN.test(text)) ? word.text : text;
   return { text, known, expands, shown: known && !expands ? quoted(text) : asItStands };
@@ -55,12 +60,50 @@ export function readAssignment(assignment: Assignment): ShellWord {
   return read.known ? { ...read, text: name + read.text, shown: name + read.shown } : { ...read, text, shown: text };
 }
 
+/** Kinds of parts that are not quoted. A list in braces is quoted in places. */
+const BARE = new Set<WordPart["type"]>(["Literal", "Glob"]);
+
+/** A sequence in braces from letters of one case to the other: between them lie `\` and the backquote. */
+const MAKES_BACKQUOTES = /\{(?:[a-z]\.\.[A-Z]|[A-Z]\.\.[a-z])(?:\}|\.\.)/;
+/** A substitution, which is never a part of a word that stands there as text. */
+const SUBSTITUTION = /[<>$]\(|`|\$[{[]/;
+/** What ends a word unless it is quoted. */
+const END_OF_WORD = /[|&;()<>\s]/;
+
+/** Whether bash may run something in the word that the grammar took for text; `{a..Z}id{a..Z}` makes backquotes, and runs `id`. */
+export function hidesCode(word: Word): boolean {
+  const bare = bareText(word);
+  return MAKES_BACKQUOTES.test(word.text.replaceAll("\\\n", "")) || SUBSTITUTION.test(bare);
+}
+
+/** Whether a word of a command goes on, for the grammar, where it ends for bash. */
+export function isOverlong(word: Word): boolean {
+  return END_OF_WORD.test(bareText(word));
+}
+
 /** The text of a here-document, unless it is only known at run time. */
 export function hereDocumentText(document: HereDoc): string | undefined {
   const { body, delimiter, operator } = document;
   if (delimiter === undefined || document.closing === undefined) return undefined;
   if (!delimiter.quoted && (body.text.includes("\\") || body.parts?.some(({ type }) => type !== "Literal"))) return undefined;
   return operator === "<<-" ? body.text.replaceAll(/^\t+/gm, "") : body.text;
+}
+
+/** What of a word is not quoted: each quoted character and each part of another kind is an `x` there. */
+function bareText({ text, parts }: Word): string {
+  const bare = (literal: string) => literal.replaceAll("\\\n", "").replaceAll(/\\[^]/g, "x");
+  return parts === undefined ? bare(text) : parts.map((part) => (BARE.has(part.type) ? bare(part.text) : "x")).join("");
+}
+
+/**
+ * Whether bash may take a list in braces apart there. A bracket that was closed without a comma does not end one for it (`{a},}` is
+ * `a}` and nothing), so that what stands between does not matter; a sequence loses its brackets with a part that is quoted.
+ */
+function mayHoldList(bare: string, text: string): boolean {
+  const open = bare.indexOf("{");
+  if (open === -1) return false;
+  const isList = (separator: string) => bare.includes(separator, open) && bare.includes("}", bare.indexOf(separator, open));
+  return isList(",") || (bare !== text && isList(".."));
 }
 
 function isKnownPart(part: WordPart): boolean {
