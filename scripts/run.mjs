@@ -1,6 +1,7 @@
 // What `npm start`, `npm test` and the other npm scripts run: the set-up first, then the command with the right Node.
 // Arguments after `--` reach the command as they are. It runs on Node 18 and needs no package.
 import { spawn } from "node:child_process";
+import { randomInt } from "node:crypto";
 import { join } from "node:path";
 import { SetupError, say } from "./setup/say.mjs";
 import { ensureTestPrograms } from "./setup/system-commands.mjs";
@@ -17,6 +18,9 @@ const COMMANDS = {
   bench: { args: ["bench/main.ts"], env: {} },
 };
 
+/** Seeds are whole numbers below this. */
+const SEEDS = 2 ** 31;
+
 const RUNS_TESTS = new Set(["test", "test:full", "check"]);
 
 const [name = "", ...rest] = process.argv.slice(2);
@@ -28,7 +32,8 @@ try {
   if (RUNS_TESTS.has(name)) await ensureTestPrograms(process.env);
   const node = await ensureReady();
   const { args, env } = COMMANDS[/** @type {keyof typeof COMMANDS} */ (name)];
-  const environment = { NODE_COMPILE_CACHE: join(projectRoot, ".toolchain/compile-cache"), ...environmentFor(node), ...env };
+  const seeded = name === "test:full" ? seedFor(process.env) : {};
+  const environment = { NODE_COMPILE_CACHE: join(projectRoot, ".toolchain/compile-cache"), ...environmentFor(node), ...env, ...seeded };
   const child = spawn(node, ["--disable-warning=ExperimentalWarning", ...args, ...rest], {
     cwd: projectRoot,
     env: environment,
@@ -43,4 +48,14 @@ try {
 } catch (error) {
   say(error instanceof SetupError ? error.message : `set-up failed: ${error instanceof Error ? error.stack : String(error)}`);
   process.exitCode = 1;
+}
+
+/**
+ * The seed of the long tests' random cases, which is told so that a failure can be run again.
+ * @param {NodeJS.ProcessEnv} environment
+ */
+function seedFor({ HANDRAIL_SEED: given }) {
+  const seed = given ?? String(randomInt(SEEDS));
+  say(`random tests start from seed ${seed}; run them again with \`HANDRAIL_SEED=${seed} npm run test:full\``);
+  return { HANDRAIL_SEED: seed };
 }

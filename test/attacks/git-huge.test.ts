@@ -1,7 +1,6 @@
 // Servers that send more than anybody has room for: packs without end, objects that grow when they are made out, trees that grow when they are checked out. Plain
 // git takes each of them, up to the 200 MB at which the test's server itself ends; through the kernel they end at the bound, which is named, and leave nothing.
 import { spawn } from "node:child_process";
-import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import type { RequestListener } from "node:http";
@@ -14,6 +13,7 @@ import { newCertificate } from "../support/certificate.ts";
 import { Internet } from "../support/egress.ts";
 import { plainGit } from "../support/git-place.ts";
 import { gitServer, seed } from "../support/git-server.ts";
+import { noise } from "../support/noise.ts";
 import { commitOf, copies, hostileServer, objectName, packed, packHead, wholePack } from "../support/hostile-git.ts";
 import { memoryKernel } from "../support/memory-kernel.ts";
 import { freshPlace } from "../support/place.ts";
@@ -103,7 +103,7 @@ function bytesIn(directory: string): number {
 /** A pack of ever further files, until the server has sent what a control may take. */
 function* endless(): Generator<Uint8Array> {
   yield packHead(100_000);
-  const content = randomBytes(MB);
+  const content = noise(MB);
   for (let sent = 0; sent < CONTROL_BYTES_MAX; sent += MB) {
     content.writeUInt32BE(sent, 0);
     yield packed("blob", content, undefined, 0);

@@ -1,7 +1,6 @@
 // Remotes and repositories that are out to get the operator's credential, to be reached unseen, or to take all that there is. Each attack works with plain
 // git or without the one defence, in a directory and on loopback servers that the test made; through the kernel it does nothing.
 import { spawn } from "node:child_process";
-import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 import type { RequestListener } from "node:http";
@@ -18,6 +17,7 @@ import { type Certificate, newCertificate } from "../support/certificate.ts";
 import { allowing, Internet } from "../support/egress.ts";
 import { plainGit } from "../support/git-place.ts";
 import { gitServer, seed } from "../support/git-server.ts";
+import { noise } from "../support/noise.ts";
 import { type MemoryKernelOptions, memoryKernel } from "../support/memory-kernel.ts";
 import { freshPlace } from "../support/place.ts";
 import { testedBackend } from "../support/sandbox-place.ts";
@@ -319,7 +319,7 @@ describe("what a remote may take is bounded", () => {
   test("a pack larger than a file may be is not kept, and the clone leaves nothing; without the bound it is", async () => {
     const place = freshPlace();
     const server = gitServer(join(place.base, "served"));
-    seed(server.add("team/service.git"), join(place.base, "seed"), { "big.bin": randomBytes(2_000_000).toString("hex") });
+    seed(server.add("team/service.git"), join(place.base, "seed"), { "big.bin": noise(2_000_000).toString("hex") });
     const at = await world(server.listener);
     const bounded = await kernelOf(at, { sandbox: { file_mb: 1 } });
     expect(await bounded.ask("CLONE", [ADDRESS, "service"])).toMatch(/^GIT_FAILED/);

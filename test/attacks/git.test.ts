@@ -106,8 +106,10 @@ describe("settings of a repository that name a program have no effect", () => {
     expect([at.hasRun(), at.plain.git("remote")]).toEqual([false, ""]);
   });
 
+  let changes = 0;
   function change({ root }: Place): void {
-    writeFileSync(join(root, "a.txt"), `changed ${Math.random()}\n`);
+    changes += 1;
+    writeFileSync(join(root, "a.txt"), `changed ${changes}\n`);
   }
 
   /** Says of all texts that they are `text`, then does what is next. */

@@ -83,6 +83,27 @@ test("an npm script runs its command after the set-up and passes the arguments a
   expect((await toy.run("node", ["scripts/run.mjs", "toString"])).code).toBe(2);
 });
 
+test("the long tests choose a seed and tell it, or take the one that they are given; the others have none", async () => {
+  using toy = toyProject();
+  const python = `HANDRAIL_TEST_PYTHON=${join(toy.root, "bin/python")}`;
+  toy.program("python", "#!/bin/sh\n");
+  mkdirSync(join(toy.root, "node_modules/vitest"), { recursive: true });
+  writeFileSync(
+    join(toy.root, "node_modules/vitest/vitest.mjs"),
+    "const { HANDRAIL_FULL, HANDRAIL_SEED } = process.env;\nconsole.log(`full ${HANDRAIL_FULL} seed ${HANDRAIL_SEED}.`);\n",
+  );
+  const run = (script: string, ...given: string[]) => toy.run("env", [python, ...given, "node", "scripts/run.mjs", script]);
+  const told = (seed: string) => `random tests start from seed ${seed}; run them again with \`HANDRAIL_SEED=${seed} npm run test:full\``;
+  const first = await run("test:full");
+  const second = await run("test:full");
+  const [, seed = ""] = /full 1 seed (\d+)\./.exec(first.stdout) ?? [];
+  expect(first.stderr).toContain(told(seed));
+  expect(second.stdout).not.toContain(`seed ${seed}.`);
+  const again = await run("test:full", `HANDRAIL_SEED=${seed}`);
+  expect([again.stdout.includes(`full 1 seed ${seed}.`), again.stderr.includes(told(seed))]).toEqual([true, true]);
+  expect((await run("test")).stdout).toContain("full undefined seed undefined.");
+});
+
 test("Node 22.18 is the oldest that is accepted", () => {
   const versions = ["v18.19.0", "v20.20.2", "v22.17.9", "v22.18.0", "v23.0.0", "v24.1.0"];
   expect(versions.filter(isSupported)).toEqual(["v22.18.0", "v23.0.0", "v24.1.0"]);

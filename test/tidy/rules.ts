@@ -41,6 +41,10 @@ export const FILE_RULES: readonly Rule[] = [
   { name: "file names say what is inside", faults: (file) => vagueName(file.path) },
   { name: "file names are kebab-case", faults: (file) => (isCode(file.path) && !isGenerated(file.path) ? notKebabCase(file.path) : []) },
   { name: "no test is skipped, singled out or left for later", faults: (file) => (isCode(file.path) ? dormantTests(file) : []) },
+  {
+    name: "no test brings a random seed of its own",
+    faults: (file) => (isCode(file.path) && (isTest(file.path) || file.path.startsWith("test/")) ? ownSeeds(file) : []),
+  },
 ];
 
 function longFile({ path, text }: ProjectFile): string[] {
@@ -134,6 +138,45 @@ function isOldDormantCall(node: ts.Node): boolean {
   return (
     ts.isCallExpression(node) && ts.isIdentifier(node.expression) && /^(xit|xtest|xdescribe|fit|fdescribe)$/.test(node.expression.text)
   );
+}
+
+/** The one file that sets the seed of all random tests. */
+const SEED_FILE = "test/random-seed.ts";
+const RANDOM_SOURCES = new Set(["random", "randomBytes", "randomInt", "randomUUID", "getRandomValues", "webcrypto"]);
+
+function ownSeeds(file: ProjectFile): string[] {
+  if (file.path === SEED_FILE) return [];
+  const nodes = nodesOf(file);
+  const drawsCases = nodes.some(({ node }) => ts.isImportDeclaration(node) && textOf(node.moduleSpecifier) === "fast-check");
+  return nodes.flatMap(({ node, source }) => {
+    const found = isRandomSource(node) || (drawsCases && isOwnSeed(node));
+    return found ? [`${file.path}:${lineOf(source, node.getStart(source))}: ${node.getText(source).slice(0, 60)}`] : [];
+  });
+}
+
+/** \`Math.random\`, and what \`crypto\` has of the kind; a name of the project's own is something else. */
+function isRandomSource(node: ts.Node): boolean {
+  if (ts.isImportSpecifier(node)) {
+    const { moduleSpecifier } = node.parent.parent.parent;
+    return /^(node:)?crypto$/.test(textOf(moduleSpecifier)) && RANDOM_SOURCES.has((node.propertyName ?? node.name).text);
+  }
+  if (!ts.isPropertyAccessExpression(node) || !ts.isIdentifier(node.expression)) return false;
+  return ["Math", "crypto", "webcrypto"].includes(node.expression.text) && RANDOM_SOURCES.has(node.name.text);
+}
+
+/** A seed that is given to fast-check. One that is written out may choose examples, which are the same in every run. */
+function isOwnSeed(node: ts.Node): boolean {
+  if (ts.isPropertyAccessExpression(node)) return /^(configureGlobal|resetConfigureGlobal)$/.test(node.name.text);
+  if (ts.isImportDeclaration(node)) return textOf(node.moduleSpecifier) === "fast-check" && node.importClause?.name?.text !== "fc";
+  const isSeed = (ts.isPropertyAssignment(node) || ts.isShorthandPropertyAssignment(node)) && /^(seed|randomType)$/.test(textOf(node.name));
+  if (!isSeed) return false;
+  const call = node.parent.parent;
+  const isExample = ts.isCallExpression(call) && ts.isPropertyAccessExpression(call.expression) && call.expression.name.text === "sample";
+  return !(isExample && ts.isPropertyAssignment(node) && ts.isNumericLiteral(node.initializer));
+}
+
+function textOf(node: ts.Node): string {
+  return ts.isStringLiteralLike(node) || ts.isIdentifier(node) ? node.text : "";
 }
 
 /**
