@@ -16,11 +16,13 @@ import { type Input, inputOf } from "./input.ts";
 import { dangersOf, shellRun } from "./programs.ts";
 import { touchedBy } from "./redirections.ts";
 import { isMisprinted, type Reprinted, reprintedIn } from "./reprinted.ts";
-import { hidesCode, isFixed, isOverlong, plainWord, readAssignment, readWord, type ShellWord } from "./words.ts";
+import { hidesCode, isFixed, isTakenApart, plainWord, readAssignment, readWord, type ShellWord } from "./words.ts";
 import { unwrap, type Wrapped } from "./wrappers.ts";
 
 /** Where in the line a part of it stands. */
 interface Place {
+  /** The text in which its nodes have their places. */
+  readonly source: string;
   /** Programs whose output comes in. */
   readonly inputFrom: readonly string[];
   /** Programs that start it. */
@@ -80,6 +82,7 @@ export class CommandReader {
   /** Reads `text`, which runs in `directory`. */
   read(text: string, directory: string): void {
     this.#code(text, {
+      source: text,
       inputFrom: [],
       via: [],
       input: { kind: "none" },
@@ -109,7 +112,7 @@ export class CommandReader {
       this.doubt("too_much");
       return;
     }
-    this.#visit(this.#grammar(text), { ...place, depth: place.depth + 1, reprinted: "no" });
+    this.#visit(this.#grammar(text), { ...place, source: text, depth: place.depth + 1, reprinted: "no" });
   }
 
   #children(node: SyntaxNode, place: Place): void {
@@ -127,7 +130,7 @@ export class CommandReader {
     switch (node.type) {
       case "Script":
         if ((node.errors?.length ?? 0) > 0) this.doubt("unparsed");
-        this.#children(node, place);
+        this.#children(node, node.source === undefined ? place : { ...place, source: node.source });
         return;
       case "Statement":
         this.#statement(node, place);
@@ -164,6 +167,7 @@ export class CommandReader {
       case "ArithmeticFor":
         if (node.type === "Function" && MOVES.has(node.name.value)) this.#wanders = true; // goes wherever the function does
         if ("name" in node && node.type !== "Function") this.#sets(node.name.value);
+        if ("wordlist" in node && isTakenApart(node.wordlist ?? [], place.source)) this.doubt("unparsed");
         this.#maybe(node, { ...place, repeated: true });
         return;
       default:
@@ -261,12 +265,10 @@ export class CommandReader {
     for (const part of [...node.prefix, ...node.suffix]) if (part.type === "Assignment" || part.type === "Word") this.#visit(part, inner);
     if (node.name !== undefined) this.#visit(node.name, inner);
     const input = this.#redirections(node.redirects, place) ?? place.input;
+    const { prefix, name, suffix } = node;
+    if (isTakenApart([...prefix, ...(name === undefined ? [] : [name]), ...suffix], place.source)) this.doubt("unparsed");
     if (node.name === undefined) return;
     const parts = [node.name, ...node.args];
-    // What touches the part before it is one word with it for bash, and two for the grammar.
-    const all = [...node.prefix, node.name, ...node.suffix];
-    if (all.some(({ type, pos }, index) => (type === "Word" || type === "Assignment") && pos === all[index - 1]?.end)) this.doubt("unparsed");
-    if (parts.some((part) => part.type === "Word" && isOverlong(part))) this.doubt("unparsed");
     const words = parts.map((part) => (part.type === "Word" ? readWord(part) : readAssignment(part)));
     const inputFrom = [...new Set([...place.inputFrom, ...this.#namesSince(from)])];
     this.#run(words, { ...place, inputFrom, input }, false);
@@ -342,7 +344,7 @@ export class CommandReader {
     const inner = { ...place, input: { kind: "none" } as const, directories: place.directories.copy() };
     for (const redirection of redirections) {
       this.#visit(redirection, inner);
-      if (redirection.type === "Redirect") this.#redirect(redirection, place.directories);
+      if (redirection.type === "Redirect") this.#redirect(redirection, place);
       const { descriptor } = redirection;
       if (descriptor?.type === "FileDescriptorVariable") this.#sets(descriptor.name);
       if (descriptor === undefined || (descriptor.type === "FileDescriptor" && descriptor.value === 0))
@@ -351,10 +353,10 @@ export class CommandReader {
     return input;
   }
 
-  #redirect({ operator, target }: Redirect, directories: Directories): void {
+  #redirect({ operator, target }: Redirect, { directories, source }: Place): void {
+    if (target !== undefined && isTakenApart([target], source)) this.doubt("unparsed");
     if (target?.parts?.length === 1 && target.parts[0]?.type === "ProcessSubstitution") return; // a pipe to a command that was read
     const word = target === undefined ? undefined : readWord(target);
-    if (target !== undefined && isOverlong(target)) this.doubt("unparsed");
     // `>&-x` closes a descriptor and goes on with the word `x`.
     if (operator.endsWith("&") && word !== undefined && /^\d*-./.test(word.text)) this.doubt("unparsed");
     // Where the directory is not known, the name at least is judged: some names are secret everywhere.

@@ -7,7 +7,7 @@ import { COMMAND_PARSED_CHARACTERS_MAX, COMMANDS_PER_LINE_MAX } from "../../base
 import { COMMAND_DANGERS } from "../../model/command.ts";
 import { parseCommand } from "./parse-command.ts";
 
-const FILES = ["words", "lists", "wrappers", "files"] as const;
+const FILES = ["words", "lists", "wrappers", "files", "odd"] as const;
 const vectors = new Map(
   FILES.map((name) => [name, readVectors(readFileSync(new URL(`../../../test/vectors/shell/${name}.txt`, import.meta.url), "utf8"))]),
 );

@@ -11,16 +11,20 @@ export type Reprinted = "no" | "plain" | "yes";
 
 /** How what stands inside of `node` is read. */
 export function reprintedIn(node: SyntaxNode, outer: Reprinted): Reprinted {
-  if (node.type !== "CommandExpansion" && node.type !== "ProcessSubstitution") return outer === "plain" ? "yes" : outer;
+  if (!isSubstitution(node)) return outer === "plain" ? "yes" : outer;
   if (node.text.startsWith("`")) return "no";
   return isOneCommand(node.script) ? "plain" : "yes";
 }
 
 /** Whether bash prints `node` as something else than it read, or cannot read it before 5.3: `${ a; }`. */
 export function isMisprinted(node: SyntaxNode, reprinted: Reprinted): boolean {
-  if (node.type === "CommandExpansion") return node.text.startsWith("${");
+  if (isSubstitution(node)) return node.text.startsWith("${");
   if (node.type === "Coproc") return reprinted !== "no";
   return node.type === "HereDoc" && reprinted === "yes";
+}
+
+function isSubstitution(node: SyntaxNode) {
+  return node.type === "CommandExpansion" || node.type === "ArithmeticCommandExpansion" || node.type === "ProcessSubstitution";
 }
 
 function isOneCommand(script: ParsedScript | undefined): boolean {

@@ -4,7 +4,7 @@
  * INVARIANT: a word that is `known` reaches the program as `text` in every environment, but for what `expands` says; a
  * differential test with bash holds that.
  */
-import type { Assignment, DoubleQuotedChild, HereDoc, Word, WordPart } from "unbash";
+import type { Assignment, DoubleQuotedChild, HereDoc, Redirection, Word, WordPart } from "unbash";
 import { quoted } from "../../model/command.ts";
 
 /** A word. */
@@ -45,7 +45,7 @@ export function readWord(word: Word): ShellWord {
   const bare = bareText(word);
   const expands = HOME.test(bare) || (parts?.some(({ type }) => type === "Glob") ?? false);
   const isWhole = !bare.endsWith("\\"); // a backslash before the end of the text is kept or dropped, by what is before it
-  const known = (parts?.every(isKnownPart) ?? true) && !mayHoldList(bare, word.text) && isWhole;
+  const known = (parts?.every(isKnownPart) ?? true) && !mayHoldList(bare, word.text) && isWhole && !VARIABLE.test(bare);
   const text = known ? word.value : word.text;
   const asItStands = !known || (expands && !PATTERN.test(text)) ? word.text : text;
   return { text, known, expands, shown: known && !expands ? quoted(text) : asItStands };
@@ -60,25 +60,35 @@ export function readAssignment(assignment: Assignment): ShellWord {
   return read.known ? { ...read, text: name + read.text, shown: name + read.shown } : { ...read, text, shown: text };
 }
 
-/** Kinds of parts that are not quoted. A list in braces is quoted in places. */
-const BARE = new Set<WordPart["type"]>(["Literal", "Glob"]);
+/** Kinds of parts that are not quoted. */
+const BARE: ReadonlySet<WordPart["type"]> = new Set(["Literal", "Glob"]);
+/** The same with lists in braces, which may be quoted in places. */
+const SPREAD: typeof BARE = new Set([...BARE, "BraceExpansion"]);
 
 /** A sequence in braces from letters of one case to the other: between them lie `\` and the backquote. */
 const MAKES_BACKQUOTES = /\{(?:[a-z]\.\.[A-Z]|[A-Z]\.\.[a-z])(?:\}|\.\.)/;
 /** A substitution, which is never a part of a word that stands there as text. */
 const SUBSTITUTION = /[<>$]\(|`|\$[{[]/;
+/** What makes a variable of the sign before it, also across the end of a line. */
+const VARIABLE = /\$[\w@*#?!$-]/;
 /** What ends a word unless it is quoted. */
 const END_OF_WORD = /[|&;()<>\s]/;
 
+/** What may stand right behind a word. */
+const AFTER_WORD = /^[|&;()<>\s`]?$/;
+
 /** Whether bash may run something in the word that the grammar took for text; `{a..Z}id{a..Z}` makes backquotes, and runs `id`. */
 export function hidesCode(word: Word): boolean {
-  const bare = bareText(word);
-  return MAKES_BACKQUOTES.test(word.text.replaceAll("\\\n", "")) || SUBSTITUTION.test(bare);
+  return SUBSTITUTION.test(bareText(word)) || (word.text.includes("..") && MAKES_BACKQUOTES.test(bareText(word, SPREAD)));
 }
 
-/** Whether a word of a command goes on, for the grammar, where it ends for bash. */
-export function isOverlong(word: Word): boolean {
-  return END_OF_WORD.test(bareText(word));
+/** Whether bash reads the parts of a command as other words than these: one goes on, or stands right beside the next. */
+export function isTakenApart(parts: readonly (Assignment | Redirection | Word)[], source: string): boolean {
+  return parts.some((part, index) => {
+    if (part.type !== "Word" && part.type !== "Assignment") return false;
+    if (part.type === "Word" && END_OF_WORD.test(bareText(part))) return true;
+    return part.pos === parts[index - 1]?.end || !AFTER_WORD.test(source.charAt(part.end));
+  });
 }
 
 /** The text of a here-document, unless it is only known at run time. */
@@ -90,9 +100,9 @@ export function hereDocumentText(document: HereDoc): string | undefined {
 }
 
 /** What of a word is not quoted: each quoted character and each part of another kind is an `x` there. */
-function bareText({ text, parts }: Word): string {
+function bareText({ text, parts }: Word, kinds = BARE): string {
   const bare = (literal: string) => literal.replaceAll("\\\n", "").replaceAll(/\\[^]/g, "x");
-  return parts === undefined ? bare(text) : parts.map((part) => (BARE.has(part.type) ? bare(part.text) : "x")).join("");
+  return parts === undefined ? bare(text) : parts.map((part) => (kinds.has(part.type) ? bare(part.text) : "x")).join("");
 }
 
 /**
