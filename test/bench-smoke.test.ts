@@ -62,10 +62,10 @@ const SUITES = [
 const SEARCHES = ["search-1000-literal", "search-1000-regex", "search-50mb-literal", "search-50mb-regex-bare"];
 const hasRipgrep = spawnSync("rg", ["--version"]).status === 0;
 
-test.each(SUITES)("%s: every figure of a quick run is a positive ratio against a named peer", { timeout: 180_000 }, (suite, expected) => {
+test.each(SUITES)("%s: every figure of a quick run is a positive ratio against a named peer", { timeout: 600_000 }, (suite, expected) => {
   const file = join(directory, `${suite}.json`);
   const args = ["--disable-warning=ExperimentalWarning", "bench/main.ts", suite, "--quick", "--json", file];
-  const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: "utf8", timeout: 170_000 });
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: "utf8", timeout: 590_000 });
   const lacksPeer = suite === "surface" && !hasRipgrep;
   const problems =
     status === 0 ? "" : stderr.replace(/^bench: (?:Error: )?(ripgrep is not installed.*|\w+(-\w+)*)$|^ +at .*$/gm, "").trim();
@@ -91,17 +91,17 @@ test.each([
     "redact-quality",
     ["quality-planted-recall", "quality-planted-definite", "quality-noise-logs", "quality-noise-definite", "quality-noise-probable"],
   ],
-])("a quick run of %s takes its figures beside secretlint's", { timeout: 180_000 }, (suite, ids) => {
+])("a quick run of %s takes its figures beside secretlint's", { timeout: 600_000 }, (suite, ids) => {
   const file = join(directory, `${suite}.json`);
   const args = ["--disable-warning=ExperimentalWarning", "bench/main.ts", suite, "--quick", "--json", file];
-  const { status, stderr } = spawnSync(process.execPath, args, { encoding: "utf8", timeout: 170_000 });
+  const { status, stderr } = spawnSync(process.execPath, args, { encoding: "utf8", timeout: 590_000 });
   expect({ status, stderr: status === 0 ? "" : stderr }).toEqual({ status: 0, stderr: "" });
   const { rows }: Report = JSON.parse(readFileSync(file, "utf8"));
   expect(rows.map(({ id }) => id)).toEqual(expect.arrayContaining(ids));
 });
 
 test("a suite that does not exist is refused", () => {
-  const { status, stderr } = spawnSync(process.execPath, ["bench/main.ts", "nonsense"], { encoding: "utf8", timeout: 30_000 });
+  const { status, stderr } = spawnSync(process.execPath, ["bench/main.ts", "nonsense"], { encoding: "utf8", timeout: 120_000 });
   expect(status).toBe(1);
   expect(stderr).toContain("there is no suite `nonsense`");
 });

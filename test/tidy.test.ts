@@ -102,14 +102,22 @@ const PLANTED: readonly { bad: readonly ProjectFile[]; good: readonly ProjectFil
   {
     bad: [
       ...["fc.assert(p, { seed: Date.now() })", "fc.assert(p, { numRuns: 3, seed: 1 })", "const seed = 1; fc.check(p, { seed })"],
-      ...["fc.sample(a, { seed: Date.now() })", "fc.configureGlobal({})", "const options = { 'seed': 1 };", "fc.assert(p, { randomType: f })"],
+      ...[
+        "fc.sample(a, { seed: Date.now() })",
+        "fc.configureGlobal({})",
+        "const options = { 'seed': 1 };",
+        "fc.assert(p, { randomType: f })",
+      ],
     ]
       .map((text) => `import fc from "fast-check";\n${text}\n`)
       .concat(['import { assert } from "fast-check";', 'import * as check from "fast-check";', "const a = Math.random();"])
       .concat(['import { randomBytes } from "node:crypto";', 'import { randomInt as a } from "crypto";', "crypto.randomUUID();"])
       .map((text) => ({ path: "src/base/a.test.ts", text })),
     good: [
-      { path: "src/base/a.test.ts", text: 'import fc from "fast-check";\nfc.assert(p, { numRuns: 3 }); fc.sample(a, { seed: 3 }); seed(1);' },
+      {
+        path: "src/base/a.test.ts",
+        text: 'import fc from "fast-check";\nfc.assert(p, { numRuns: 3 }); fc.sample(a, { seed: 3 }); seed(1);',
+      },
       { path: "src/base/a.test.ts", text: 'import { createHash } from "node:crypto";\nserver({ seed: now() }); systemRandom(16);' },
       { path: "test/random-seed.ts", text: 'import fc from "fast-check";\nfc.configureGlobal({ seed: seedOf(process.env) });' },
       { path: "src/base/ids.ts", text: 'import { randomBytes } from "node:crypto";' },

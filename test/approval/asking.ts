@@ -27,7 +27,7 @@ export async function pending(kernel: MemoryKernel): Promise<StoredApproval> {
       if (approval === undefined) throw new Error("nobody asks");
       return approval;
     },
-    { timeout: 10_000, interval: 5 },
+    { timeout: 120_000, interval: 5 },
   );
 }
 

@@ -233,7 +233,7 @@ describe("decision files", () => {
     const approval = await pending(kernel);
     const directory = join(kernel.state, "approvals");
     const hash = approval.ref.slice(7);
-    await vi.waitFor(() => expect(existsSync(join(directory, `${hash}.json`))).toBe(true), { timeout: 10_000, interval: 5 });
+    await vi.waitFor(() => expect(existsSync(join(directory, `${hash}.json`))).toBe(true), { timeout: 120_000, interval: 5 });
     return { calling, approval, hash, path: join(directory, `${hash}.approved.json`), directory };
   }
 

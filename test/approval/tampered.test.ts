@@ -2,6 +2,7 @@
  * Requests that somebody rewrote in `approvals.db` after people were asked: whatever the channel, they are approved by nobody, and that
  * is recorded. Each channel is tried with the request as it was, too.
  */
+
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
@@ -13,6 +14,7 @@ import { canonicalJson } from "../../src/base/json.ts";
 import { approvalDesk } from "../../src/server/approval-desk.ts";
 import { approvalPort } from "../../src/server/approval-port.ts";
 import type { MemoryKernel, MemoryKernelOptions } from "../support/memory-kernel.ts";
+import { SOON } from "../support/waiting.ts";
 import { ASKING, approve, ask, askedRef, askingKernel, denialOf, pending } from "./asking.ts";
 
 type Rewrite = (row: { document: string; binding: string }) => { document: string; binding: string };
@@ -185,5 +187,5 @@ test("over RPC nothing of it is shown, and it can be denied", async () => {
   expect(await find(ref)).toMatchObject({ ref, document: "" });
   expect(await list("pending")).toMatchObject([{ ref, document: "" }]);
   expect(await decide(ref, { approved: false }, "token")).toMatchObject({ decided: true, approval: { state: "denied", document: "" } });
-  await vi.waitFor(async () => expect(denialOf(await ask(kernel))).toMatchObject({ reason: "tool_approval_denied" }));
+  await vi.waitFor(async () => expect(denialOf(await ask(kernel))).toMatchObject({ reason: "tool_approval_denied" }), SOON);
 });

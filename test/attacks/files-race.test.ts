@@ -45,7 +45,7 @@ test("control: check-then-open escapes", async () => {
   await repeat(async (index) => {
     escaped = checkThenOpen(index % 2 === 0 ? "dir/data.txt" : "file") === SECRET;
     return escaped;
-  }, 10_000);
+  }, 60_000);
   expect(escaped).toBe(true);
 });
 

@@ -13,9 +13,9 @@ import { newCertificate } from "../support/certificate.ts";
 import { Internet } from "../support/egress.ts";
 import { plainGit } from "../support/git-place.ts";
 import { gitServer, seed } from "../support/git-server.ts";
-import { noise } from "../support/noise.ts";
 import { commitOf, copies, hostileServer, objectName, packed, packHead, wholePack } from "../support/hostile-git.ts";
 import { memoryKernel } from "../support/memory-kernel.ts";
+import { noise } from "../support/noise.ts";
 import { freshPlace } from "../support/place.ts";
 import { processesNaming, testedBackend } from "../support/sandbox-place.ts";
 
@@ -77,7 +77,7 @@ async function world(listener: RequestListener) {
     const where = ["-c", `http.sslCAInfo=${certificate.certFile}`, "-c", `http.curloptResolve=${HOST}:${port}:127.0.0.1`];
     const address = `https://${HOST}:${port}/team/service.git`;
     const words = args.map((word) => (word === ADDRESS ? address : word));
-    const child = spawn("git", [...where, ...words], { cwd: place.base, env: PLAIN_ENVIRONMENT, stdio: "ignore", timeout: 60_000 });
+    const child = spawn("git", [...where, ...words], { cwd: place.base, env: PLAIN_ENVIRONMENT, stdio: "ignore", timeout: 120_000 });
     const [code] = (await once(child, "close")) as [number | null];
     return code;
   };
@@ -178,7 +178,7 @@ test("a git that is killed in the middle leaves nothing; plain git leaves its ha
   });
   const { kernelOf, place, internet, certificate } = await world(hanging);
   const killed = async (): Promise<number> => {
-    await vi.waitFor(() => expect(begun.bytes).toBeGreaterThan(4 * MB), { timeout: 20_000, interval: 5 });
+    await vi.waitFor(() => expect(begun.bytes).toBeGreaterThan(4 * MB), { timeout: 120_000, interval: 5 });
     const ids = processesNaming(`killed-${process.pid}.git`).filter(isGitKilled);
     begun.bytes = 0;
     return ids.length;

@@ -140,7 +140,7 @@ describe("names of what is new", () => {
   test("a script that trusts a name runs what it holds (the control)", async () => {
     const at = await place();
     at.plain.git("checkout", "--quiet", "-b", NAMES[0] ?? "");
-    spawnSync("sh", ["-c", `sh -c "echo $(git branch --show-current)"`], { cwd: at.root, timeout: 10_000 });
+    spawnSync("sh", ["-c", `sh -c "echo $(git branch --show-current)"`], { cwd: at.root, timeout: 120_000 });
     expect(at.hasRun()).toBe(true);
   });
 

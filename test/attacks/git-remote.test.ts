@@ -17,8 +17,8 @@ import { type Certificate, newCertificate } from "../support/certificate.ts";
 import { allowing, Internet } from "../support/egress.ts";
 import { plainGit } from "../support/git-place.ts";
 import { gitServer, seed } from "../support/git-server.ts";
-import { noise } from "../support/noise.ts";
 import { type MemoryKernelOptions, memoryKernel } from "../support/memory-kernel.ts";
+import { noise } from "../support/noise.ts";
 import { freshPlace } from "../support/place.ts";
 import { testedBackend } from "../support/sandbox-place.ts";
 
@@ -69,7 +69,7 @@ async function plainly(directory: string, ...args: readonly string[]): Promise<v
     GIT_CONFIG_NOSYSTEM: "1",
     GIT_TERMINAL_PROMPT: "0",
   };
-  const child = spawn("git", [...args], { cwd: directory, env: environment, stdio: "ignore", timeout: 10_000 });
+  const child = spawn("git", [...args], { cwd: directory, env: environment, stdio: "ignore", timeout: 120_000 });
   await once(child, "close");
 }
 

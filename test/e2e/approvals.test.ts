@@ -51,7 +51,7 @@ const waiting = (kernel: OpenKernel) =>
       if (approval === undefined) throw new Error("nobody asks");
       return approval;
     },
-    { timeout: 10_000, interval: 10 },
+    { timeout: 120_000, interval: 10 },
   );
 
 test("a call that waits in one process goes on when a person approves in another", async () => {

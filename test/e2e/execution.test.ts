@@ -52,7 +52,7 @@ async function connected(place: Place, ...more: readonly string[]) {
   const client = new Client({ name: "test", version: "1" });
   await client.connect(new StdioClientTransport({ command, args: [...args], env: environmentOf(place, environment), stderr: "ignore" }));
   const call = async (name: string, args: object, options: Parameters<Client["callTool"]>[1] = {}): Promise<Result> => {
-    const { structuredContent } = await client.callTool({ name, arguments: { ...args } }, { timeout: 25_000, ...options });
+    const { structuredContent } = await client.callTool({ name, arguments: { ...args } }, { timeout: 120_000, ...options });
     return structuredContent as unknown as Result;
   };
   return { client, call };

@@ -95,7 +95,7 @@ describe("the Python client", () => {
     expect(stdout).toContain("read notes.md: b'# Notes\\n'");
     expect(stdout).toContain("denied by INV-0007");
     expect(stdout).toContain("stored and fetched: 2560000 bytes");
-  }, 60_000);
+  });
 
   test.each([
     ["tool", file_handrail_tool_v1_tool],

@@ -79,7 +79,7 @@ async function opened() {
         if (asked === undefined) throw new Error("nobody asks");
         return asked.ref;
       },
-      { timeout: 15_000, interval: 20 },
+      { timeout: 120_000, interval: 20 },
     );
     const answer = await handrail(place, ["approve", ref, "--yes"], { environment: { HANDRAIL_APPROVER_TOKEN: credential } });
     expect([answer.code, answer.stderr]).toEqual([0, ""]);

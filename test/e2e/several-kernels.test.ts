@@ -17,9 +17,13 @@ interface Acknowledged {
   readonly sequence: number;
 }
 
-/** Keeps `IN_FLIGHT` writes going until `enough` says so or the server is gone; every acknowledgement is kept. */
-async function writeUnderLoad(client: RpcClient, name: string, enough: (done: number) => boolean): Promise<Acknowledged[]> {
-  const acknowledged: Acknowledged[] = [];
+/** Keeps `IN_FLIGHT` writes going until `enough` says so or the server is gone; every acknowledgement goes to `acknowledged`. */
+async function writeUnderLoad(
+  client: RpcClient,
+  name: string,
+  acknowledged: Acknowledged[],
+  enough: (done: number) => boolean,
+): Promise<void> {
   let started = 0;
   const worker = async () => {
     while (!enough(started)) {
@@ -32,7 +36,6 @@ async function writeUnderLoad(client: RpcClient, name: string, enough: (done: nu
     }
   };
   await Promise.all(Array.from({ length: IN_FLIGHT }, worker));
-  return acknowledged;
 }
 
 /** Intents of an instance that nothing has closed. */
@@ -43,17 +46,23 @@ function openIntents(records: readonly Evidence[], instanceId: string): number[]
     .map(({ entry }) => entry.sequence);
 }
 
-test("the chain verifies, no acknowledged write is lost, and the next kernel closes what the killed one left open", async () => {
+test("the chain verifies, no acknowledged write is lost, and the next kernel closes what the killed one left open", {
+  timeout: 300_000,
+}, async () => {
   const place = freshPlace();
   const names = ["one", "two", "three", "four"] as const;
   const clients = await Promise.all(names.map((name) => connectRpc(place, ["--agent", name])));
   const [victim] = clients as [RpcClient, ...RpcClient[]];
   await leaveOneOpen(place, victim);
-  const victimDone = writeUnderLoad(victim, "one", () => false);
-  const others = clients.slice(1).map((client, index) => writeUnderLoad(client, names[index + 1] ?? "", (done) => done >= SURVIVOR_WRITES));
-  await victim.answered(1 + VICTIM_WRITES_BEFORE_DEATH); // the first answer is that to `initialize`
+  const acknowledged: Acknowledged[] = [];
+  const ofVictim: Acknowledged[] = [];
+  const victimDone = writeUnderLoad(victim, "one", ofVictim, () => false);
+  const isEnough = (done: number) => done >= SURVIVOR_WRITES;
+  const others = clients.slice(1).map((client, index) => writeUnderLoad(client, names[index + 1] ?? "", acknowledged, isEnough));
+  await until(() => ofVictim.length >= VICTIM_WRITES_BEFORE_DEATH);
   victim.process.kill("SIGKILL");
-  const acknowledged = (await Promise.all([victimDone, ...others])).flat();
+  await Promise.all([victimDone, ...others]);
+  acknowledged.push(...ofVictim);
   for (const client of clients.slice(1)) client.process.stdin.end();
   expect(await Promise.all(clients.map(({ ended }) => ended))).toEqual(["SIGKILL", "0", "0", "0"]);
 
@@ -82,12 +91,16 @@ test("the chain verifies, no acknowledged write is lost, and the next kernel clo
   expect(readFileSync(join(place.workspace, "held.txt"), "utf8")).toBe("held\n");
 });
 
-/** Has the client edit a file that somebody else holds the lock of, so that its intent is open when its kernel dies. */
+/**
+ * Has the client edit a file that somebody else holds the lock of, again whenever the wait for it was given up, so that an intent is
+ * open when its kernel dies, however long that takes.
+ */
 async function leaveOneOpen(place: Place, client: RpcClient): Promise<void> {
   place.put("workspace/held.txt", "held\n");
   await lockOf(place, "held.txt");
   const edits = [{ operation: "replace", spec: "held", content: "changed" }];
-  client.call("edit_file", { path: "held.txt", edits }).catch(() => undefined); // never answered: its kernel is killed
+  const edit = (): Promise<void> => client.call("edit_file", { path: "held.txt", edits }).then(edit);
+  edit().catch(() => undefined); // until its kernel is killed
   await until(async () => (await readEvidence(place.state)).some(({ entry, payload }) => entry.intent && payload["tool"] === "edit_file"));
 }
 

@@ -81,4 +81,4 @@ test("the doctor says which listed programs could not be started, and nothing wh
   expect(await found(binaries(good, open, "/nowhere/x"))).toEqual([
     ["failed", `\`${open}\` can be written by others; \`/nowhere/x\` is not there`],
   ]);
-}, 60_000);
+});

@@ -34,7 +34,7 @@ async function watched() {
         if (approval === undefined) throw new Error("nobody asks");
         return approval;
       },
-      { timeout: 20_000, interval: 10 },
+      { timeout: 120_000, interval: 10 },
     );
   let count = 0;
   const call = async (by: OpenKernel, signal = new AbortController().signal) => {
@@ -47,7 +47,7 @@ async function watched() {
 }
 
 test("a kernel is killed while a request waits: it can be decided all the same, and the next kernel does it, once", {
-  timeout: 90_000,
+  timeout: 300_000,
 }, async () => {
   const { place, kernel, credential, child, pending, call, text } = await watched();
   const asking = child();
@@ -67,7 +67,7 @@ test("a kernel is killed while a request waits: it can be decided all the same, 
   expect(of("approval_requested")).toBeGreaterThan(0);
 });
 
-test("a kernel is killed at any moment after the answer: what was approved once is done at most once", { timeout: 180_000 }, async () => {
+test("a kernel is killed at any moment after the answer: what was approved once is done at most once", { timeout: 600_000 }, async () => {
   for (const delayMs of [0, 8, 25]) {
     const { place, kernel, credential, child, pending, call, text } = await watched();
     const asking = child();

@@ -33,7 +33,7 @@ async function recorded(stateDirectory: string): Promise<readonly string[]> {
 }
 
 async function rested({ ledger, inside }: Awaited<ReturnType<typeof start>>): Promise<void> {
-  const soon = { timeout: 20_000, interval: 10 };
+  const soon = { timeout: 120_000, interval: 10 };
   await vi.waitFor(async () => {
     await ledger.rest();
     expect(inside.worker).toBeUndefined();
@@ -116,7 +116,7 @@ test("what is spooled while no thread has opened the store is synced in time all
     return deaf;
   });
   expect(await ledger.record(sampleEvent("unattended"), "buffered")).toBeUndefined();
-  await vi.waitFor(() => expect(synced).toHaveReturned(), { timeout: 20_000, interval: 10 });
+  await vi.waitFor(() => expect(synced).toHaveReturned(), { timeout: 120_000, interval: 10 });
   spawn.mockRestore();
   await inside.worker?.terminate();
   expect(await ledger.record(sampleEvent("after"), "durable")).toBe(4);

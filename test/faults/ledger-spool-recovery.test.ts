@@ -74,7 +74,7 @@ test("all that a killed kernel had acknowledged is in the chain exactly once aft
   const acknowledged: string[] = [];
   for (let round = 0; round < 6; round++) {
     const child = startChild("spool-events", [directory, `k${round}`]);
-    await child.printed("acknowledged");
+    await child.printed(`acknowledged k${round}-200`);
     await sleep(round * 23);
     child.process.kill("SIGKILL");
     expect(await child.ended).toBe("SIGKILL");

@@ -35,9 +35,9 @@ test("a buffered event resolves from the spool, and reaches the chain without an
   const { ledger, directory } = await started();
   expect(await ledger.record(sampleEvent("one"), "buffered")).toBeUndefined();
   expect(await readdir(join(directory, "spool"))).toEqual(["ins_a"]);
-  await vi.waitFor(async () => expect(await chain(directory)).toEqual(["one"]), { timeout: 20_000, interval: 10 });
+  await vi.waitFor(async () => expect(await chain(directory)).toEqual(["one"]), { timeout: 120_000, interval: 10 });
   const file = join(directory, "spool", "ins_a");
-  await vi.waitFor(async () => expect((await stat(file)).size).toBe(0), { timeout: 20_000, interval: 10 });
+  await vi.waitFor(async () => expect((await stat(file)).size).toBe(0), { timeout: 120_000, interval: 10 });
   expect((await stat(file)).mode & 0o777).toBe(0o600);
   expect((await stat(join(directory, "spool"))).mode & 0o777).toBe(0o700);
   await ledger.close();

@@ -142,7 +142,7 @@ test("a ledger that could not be opened is found writable again without any even
   expect(ledger.health().writable).toBe(false);
   await chmod(stateDirectory, 0o700);
   // The retry does not keep the process alive, and a timer of the test does.
-  await vi.waitFor(() => expect(ledger.health()).toEqual({ writable: true, waiting: 0 }), { timeout: 20_000, interval: 20 });
+  await vi.waitFor(() => expect(ledger.health()).toEqual({ writable: true, waiting: 0 }), { timeout: 120_000, interval: 20 });
   expect(await ledger.record(sampleEvent("late"), "durable")).toBe(1);
   await ledger.close();
 });

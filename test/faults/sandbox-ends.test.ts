@@ -1,11 +1,13 @@
 // However a command or its kernel ends, nothing of it is left: not what ignores being asked, and not what hides in sessions of its own. The control shows
 // such a process outliving everybody where nothing contains it.
+
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createKernel, type Kernel } from "../../src/index.ts";
 import { freshPlace } from "../support/place.ts";
 import { newSandboxPlace, processesNaming, type SandboxPlace } from "../support/sandbox-place.ts";
+import { comesTrue } from "../support/waiting.ts";
 import { startChild } from "./children/run.ts";
 
 let place: SandboxPlace;
@@ -27,15 +29,12 @@ function lasting(): { readonly word: string; readonly command: string } {
   };
 }
 
-async function isGone(word: string): Promise<boolean> {
-  for (let tries = 0; tries < 400 && processesNaming(word).length > 0; tries += 1) await new Promise((resolve) => setTimeout(resolve, 10));
-  return processesNaming(word).length === 0;
+function isGone(word: string): Promise<boolean> {
+  return comesTrue(() => processesNaming(word).length === 0);
 }
 
 async function hasBegun(word: string): Promise<void> {
-  const isUp = () => processesNaming(`sleep ${word}`).length >= 3;
-  for (let tries = 0; tries < 1000 && !isUp(); tries += 1) await new Promise((resolve) => setTimeout(resolve, 10));
-  expect(isUp()).toBe(true);
+  expect(await comesTrue(() => processesNaming(`sleep ${word}`).length >= 3)).toBe(true);
 }
 
 test("the control: uncontained, the processes outlive the one that started them", async () => {
@@ -53,7 +52,7 @@ test("the control: uncontained, the processes outlive the one that started them"
 
 test("after its time", async () => {
   const { word, command } = lasting();
-  const { end, stdout } = await place.run(command, { limits: { timeoutMs: 1500 } });
+  const { end, stdout } = await place.run(command, { limits: { timeoutMs: 6000 } });
   expect([end.endedBy, stdout, processesNaming(word)]).toEqual(["timeout", "up\n", []]);
 });
 

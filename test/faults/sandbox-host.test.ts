@@ -33,7 +33,7 @@ function asOrdinaryUser(root: string, command: string, before: readonly string[]
   const program = isRoot ? join(node, "node") : process.execPath;
   const enter = isRoot ? ["unshare", "--mount", "--propagation", "private", "sh", "-c", script, "sh"] : ["sh", "-c", script, "sh"];
   const [first = "", ...rest] = [...enter, ...before, program, ...child];
-  const { stdout, stderr } = spawnSync(first, rest, { encoding: "utf8", env: { PATH: "/usr/bin:/bin:/usr/sbin:/sbin" }, timeout: 20_000 });
+  const { stdout, stderr } = spawnSync(first, rest, { encoding: "utf8", env: { PATH: "/usr/bin:/bin:/usr/sbin:/sbin" }, timeout: 120_000 });
   return (stdout + stderr).trim();
 }
 

@@ -1,4 +1,5 @@
 // Beginnings and ends of sandboxed commands: cancelled at every moment, many at once, a kernel that dies, and nothing left of any of them.
+
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,6 +8,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { readLayout } from "../../src/sandbox/control-groups/layout.ts";
 import { groupPrefix, processNamespace } from "../../src/sandbox/control-groups/left-groups.ts";
 import { EVERYTHING, LIMITS, newSandboxPlace, processesNaming, type SandboxPlace } from "../support/sandbox-place.ts";
+import { comesTrue } from "../support/waiting.ts";
 import { startChild } from "./children/run.ts";
 
 let place: SandboxPlace;
@@ -14,12 +16,6 @@ beforeEach(() => {
   place = newSandboxPlace();
 });
 afterEach(() => place.close());
-
-/** Waits until `isSo`, a moment at a time. */
-async function until(isSo: () => boolean): Promise<boolean> {
-  for (let tries = 0; tries < 400 && !isSo(); tries += 1) await new Promise((resolve) => setTimeout(resolve, 10));
-  return isSo();
-}
 
 test.each([
   ["exit 0", 0],
@@ -113,10 +109,10 @@ test("twenty run at the same time: each waits until all have begun", async () =>
 test("a kernel that is killed takes its commands along, also those that hide", async () => {
   const child = startChild("sandbox-run", [place.root, "setsid sh -c 'sleep 55.125' & trap '' TERM; echo up; sleep 55.125"]);
   await child.printed("said up");
-  expect(await until(() => processesNaming("sleep 55.125").length >= 2)).toBe(true);
+  expect(await comesTrue(() => processesNaming("sleep 55.125").length >= 2)).toBe(true);
   child.process.kill("SIGKILL");
   await child.ended;
-  expect(await until(() => processesNaming("55.125").length === 0)).toBe(true);
+  expect(await comesTrue(() => processesNaming("55.125").length === 0)).toBe(true);
 });
 
 /** Control groups on this machine that a process made. */
@@ -141,7 +137,7 @@ test("control groups of a kernel that was killed are removed by the next one", a
     next.close();
     return groupsOf(id).length === 0;
   };
-  expect(await until(isSwept)).toBe(true);
+  expect(await comesTrue(isSwept)).toBe(true);
 });
 
 test("a first process of the machine that collects nothing is not left with what runs were", () => {

@@ -81,7 +81,7 @@ function isToolExecute(checker: ts.TypeChecker, node: ts.Node): boolean {
 describe("a tool is executed", () => {
   test("in one place, the kernel's run.ts, and nowhere else", () => {
     expect(executions(productProgram())).toEqual(["src/kernel/run.ts"]);
-  }, 60_000);
+  });
 
   test("and every other way to do it would be found", () => {
     const planted = {
@@ -101,7 +101,7 @@ describe("a tool is executed", () => {
       "src/server/planted-call.ts",
       "src/transports/planted-brackets.ts",
     ]);
-  }, 60_000);
+  });
 });
 
 /** Imports of the kernel's files from outside its folder, other than its door. */

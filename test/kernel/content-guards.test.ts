@@ -1,4 +1,5 @@
 // Stored content against tools that make things up, agents that launder what they have seen, and arguments that cost time.
+
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
@@ -10,6 +11,7 @@ import { type ContentAccess, contentResourceId } from "../../src/model/content.t
 import { contentBusy } from "../../src/model/content-failures.ts";
 import type { Tool } from "../../src/model/tool.ts";
 import { type MemoryKernel, memoryKernel, testTool } from "../support/memory-kernel.ts";
+import { SOON } from "../support/waiting.ts";
 
 const SIGNAL = new AbortController().signal;
 const LABEL = { trustLevel: "verified", dataClass: "internal", source: { origin: "test", timestamp: "" } } as const;
@@ -127,7 +129,7 @@ describe("many slow uploads of one principal", () => {
     const upload = (chunks: AsyncIterable<Uint8Array>) =>
       kernel.door.putContent({ requestId: "up", sessionToken: kernel.token }, {}, chunks, SIGNAL);
     const first = Array.from({ length: CONTENT_STAGED_PER_SENDER_MAX }, () => upload(slow()));
-    await vi.waitFor(() => expect(readdirSync(join(kernel.state, "cas", "temporary"))).toHaveLength(CONTENT_STAGED_PER_SENDER_MAX));
+    await vi.waitFor(() => expect(readdirSync(join(kernel.state, "cas", "temporary"))).toHaveLength(CONTENT_STAGED_PER_SENDER_MAX), SOON);
     expect((await upload(once("one more"))).outcome).toMatchObject({ kind: "error", code: "RESOURCE_BUSY", retryable: true });
     // Another principal, content in a call, and a result that is stored.
     await (await kernel.content.stage(once("another's"), { sender: "another" }, SIGNAL)).discard();
@@ -164,7 +166,7 @@ describe("many slow uploads of one principal", () => {
     };
     expect(await takeAll(1)).toBe(1000); // control: a second for each byte
     await expect(takeAll(1_000_000)).rejects.toMatchObject({ code: "TIMEOUT", message: expect.stringContaining("too slowly") });
-  }, 30_000);
+  });
 });
 
 test("base64 that is padding for a megabyte is refused like any other that is none", async () => {

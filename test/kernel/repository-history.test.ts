@@ -169,7 +169,7 @@ const step = fc.oneof(...Object.keys(STEPS).map((name) => ({ arbitrary: fc.const
 const RUNS = 10;
 
 test("what is remembered of a history and what came since is all of it, whatever happens to a repository", {
-  timeout: 120_000,
+  timeout: 300_000,
 }, async () => {
   const counts = { hidden: 0, seen: 0, some: 0 };
   await fc.assert(

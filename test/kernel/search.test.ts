@@ -102,7 +102,7 @@ describe("search_file", () => {
       ),
       { numRuns: 20 },
     );
-  }, 30_000);
+  });
 
   test("mistakes in the arguments are told at once", async () => {
     const kernel = await kernelWithFiles();

@@ -51,7 +51,7 @@ const NEIGHBOURS: Readonly<Record<string, string>> = {
   "src/model/m.ts": "export const m = 1;",
 };
 
-test("the lawful tree passes", { timeout: 60_000 }, () => {
+test("the lawful tree passes", () => {
   const { status, stdout, stderr } = check(LAWFUL);
   expect({ status, stderr, counted: /^\d+ modules, 0 violations, 0 unread$/m.test(stdout) }).toEqual({
     status: 0,
@@ -60,7 +60,7 @@ test("the lawful tree passes", { timeout: 60_000 }, () => {
   });
 });
 
-test("every planted fault is found, under the name of its rule", { timeout: 60_000 }, () => {
+test("every planted fault is found, under the name of its rule", () => {
   const planted = Object.fromEntries(FAULTS.map(([, path, text]): [string, string] => [path, text]));
   const { status, stderr } = check({ ...LAWFUL, ...NEIGHBOURS, ...planted });
   const lines = stderr.split("\n");
@@ -68,7 +68,7 @@ test("every planted fault is found, under the name of its rule", { timeout: 60_0
   expect({ status, missed }).toEqual({ status: 1, missed: [] });
 });
 
-test("a file that the checker does not read fails the check", { timeout: 60_000 }, () => {
+test("a file that the checker does not read fails the check", () => {
   const { status, stderr } = check({ ...LAWFUL, "src/policy/node_modules/hidden.ts": 'import "../../kernel/pipeline.ts";' });
   expect(status).toBe(1);
   expect(stderr).toContain("not read by dependency-cruiser: `src/policy/node_modules/hidden.ts`");
@@ -86,7 +86,7 @@ function check(files: Readonly<Record<string, string>>) {
     const { status, stdout, stderr } = spawnSync(process.execPath, [resolve("scripts/boundaries.mjs"), root], {
       encoding: "utf8",
       stdio: ["ignore", "pipe", "pipe"],
-      timeout: 30_000,
+      timeout: 120_000,
     });
     return { status, stdout, stderr };
   } finally {

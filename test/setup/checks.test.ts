@@ -106,7 +106,7 @@ function run(
       mkdirSync(dirname(join(root, path)), { recursive: true });
       writeFileSync(join(root, path), text);
     }
-    const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: root, encoding: "utf8", timeout: 60_000 });
+    const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: root, encoding: "utf8", timeout: 120_000 });
     return { status, output: stdout + stderr };
   } finally {
     rmSync(root, { recursive: true, force: true });

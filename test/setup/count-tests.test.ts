@@ -28,7 +28,7 @@ test.each([
     if (report !== undefined) writeFileSync(path, JSON.stringify(report));
     const { status, stdout } = spawnSync(process.execPath, [resolve("scripts/count-tests.mjs"), path], {
       encoding: "utf8",
-      timeout: 20_000,
+      timeout: 120_000,
     });
     expect({ status, stdout }).toEqual({ status: code, stdout: `${line}\n` });
   } finally {

@@ -90,7 +90,7 @@ test("the long tests choose a seed and tell it, or take the one that they are gi
   mkdirSync(join(toy.root, "node_modules/vitest"), { recursive: true });
   writeFileSync(
     join(toy.root, "node_modules/vitest/vitest.mjs"),
-    "const { HANDRAIL_FULL, HANDRAIL_SEED } = process.env;\nconsole.log(`full ${HANDRAIL_FULL} seed ${HANDRAIL_SEED}.`);\n",
+    'console.log("full", process.env.HANDRAIL_FULL, "seed", process.env.HANDRAIL_SEED + ".");\n',
   );
   const run = (script: string, ...given: string[]) => toy.run("env", [python, ...given, "node", "scripts/run.mjs", script]);
   const told = (seed: string) => `random tests start from seed ${seed}; run them again with \`HANDRAIL_SEED=${seed} npm run test:full\``;

@@ -72,7 +72,7 @@ function realProgram(name: string): string {
 
 function run(file: string, args: readonly string[], cwd: string, env: NodeJS.ProcessEnv): Promise<Outcome> {
   return new Promise((settle, reject) => {
-    const child = spawn(file, args, { cwd, env, stdio: ["ignore", "pipe", "pipe"], timeout: 20_000 });
+    const child = spawn(file, args, { cwd, env, stdio: ["ignore", "pipe", "pipe"], timeout: 120_000 });
     let stdout = "";
     let stderr = "";
     child.stdout.on("data", (chunk: Buffer) => {

@@ -7,12 +7,10 @@ import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 import { type Launch, launchAs } from "./other-user.ts";
 import type { Place } from "./place.ts";
+import { STUCK_MS } from "./waiting.ts";
 
 /** The command line's entry. */
 export const MAIN = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
-
-/** Milliseconds that a command may take before it counts as stuck. */
-const RUN_MS_MAX = 25_000;
 
 /** What a finished command left. `code` is the exit code, or the signal that ended it. */
 export interface Finished {
@@ -47,7 +45,7 @@ export async function handrail(place: Place, args: readonly string[], options: R
   const output = collect(child);
   child.stdin.on("error", () => undefined); // a command that does not read its input may be gone already
   child.stdin.end(options.input ?? "");
-  const deadline = setTimeout(() => child.kill("SIGKILL"), RUN_MS_MAX);
+  const deadline = setTimeout(() => child.kill("SIGKILL"), STUCK_MS);
   const [code, signal] = (await once(child, "close")) as [number | null, string | null];
   clearTimeout(deadline);
   return { code: signal ?? code ?? -1, ...output() };

@@ -31,7 +31,7 @@ const ENVIRONMENT = {
 /** Plain git in `directory`, which it does not make a repository. @param more variables besides its own */
 export function plainGit(directory: string, more: Readonly<Record<string, string>> = {}): PlainGit {
   const tried: PlainGit["tried"] = (...args) => {
-    const ran = spawnSync("git", [...args], { cwd: directory, env: { ...ENVIRONMENT, ...more }, encoding: "utf8", timeout: 30_000 });
+    const ran = spawnSync("git", [...args], { cwd: directory, env: { ...ENVIRONMENT, ...more }, encoding: "utf8", timeout: 120_000 });
     if (ran.error) throw ran.error;
     return { code: ran.status, stdout: ran.stdout, stderr: ran.stderr };
   };

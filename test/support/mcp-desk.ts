@@ -12,7 +12,7 @@ export const CALL = legacy("call", "tools/call", { name: "write_file", arguments
 /** The answer that approves one execution. */
 export const ONCE = { action: "accept", content: { decision: "approve once" } };
 /** How long a test waits for what has to come. */
-export const BOUND = { timeout: 10_000, interval: 2 };
+export const BOUND = { timeout: 120_000, interval: 2 };
 
 /** The operator marks the client `desk`. */
 export const ATTENDED = { approvalSettings: { attendedClients: new Set(["desk"]) } } as const;

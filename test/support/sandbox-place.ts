@@ -26,7 +26,7 @@ import {
 
 /** Limits that a test's command stays well below unless it is about them. */
 export const LIMITS: SandboxLimits = {
-  timeoutMs: 20_000,
+  timeoutMs: 100_000,
   outputBytesMax: 16 * 2 ** 20,
   processesMax: 100,
   memoryBytesMax: 512 * 2 ** 20,

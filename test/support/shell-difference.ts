@@ -39,7 +39,8 @@ export function isNamed(commands: readonly CommandResource[], [name, ...args]: W
   return commands.some(
     ({ binary, arguments: named, dynamic, line }) =>
       binary === "?" ||
-      (binary === name && (dynamic || (named.length === args.length && named.every((word, at) => word === args[at] || isHome(word, line))))),
+      (binary === name &&
+        (dynamic || (named.length === args.length && named.every((word, at) => word === args[at] || isHome(word, line))))),
   );
 }
 

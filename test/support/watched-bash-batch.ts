@@ -103,7 +103,7 @@ function endGroup(pid: number | undefined): void {
 
 function scriptFor(count: number, list: string, { status, apart }: BatchOptions): string {
   const tell = (all: string) => `{ ${TELL.replace("$@", all)}; return ${status}; }`;
-  const code = '"${HANDRAIL_TEXTS[HANDRAIL_AT]}"';
+  const code = `"\${HANDRAIL_TEXTS[HANDRAIL_AT]}"`;
   const run = apart ? `( exec 4>&-; eval ${code} )` : `w() ${tell('w" "$@')}; unset x; eval ${code}`;
   return [
     ...(getuid?.() === 0 ? [`ulimit -u ${PROCESSES_MAX}`] : []),

@@ -1,9 +1,11 @@
 /** The way out of a sandbox: what goes through, what is refused, and what is recorded of both. */
+
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { allowing, exchange, Internet, type OpenProxy, openProxy, PUBLIC_ADDRESS } from "../../../test/support/egress.ts";
+import { comesTrue } from "../../../test/support/waiting.ts";
 
 let internet: Internet;
 const open: OpenProxy[] = [];
@@ -240,6 +242,7 @@ test("a side that does not read stops the other, in both directions", async () =
   const slow = await openTunnel(proxy.path, "flood.example:443");
   slow.socket.pause();
   const sentOut = flood((await openTunnel(proxy.path, "deaf.example:444")).socket);
+  await until(() => (sentIn?.() ?? 0) > 0 && sentOut() > 0);
   await sleep(500);
   const sent = [sentIn?.() ?? 0, sentOut()];
   expect(sent.map((bytes) => bytes > 0 && bytes < bytesMax / 2)).toEqual([true, true]);
@@ -309,6 +312,5 @@ test("closing ends what is under way and has every attempt recorded", async () =
 });
 
 async function until(isSo: () => boolean): Promise<void> {
-  for (let tries = 0; !isSo() && tries < 500; tries += 1) await sleep(10);
-  expect(isSo()).toBe(true);
+  expect(await comesTrue(isSo)).toBe(true);
 }

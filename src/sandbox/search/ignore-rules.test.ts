@@ -98,7 +98,7 @@ describe("as git sees it", () => {
       }),
       { numRuns: 80 },
     );
-  }, 60_000);
+  });
 });
 
 describe("in a search", () => {

@@ -101,7 +101,7 @@ export function hereDocumentText(document: HereDoc): string | undefined {
 
 /** What of a word is not quoted: each quoted character and each part of another kind is an `x` there. */
 function bareText({ text, parts }: Word, kinds = BARE): string {
-  const bare = (literal: string) => literal.replaceAll("\\\n", "").replaceAll(/\\[^]/g, "x");
+  const bare = (literal: string) => literal.replaceAll("\\\n", "").replaceAll(/\\./gs, "x");
   return parts === undefined ? bare(text) : parts.map((part) => (kinds.has(part.type) ? bare(part.text) : "x")).join("");
 }
 

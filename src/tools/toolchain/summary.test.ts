@@ -32,5 +32,5 @@ test.each([
 test.each(["\n", " \n", "= 1 passed ", "1 passed 2 failed in 3.0"])("an output of nothing but %j is looked at in passing", (piece) => {
   const began = performance.now();
   for (let round = 0; round < 4; round += 1) testSummary(`= ${piece.repeat((1024 * 1024) / piece.length)}`);
-  expect(performance.now() - began).toBeLessThan(1000);
+  expect(performance.now() - began).toBeLessThan(5000);
 });

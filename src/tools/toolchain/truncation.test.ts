@@ -183,7 +183,7 @@ test.each(["\n", "x\n", `${"assert ".repeat(140)}\n`, `${" ".repeat(999)}\n`, `$
     const text = piece.repeat((1024 * 1024) / piece.length);
     const began = performance.now();
     truncated(output(text), { kind: "ERRORS", lines: 5000 });
-    expect(performance.now() - began).toBeLessThan(3000);
+    expect(performance.now() - began).toBeLessThan(15_000);
   },
 );
 

@@ -41,7 +41,7 @@ test("only its user can open the socket, whatever the umask is", async () => {
 
 test("a socket that nobody answers is replaced", async () => {
   const code = `require("net").createServer().listen(${JSON.stringify(path)}, () => process.kill(process.pid, "SIGKILL"))`;
-  spawnSync(process.execPath, ["-e", code], { timeout: 10_000 });
+  spawnSync(process.execPath, ["-e", code], { timeout: 120_000 });
   const stale = lstatSync(path);
   expect(stale.isSocket()).toBe(true);
   await serve();

@@ -88,7 +88,7 @@ describe("one thousand calls at once", () => {
         if (answers.length < 1000) throw new Error(`${answers.length} of 1000`);
         return answers.map((line) => endOf(line as never));
       },
-      { timeout: 60_000, interval: 20 },
+      { timeout: 120_000, interval: 20 },
     );
 
   test("identical ones share one question, whose answer is read although most of them wait; one of them runs", async () => {
@@ -96,13 +96,13 @@ describe("one thousand calls at once", () => {
     const desk = client(kernel);
     for (let id = 0; id < 1000; id += 1) desk.write({ ...CALL, id });
     const { id } = await desk.question();
-    await vi.waitFor(() => expect(desk.lines().length).toBeGreaterThan(2), { timeout: 30_000, interval: 5 });
+    await vi.waitFor(() => expect(desk.lines().length).toBeGreaterThan(2), { timeout: 120_000, interval: 5 });
     desk.say(id, ONCE);
     const ended = await ends(desk);
     expect(ended.filter((end) => end === "success").length).toBeGreaterThan(0);
     expect(kernel.ledger.of("approval_consumed")).toHaveLength(1);
     expect(APPROVAL_WAITERS_PER_SESSION_MAX).toBeLessThan(CALLS_IN_FLIGHT_MAX);
-  }, 90_000);
+  });
 
   test("different ones put no more questions than people are asked in a minute", async () => {
     const kernel = await kernelOf();
@@ -115,5 +115,5 @@ describe("one thousand calls at once", () => {
     expect(ended.filter((end) => end === "TOOL_APPROVAL_DENIED")).toHaveLength(30);
     expect(ended.filter((end) => end === "RATE_LIMITED")).toHaveLength(970);
     expect(desk.questions()).toHaveLength(30);
-  }, 90_000);
+  });
 });

@@ -10,7 +10,7 @@ import type { JsonObject } from "../../base/json.ts";
 import { IN_BAND_ANSWERS_MAX, IN_BAND_PROMPT_CHARACTERS_MAX, ROUND_STATE_MS } from "../../base/limits.ts";
 import { mintSession } from "../../session/session.ts";
 
-const BOUND = { timeout: 10_000, interval: 2 };
+const BOUND = { timeout: 120_000, interval: 2 };
 const ONCE = { action: "accept", content: { decision: "approve once" } };
 const CALL = { name: "write_file", arguments: ASKING };
 const ATTENDED = { approvalSettings: { attendedClients: new Set(["desk"]) } } as const;
@@ -369,4 +369,4 @@ test("one thousand different calls at once ask as often as people are asked in a
   const ends = (await until(1000)).map((line) => endOf(line as Round));
   expect(ends.filter((end) => end === "question")).toHaveLength(30);
   expect(ends.filter((end) => end === "RATE_LIMITED")).toHaveLength(970);
-}, 60_000);
+});
