@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { isSupported } from "../../scripts/setup/choose-node.mjs";
 import { packagesMatch } from "../../scripts/setup/packages.mjs";
-import { toyProject } from "./toy-project.ts";
+import { LONG_NPM, toyProject } from "./toy-project.ts";
 
 const NOT_ROOT = "#!/bin/sh\necho 1000\n";
 const ROOT = "#!/bin/sh\necho 0\n";
@@ -52,6 +52,7 @@ test("set-ups at the same time take turns and install once", async () => {
 
 test("control: without the lock, set-ups at the same time overlap", async () => {
   using toy = toyProject();
+  toy.program("npm", LONG_NPM);
   await Promise.all([1, 2, 3].map(() => toy.run("node", ["scripts/setup.mjs", "--locked"])));
   expect(toy.npmCalls()).toContain("overlap");
 });

@@ -19,6 +19,11 @@ echo '{"packages":{}}' >node_modules/.package-lock.json
 rmdir "$TOY_ROOT/npm-running"
 `;
 
+/** The same, which goes on until another one runs beside it, or for twenty seconds. */
+export const LONG_NPM = FAKE_NPM.replace("|| echo overlap >>", '|| : >"$TOY_ROOT/overlap"; [ ! -e "$TOY_ROOT/overlap" ] || echo overlap >>')
+  .replace("sleep 0.2", 'tries=200; while [ ! -e "$TOY_ROOT/overlap" ] && [ $tries -gt 0 ]; do sleep 0.1; tries=$((tries - 1)); done')
+  .replace('rmdir "$TOY_ROOT/npm-running"', 'rmdir "$TOY_ROOT/npm-running" 2>/dev/null || :');
+
 /** What one run of the launcher or the set-up gave. */
 export interface Outcome {
   readonly code: number | null;

@@ -18,7 +18,7 @@ export interface BatchOptions {
 }
 
 /** Milliseconds that a text may take until a text is given up; what it wanted until then counts. */
-const STUCK_MS = 2_000;
+const STUCK_MS = 8_000;
 /** Milliseconds that what a text left running in the background may go on. */
 const LEFT_BEHIND_MS = 300;
 /** An account without rights, for the case that the tests run as root. */

@@ -12,7 +12,7 @@ import { getuid } from "node:process";
 export type Wanted = readonly [name: string, ...args: string[]];
 
 /** Milliseconds after which a text that does not end is given up; what it wanted until then counts. */
-const GIVE_UP_MS = 3_000;
+const GIVE_UP_MS = 20_000;
 /** An account without rights, for the case that the tests run as root. */
 const NOBODY = 61_234;
 
