@@ -2,13 +2,18 @@
 // (or without what the test names), and is refused with it. Nothing here changes the machine.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { INSIDE_WORKSPACE } from "../../src/sandbox/plan/plan.ts";
 import { callNumber, JUDGED_CALLS, type Processor, REFUSED_CALLS } from "../../src/sandbox/plan/syscall-numbers.ts";
 import { asSandboxUser, newSandboxPlace, perl, type SandboxPlace, sandboxUser, type Without } from "../support/sandbox-place.ts";
 
 const ALL = { ...REFUSED_CALLS, ...JUDGED_CALLS };
 const EPERM = "1";
 const ENOSYS = "38";
+const EINVAL = "22";
+const EPROTONOSUPPORT = "93";
 const EAFNOSUPPORT = "97";
 
 let place: SandboxPlace;
@@ -26,6 +31,49 @@ async function bothEnds(without: Without, program: string): Promise<{ readonly d
   const [defended, control] = [await place.run(perl(program)), await place.runWithout(without, perl(program))];
   expect([defended.stderr, control.stderr]).toEqual(["", ""]);
   return { defended: defended.stdout.trim(), control: control.stdout.trim() };
+}
+
+/** A path of the workspace as commands see it. */
+function inWorkspace(name: string): string {
+  return `${INSIDE_WORKSPACE}/${name}`;
+}
+
+/** A program for x86-64 that asks for a socket as a 32-bit program would (`int 0x80`), and ends with 0 when it got one. */
+function socketCall32(): Uint8Array {
+  const start = 0x400000;
+  const header = 64 + 56;
+  // eax = 102 (socketcall), ebx = 1 (socket), ecx = arguments, int 0x80; then edi = 1 if that was negative, eax = 60 (exit), syscall
+  const code = [
+    0xb8, 102, 0, 0, 0, 0xbb, 1, 0, 0, 0, 0xb9, 0, 0, 0, 0, 0xcd, 0x80, 0xc1, 0xe8, 31, 0x89, 0xc7, 0xb8, 60, 0, 0, 0, 0x0f, 0x05,
+  ];
+  const bytes = Buffer.alloc(header + code.length + 12);
+  Buffer.from([0x7f, 0x45, 0x4c, 0x46, 2, 1, 1]).copy(bytes);
+  for (const [at, value] of [
+    [16, 2],
+    [18, 62],
+    [52, 64],
+    [54, 56],
+    [56, 1],
+  ] as const)
+    bytes.writeUInt16LE(value, at);
+  bytes.writeUInt32LE(1, 20);
+  bytes.writeBigUInt64LE(BigInt(start + header), 24);
+  bytes.writeBigUInt64LE(64n, 32);
+  bytes.writeUInt32LE(1, 64); // one segment, readable and executable
+  bytes.writeUInt32LE(5, 68);
+  for (const [at, value] of [
+    [72, 0],
+    [80, start],
+    [88, start],
+    [96, bytes.length],
+    [104, bytes.length],
+    [112, 0x1000],
+  ] as const)
+    bytes.writeBigUInt64LE(BigInt(value), at);
+  Buffer.from(code).copy(bytes, header);
+  bytes.writeUInt32LE(start + header + code.length, header + 11);
+  for (const [index, value] of [1, 1, 0].entries()) bytes.writeUInt32LE(value, header + code.length + 4 * index); // local, stream
+  return bytes;
 }
 
 const WITHOUT_FILTER: Without = { filter: true };
@@ -66,6 +114,49 @@ test("sockets to the machine's hypervisor and to protocols that nobody needs", a
   const ends = await bothEnds(WITHOUT_FILTER, [open(VSOCK, 1), open(LOCAL, 1), open(INTERNET, 1)].join(" "));
   expect(ends.defended).toBe(`${EAFNOSUPPORT}\nok\nok`);
   expect(ends.control).toBe("ok\nok\nok");
+});
+
+test("netlink: routes and addresses, and nothing deeper in the machine's kernel", async () => {
+  const NETLINK = 16;
+  const open = (kind: number, protocol: number) =>
+    `socket(my $s${protocol}, ${NETLINK}, ${kind}, ${protocol}) ? print "ok\\n" : print $! + 0, "\\n";`;
+  const [RAW, DATAGRAM, ROUTE, SOCKETS, GENERIC] = [3, 2, 0, 4, 16];
+  const ends = await bothEnds(WITHOUT_FILTER, [open(RAW, ROUTE), open(DATAGRAM, ROUTE), open(RAW, SOCKETS), open(RAW, GENERIC)].join(" "));
+  expect(ends.defended.split("\n")).toEqual(["ok", "ok", EPROTONOSUPPORT, EPROTONOSUPPORT]);
+  expect(ends.control.split("\n")).toEqual(["ok", "ok", "ok", "ok"]);
+});
+
+test("names are still looked up and addresses listed, which goes by netlink", async () => {
+  const looked = await place.run("getent ahosts localhost; python3 -c 'import socket; print(socket.if_nameindex())'");
+  expect(looked.stderr).toBe("");
+  expect(looked.stdout).toContain("127.0.0.1");
+  expect(looked.stdout).toContain("(1, 'lo')");
+});
+
+test("a socket by the calls of 32-bit programs, which take their arguments from memory", async () => {
+  const isArm = process.arch === "arm64"; // has no such calls to begin with
+  const file = join(place.root, "socketcall");
+  writeFileSync(file, socketCall32(), { mode: 0o755 });
+  const SIGSYS = 31;
+  const [{ end }, control] = [
+    await place.run([inWorkspace("socketcall")]),
+    await place.runWithout(WITHOUT_FILTER, [inWorkspace("socketcall")]),
+  ];
+  expect([end.exitCode, control.end.exitCode]).toEqual(isArm ? [126, 126] : [128 + SIGSYS, 0]);
+});
+
+test("a lease on a file, and a notice of what happens in a directory: both by way of `fcntl`", async () => {
+  const [F_SETLEASE, F_NOTIFY, F_WRLCK, F_RDLCK, DN_CREATE] = [1024, 1026, 1, 0, 4];
+  const fcntl = number("fcntl");
+  const program = `$SIG{IO} = "IGNORE"; open(FILE, "+>", "leased"); try(${fcntl}, fileno(FILE), ${F_SETLEASE}, ${F_WRLCK}); close(FILE);
+    open(FILE, "<", "leased"); try(${fcntl}, fileno(FILE), ${F_SETLEASE}, ${F_RDLCK}); close(FILE);
+    opendir(HERE, "."); try(${fcntl}, fileno(HERE), ${F_NOTIFY}, ${DN_CREATE})`;
+  expect(await bothEnds(WITHOUT_FILTER, program)).toEqual({ defended: `${EINVAL}\n${EINVAL}\n${EINVAL}`, control: "ok\nok\nok" });
+});
+
+test("locks of files work as ever", async () => {
+  const python = "import fcntl; f = open('locked', 'w'); fcntl.flock(f, 2); fcntl.lockf(f, 2); print(fcntl.fcntl(f, fcntl.F_GETFL) & 3)";
+  expect((await place.run(["python3", "-c", python])).stdout).toBe("1\n");
 });
 
 test("a process of the same user outside is traced by none inside", async () => {

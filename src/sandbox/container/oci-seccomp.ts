@@ -4,7 +4,7 @@
  * INVARIANT: what no rule names does not exist, because the library that makes the filter passes over names that it does not know. Conditions
  * look at the low half of an argument, as the machine's kernel takes it.
  */
-import { ENOSYS, JUDGEMENTS, type Judgement, REFUSED_ERROR } from "../plan/seccomp-rules.ts";
+import { type AllowOnly, ENOSYS, JUDGEMENTS, type Judgement, REFUSED_ERROR } from "../plan/seccomp-rules.ts";
 import { callNumber, JUDGED_CALLS, type Processor, REFUSED_CALLS } from "../plan/syscall-numbers.ts";
 import { ALLOWED_CALLS } from "./allowed-calls.ts";
 
@@ -71,22 +71,31 @@ function rulesOf(name: string, judgement: Judgement): readonly OciRule[] {
       ]);
       return [without, ...perFlag];
     }
-    case "fail_on":
-      return split(judgement, fail, allow);
+    case "fail_on": {
+      const { argument, values } = judgement;
+      return [
+        ...values.map((value) => fail(masked(argument, LOW_HALF, value))),
+        ...blocksWithout(values).map(({ mask, value }) => allow(masked(argument, mask, value))),
+      ];
+    }
     case "allow_only":
-      return split(judgement, allow, fail);
+      return allowedOnly(names, judgement, []);
   }
 }
 
-/** One end for the values of a judgement, the other for all others. */
-function split(
-  { argument, values }: { readonly argument: number; readonly values: readonly number[] },
-  named: (condition: OciCondition) => OciRule,
-  others: (condition: OciCondition) => OciRule,
+/** The rules of `judgement` for calls that `given` holds for. */
+function allowedOnly(
+  names: readonly string[],
+  { argument, values, error, narrowed }: Omit<AllowOnly, "kind">,
+  given: readonly OciCondition[],
 ): readonly OciRule[] {
+  const allow = (condition: OciCondition): OciRule => ({ names, action: "SCMP_ACT_ALLOW", args: [...given, condition] });
+  const fail = (condition: OciCondition): OciRule => ({ names, action: "SCMP_ACT_ERRNO", errnoRet: error, args: [...given, condition] });
+  const plain = values.filter((value) => value !== narrowed?.value);
   return [
-    ...values.map((value) => named(masked(argument, LOW_HALF, value))),
-    ...blocksWithout(values).map(({ mask, value }) => others(masked(argument, mask, value))),
+    ...plain.map((value) => allow(masked(argument, LOW_HALF, value))),
+    ...(narrowed === undefined ? [] : allowedOnly(names, narrowed, [...given, masked(argument, LOW_HALF, narrowed.value)])),
+    ...blocksWithout(values).map(({ mask, value }) => fail(masked(argument, mask, value))),
   ];
 }
 

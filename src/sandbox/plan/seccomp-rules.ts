@@ -22,12 +22,24 @@ export type Judgement =
       readonly error: number;
     }
   | { readonly kind: "fail_on"; readonly argument: number; readonly values: readonly number[]; readonly error: number }
-  | { readonly kind: "allow_only"; readonly argument: number; readonly values: readonly number[]; readonly error: number };
+  | AllowOnly;
+
+/** Allowed are `values` alone; one of them may be narrowed further by another argument. */
+export interface AllowOnly {
+  readonly kind: "allow_only";
+  readonly argument: number;
+  readonly values: readonly number[];
+  readonly error: number;
+  /** Of `value`, only calls that have one of `values` in `argument`, too. */
+  readonly narrowed?: { readonly value: number; readonly argument: number; readonly values: readonly number[]; readonly error: number };
+}
 
 // errno values, the same on both processors
 const EPERM = 1;
 /** There is no such call. */
 export const ENOSYS = 38;
+const EINVAL = 22;
+const EPROTONOSUPPORT = 93;
 const EAFNOSUPPORT = 97;
 
 /** `CLONE_NEW*`: a new namespace of any kind. */
@@ -35,9 +47,18 @@ const NEW_NAMESPACE = 0x7e020000;
 const SET_ID_BITS = 0o6000;
 /** `O_CREAT` and `O_TMPFILE`'s own bit: only with one of them is a mode read. */
 const CREATES = 0o100 | 0o20000000;
-/** Families of sockets: local, internet, and the kernel's own (routes and addresses inside the namespace). */
+/** Families of sockets: local, internet, and the kernel's own. */
 const LOCAL_SOCKETS = 1;
-const SOCKET_FAMILIES = [LOCAL_SOCKETS, 2, 10, 16];
+const NETLINK = 16;
+const SOCKET_FAMILIES = [LOCAL_SOCKETS, 2, 10, NETLINK];
+/** `NETLINK_ROUTE`: addresses and routes of the namespace, all that `getaddrinfo` and `ip` ask for. Others reach deep parts of the kernel. */
+const NETLINK_PROTOCOLS = [0];
+/**
+ * What `fcntl` is for: descriptors, flags, locks of records, owners of signals, pipes, seals, hints. Not `F_SETLEASE` (1024), `F_NOTIFY` (1026)
+ * and `F_SETDELEG` (1040): whoever opens a file that is leased waits for the holder, 45 s by default, and the kernel outside opens files of
+ * the workspace. What came after Linux 6.18 does not exist.
+ */
+const FCNTL_COMMANDS = [...numbers(0, 11), ...numbers(15, 17), ...numbers(36, 38), 1025, ...numbers(1027, 1038)];
 /** `TIOCSTI` types into a terminal, `TIOCLINUX` pastes into a console. */
 const TERMINAL_REQUESTS = [0x5412, 0x541c];
 /** Linux's own, that of its 32-bit programs, both with an old version's number, and asking which it is; others switch protections off. */
@@ -50,8 +71,12 @@ export const REFUSED_ERROR = EPERM;
 export const JUDGEMENTS: Readonly<Record<keyof typeof JUDGED_CALLS, Judgement>> = {
   clone: failOnBits(0, NEW_NAMESPACE),
   clone3: fail(ENOSYS),
-  socket: allowOnly(0, SOCKET_FAMILIES, EAFNOSUPPORT),
+  socket: {
+    ...allowOnly(0, SOCKET_FAMILIES, EAFNOSUPPORT),
+    narrowed: { value: NETLINK, argument: 2, values: NETLINK_PROTOCOLS, error: EPROTONOSUPPORT },
+  },
   socketpair: allowOnly(0, [LOCAL_SOCKETS], EAFNOSUPPORT),
+  fcntl: allowOnly(1, FCNTL_COMMANDS, EINVAL),
   ioctl: { kind: "fail_on", argument: 1, values: TERMINAL_REQUESTS, error: EPERM },
   personality: allowOnly(0, PERSONALITIES, EPERM),
   open: failOnCreatedMode(1, 2),
@@ -79,6 +104,11 @@ function failOnCreatedMode(flagsArgument: number, argument: number): Judgement {
   return { kind: "fail_on_bits_with_flags", flagsArgument, flags: CREATES, argument, bits: SET_ID_BITS, error: EPERM };
 }
 
-function allowOnly(argument: number, values: readonly number[], error: number): Judgement {
+function allowOnly(argument: number, values: readonly number[], error: number): AllowOnly {
   return { kind: "allow_only", argument, values, error };
+}
+
+/** From `first` to `last`. */
+function numbers(first: number, last: number): readonly number[] {
+  return Array.from({ length: last - first + 1 }, (_, index) => first + index);
 }

@@ -87,6 +87,29 @@ describe.each(PROCESSORS)("on %s", (processor) => {
     ]);
   });
 
+  test("netlink is for routes and addresses alone, whatever the kind of socket", () => {
+    const [NETLINK, INTERNET, RAW, DATAGRAM] = [16, 2, 3, 2];
+    const protocols = Array.from({ length: 32 }, (_, protocol) => protocol);
+    const allowed = (kind: number) => protocols.filter((protocol) => byName("socket", NETLINK, kind, protocol) === ALLOW);
+    expect([allowed(RAW), allowed(DATAGRAM)]).toEqual([[0], [0]]);
+    expect(byName("socket", NETLINK, RAW, 4)).toBe("errno 93");
+    const socket = callNumber(JUDGED_CALLS.socket, processor) as number;
+    expect(judgedByProgram(bytes, socket, [NETLINK, RAW, 4], AUDIT_ARCHITECTURE[processor], 0xffffffff)).toBe("errno 93");
+    expect(byName("socket", INTERNET, 1, 6)).toBe(ALLOW);
+  });
+
+  test("nobody takes a lease or listens to a directory by descriptor; locks, flags and copies are as ever", () => {
+    const EINVAL = "errno 22";
+    const [F_SETLEASE, F_NOTIFY, F_SETDELEG] = [1024, 1026, 1040];
+    const refused = [F_SETLEASE, F_NOTIFY, F_SETDELEG, 12, 14, 1029 + 0x10000, 0xffffffff];
+    expect(refused.map((command) => byName("fcntl", 3, command))).toEqual(refused.map(() => EINVAL));
+    const [F_DUPFD, F_SETFD, F_SETFL, F_SETLKW, F_OFD_SETLK, F_DUPFD_CLOEXEC, F_ADD_SEALS] = [0, 2, 4, 7, 37, 1030, 1033];
+    const used = [F_DUPFD, F_SETFD, F_SETFL, F_SETLKW, F_OFD_SETLK, F_DUPFD_CLOEXEC, F_ADD_SEALS];
+    expect(used.map((command) => byName("fcntl", 3, command))).toEqual(used.map(() => ALLOW));
+    const fcntl = callNumber(JUDGED_CALLS.fcntl, processor) as number;
+    expect(judgedByProgram(bytes, fcntl, [3, F_SETLEASE], AUDIT_ARCHITECTURE[processor], 0xffffffff)).toBe(EINVAL);
+  });
+
   test("nothing is typed into terminals, other requests pass", () => {
     const [TIOCSTI, TIOCLINUX, TCGETS, TIOCGWINSZ] = [0x5412, 0x541c, 0x5401, 0x5413];
     expect([TIOCSTI, TIOCLINUX, TCGETS, TIOCGWINSZ].map((request) => byName("ioctl", 0, request))).toEqual([EPERM, EPERM, ALLOW, ALLOW]);

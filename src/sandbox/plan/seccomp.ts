@@ -5,7 +5,7 @@
  * instruction set ends the process, and one that is newer than the rules does not exist. What is refused stands in the rules. INVARIANT: pure, and the same for the same processor.
  */
 import { blake3Hex } from "../../base/hash.ts";
-import { ENOSYS, JUDGEMENTS, type Judgement, REFUSED_ERROR } from "./seccomp-rules.ts";
+import { type AllowOnly, ENOSYS, JUDGEMENTS, type Judgement, REFUSED_ERROR } from "./seccomp-rules.ts";
 import { AUDIT_ARCHITECTURE, callNumber, FIRST_UNKNOWN_CALL, JUDGED_CALLS, type Processor, REFUSED_CALLS } from "./syscall-numbers.ts";
 
 /** A program as the kernel takes it: 8 bytes for each instruction, little endian. */
@@ -80,13 +80,8 @@ function judged(judgement: Judgement): readonly Instruction[] {
       const refused = judgement.values.flatMap((value): Instruction[] => [[IF_EQUAL, value, 0, 1], fail(judgement.error)]);
       return [[LOAD, argument(judgement.argument), 0, 0], ...refused, [RETURN, ALLOW, 0, 0]];
     }
-    case "allow_only": {
-      const allowed = judgement.values.flatMap((value): Instruction[] => [
-        [IF_EQUAL, value, 0, 1],
-        [RETURN, ALLOW, 0, 0],
-      ]);
-      return [[LOAD, argument(judgement.argument), 0, 0], ...allowed, fail(judgement.error)];
-    }
+    case "allow_only":
+      return allowOnly(judgement);
   }
 }
 
@@ -101,6 +96,14 @@ function fail(error: number): Instruction {
 
 function failOnBits({ argument: index, bits, error }: { argument: number; bits: number; error: number }): readonly Instruction[] {
   return [[LOAD, argument(index), 0, 0], [IF_ANY_BIT, bits, 0, 1], fail(error), [RETURN, ALLOW, 0, 0]];
+}
+
+function allowOnly({ argument: index, values, error, narrowed }: Omit<AllowOnly, "kind">): readonly Instruction[] {
+  const allowed = values.flatMap((value): readonly Instruction[] => {
+    const end: readonly Instruction[] = narrowed?.value === value ? allowOnly(narrowed) : [[RETURN, ALLOW, 0, 0]];
+    return [[IF_EQUAL, value, 0, end.length], ...end];
+  });
+  return [[LOAD, argument(index), 0, 0], ...allowed, fail(error)];
 }
 
 function encode(instructions: readonly Instruction[]): Uint8Array {

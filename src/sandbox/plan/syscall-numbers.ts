@@ -91,6 +91,7 @@ export const JUDGED_CALLS = {
   clone3: [435, 435],
   socket: [41, 198],
   socketpair: [53, 199],
+  fcntl: [72, 25],
   ioctl: [16, 29],
   personality: [135, 92],
   open: [2, undefined],
