@@ -78,8 +78,13 @@ export class Refusal extends Error {
   }
 }
 
-/** The failure of a store of sessions or locks as the agent is told of it; `undefined` for any other error. */
+/** The failure of a store of sessions or locks, or of a workspace's own file, as the agent is told of it; `undefined` for any other error. */
 export function storeFailure(error: KernelError): ToolFailure | undefined {
+  if (error.code === "WORKSPACE_BUSY") {
+    const suggestion =
+      "try again in a moment; a lease ends after 45 s at the latest, unless the machine's administrator chose another time";
+    return new ToolFailure("RESOURCE_BUSY", error.message, suggestion, { afterMs: 1000 }, error);
+  }
   if (error.code === "STORE_UNAVAILABLE") {
     const suggestion = "try again in a moment; tell the operator if it goes on: the state directory must be readable and writable";
     return new ToolFailure(error.code, "the kernel's store cannot be used, so the call was refused", suggestion, { afterMs: 1000 }, error);

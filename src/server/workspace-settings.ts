@@ -34,7 +34,7 @@ export interface WorkspaceToolPolicy {
 /**
  * Reads the configuration of the workspace at the real path `serviceRoot`. A file that is not valid closes the
  * workspace: its author wanted protection.
- * @throws KernelError WORKSPACE_INVALID
+ * @throws KernelError WORKSPACE_INVALID, or WORKSPACE_BUSY when somebody holds a lease on one of the files
  */
 export async function readWorkspaceConfiguration(serviceRoot: string): Promise<WorkspaceConfiguration> {
   const path = join(serviceRoot, "handrail.yaml");
@@ -71,9 +71,13 @@ export async function workspaceFilesState(serviceRoot: string): Promise<string> 
 function readFileHere(path: string, bytesMax: number): Buffer | undefined {
   let descriptor: number;
   try {
-    descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY);
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    if (code === "ENOENT") return undefined;
+    // It says nothing of the file, so that the next call looks again.
+    if (code === "EAGAIN")
+      throw new KernelError("WORKSPACE_BUSY", `\`${path}\` is held by another program, which has a lease on it`, error);
     throw new KernelError("WORKSPACE_INVALID", `\`${path}\` cannot be read; it must be a regular file and no link`, error);
   }
   try {

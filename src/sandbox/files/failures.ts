@@ -5,6 +5,7 @@
  */
 import type { Denial } from "../../model/decision.ts";
 import { FailureWithoutEffect, Refusal, ToolFailure, type ToolFailureCode } from "../../model/failure.ts";
+import { errno, errorName } from "./syscalls.ts";
 
 interface Meaning {
   readonly code: ToolFailureCode;
@@ -14,6 +15,10 @@ interface Meaning {
 }
 
 const BUSY_RETRY_MS = 100;
+/** Whoever holds a lease is told that somebody wants the file, and should let go at once. */
+const LEASE_RETRY_MS = 1000;
+/** Named apart: `EAGAIN` is what renames on the way to a file are answered with. */
+const LEASED = "EWOULDBLOCK";
 
 const MEANINGS: Readonly<Record<string, Meaning>> = {
   ENOENT: { code: "FILE_NOT_FOUND", what: "does not exist", next: "check the path, or use list_files to see which files there are" },
@@ -65,6 +70,12 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
     next: "try again in a moment",
     retryAfterMs: BUSY_RETRY_MS,
   },
+  [LEASED]: {
+    code: "RESOURCE_BUSY",
+    what: "is held by another program, which has a lease on it",
+    next: "try again in a moment; a lease ends after 45 s at the latest, unless the machine's administrator chose another time",
+    retryAfterMs: LEASE_RETRY_MS,
+  },
   EAGAIN: {
     code: "RESOURCE_BUSY",
     what: "is being moved about by somebody else",
@@ -81,6 +92,16 @@ export function failureOf(name: string, path: string): ToolFailure {
   }
   const retry = meaning.retryAfterMs === undefined ? undefined : { afterMs: meaning.retryAfterMs };
   return new ToolFailure(meaning.code, `${quoted(path)} ${meaning.what}`, meaning.next, retry);
+}
+
+/** The failure of opening `path` itself, by a negative error number: there `EAGAIN` says that somebody holds a lease on it. */
+export function openingFailure(negative: number, path: string): ToolFailure {
+  return failureOf(isLeased(negative) ? LEASED : errorName(negative), path);
+}
+
+/** Whether an opening was refused because somebody holds a lease on the file. */
+export function isLeased(negative: number): boolean {
+  return negative === -errno.EAGAIN;
 }
 
 /** `error` as a tool failure when the machine raised it, otherwise unchanged: a refusal or a bug stays what it is. */

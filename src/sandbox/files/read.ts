@@ -9,7 +9,7 @@ import { promisify } from "node:util";
 import { FILE_CHUNK_BYTES, LENT_BYTES_MAX, SMALL_READ_BYTES_MAX } from "../../base/limits.ts";
 import { ToolFailure } from "../../model/failure.ts";
 import type { FileContent, FileStream, ReadOptions } from "../../model/files.ts";
-import { failureOf, notAFile, quoted, throwIfCancelled, translated } from "./failures.ts";
+import { failureOf, notAFile, openingFailure, quoted, throwIfCancelled, translated } from "./failures.ts";
 import { type FileScope, findExisting, findUnlinked, kindOf } from "./open.ts";
 import { closeDescriptor, errorName, openAgain, readAt } from "./syscalls.ts";
 
@@ -131,7 +131,7 @@ function lengthToRead(path: string, sizeBytes: number, offset: number, options: 
 /** Opens the regular file that an `O_PATH` descriptor names: the same file, whatever happened to its name. `path` is for the failure. */
 export function openForReading(descriptor: number, path: string): number {
   const opened = openAgain(descriptor);
-  if (opened < 0) throw failureOf(errorName(opened), path);
+  if (opened < 0) throw openingFailure(opened, path);
   return opened;
 }
 

@@ -3,7 +3,8 @@
  *
  * `openat2` is what makes file access safe: the kernel itself refuses a path that leaves the directory it starts from.
  * Results are file descriptors or negative error numbers, as the kernel gives them; nothing throws for an ordinary error.
- * INVARIANT: no name with a null byte reaches C, where it would be cut short.
+ * INVARIANTS: no name with a null byte reaches C, where it would be cut short; no opening waits for anybody, neither for the other end of a
+ * FIFO nor for the holder of a lease, who may take `/proc/sys/fs/lease-break-time`, 45 s: then it is `-EAGAIN`.
  */
 import { constants, openSync } from "node:fs";
 import { constants as machine } from "node:os";
@@ -13,6 +14,8 @@ import { assert, KernelError } from "../../base/errors.ts";
 /** A descriptor that names a file without opening it: no FIFO blocks, no device notices. */
 export const O_PATH = 0o10000000;
 const O_CLOEXEC = 0o2000000;
+/** Part of every opening: nothing that lies there makes this thread wait, and no terminal becomes this process's. */
+const WITHOUT_WAITING = constants.O_NONBLOCK | constants.O_NOCTTY;
 
 /** Mounts are not crossed. */
 const RESOLVE_NO_XDEV = 0x01;
@@ -90,12 +93,13 @@ function load(): Calls {
 const how = new BigUint64Array(3); // calls are synchronous, so one is enough
 
 /**
- * Opens `path` below the directory `directory`; close-on-exec.
- * @returns a descriptor, or a negative error number (`-EXDEV` when the path leads out or onto another mount)
+ * Opens `path` below the directory `directory`; close-on-exec, and without waiting.
+ * @returns a descriptor, or a negative error number (`-EXDEV` when the path leads out or onto another mount, `-EAGAIN` when somebody
+ *   holds a lease on it, or when something on the way was renamed just then)
  */
 export function openBeneath(directory: number, path: string, flags: number, walk: Walk, mode = 0): number {
   assert(!path.includes("\0"), "a path with a null byte reached the system");
-  how[0] = BigInt(flags | O_CLOEXEC);
+  how[0] = BigInt(flags | O_CLOEXEC | ((flags & O_PATH) === 0 ? WITHOUT_WAITING : 0));
   how[1] = BigInt(mode);
   how[2] = RESOLVE[walk];
   return result(calls().openat2(OPENAT2, directory, path, how, OPEN_HOW_BYTES));
@@ -110,12 +114,12 @@ function ownDescriptors(): number {
 }
 
 /**
- * Opens for reading what the `O_PATH` descriptor `descriptor` names, the same file whatever happened to its name; close-on-exec.
- * INVARIANT: whoever calls knows that it is a regular file.
- * @returns a descriptor, or a negative error number
+ * Opens for reading what the `O_PATH` descriptor `descriptor` names, the same file whatever happened to its name; close-on-exec, and
+ * without waiting. INVARIANT: whoever calls knows that it is a regular file.
+ * @returns a descriptor, or a negative error number (`-EAGAIN` when somebody holds a lease on it)
  */
 export function openAgain(descriptor: number): number {
-  return result(calls().openat(ownDescriptors(), `${descriptor}`, constants.O_RDONLY | constants.O_NOCTTY | O_CLOEXEC));
+  return result(calls().openat(ownDescriptors(), `${descriptor}`, constants.O_RDONLY | WITHOUT_WAITING | O_CLOEXEC));
 }
 
 /** Renames `from` to `to` in one directory; with `replace: false` it fails with `-EEXIST` when `to` exists. */

@@ -4,6 +4,8 @@
  * INVARIANT: nothing is opened but regular files and directories below the workspace, whatever the repository puts in their place.
  */
 import { closeSync, constants, fstatSync, opendirSync, readSync } from "node:fs";
+import { KernelError } from "../../base/errors.ts";
+import { isLeased } from "../files/failures.ts";
 import type { RootHandle } from "../files/roots.ts";
 import { O_PATH, openBeneath } from "../files/syscalls.ts";
 
@@ -18,7 +20,10 @@ export interface RepositoryFiles {
   readonly markOf: (path: string) => string;
   /** What a directory holds, nothing where there is none; `undefined` for more than `namesMax` names, and for what cannot be looked at. */
   readonly namesIn: (path: string, namesMax: number) => readonly string[] | undefined;
-  /** A regular file of at most `bytesMax` bytes; `undefined` for anything else. */
+  /**
+   * A regular file of at most `bytesMax` bytes; `undefined` for anything else.
+   * @throws KernelError WORKSPACE_BUSY when somebody holds a lease on it
+   */
   readonly read: (path: string, bytesMax: number) => string | undefined;
 }
 
@@ -69,9 +74,10 @@ export function repositoryFiles(handle: RootHandle, directory: string): Reposito
       }
     },
     read(path, bytesMax) {
-      // without waiting: a FIFO has nobody at its other end
-      const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
-      const descriptor = openBeneath(handle.descriptor, at(path), flags, "plain");
+      const descriptor = openBeneath(handle.descriptor, at(path), constants.O_RDONLY | constants.O_NOFOLLOW, "plain");
+      // Whatever would be made of an absent file would be wrong.
+      if (isLeased(descriptor))
+        throw new KernelError("WORKSPACE_BUSY", `\`${at(path)}\` is held by another program, which has a lease on it`);
       if (descriptor < 0) return undefined;
       try {
         const stats = fstatSync(descriptor);

@@ -13,8 +13,8 @@ import { closeDescriptor, errno, isWant, openAgain, openBeneath, readNext, regul
 /** Why a file is left out. What comes of the machine's want of descriptors or memory is no such reason. */
 export type SkipReason = keyof SkippedFiles;
 
-// A FIFO that was swapped in for a regular file neither blocks nor is read from.
-const FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
+// A FIFO that was swapped in for a regular file is not waited for, as nothing is, and not read from.
+const FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW;
 const FIRST_BYTES = 64 * 1024;
 
 let buffer = Buffer.allocUnsafeSlow(FIRST_BYTES);

@@ -21,14 +21,14 @@ import {
 } from "../../base/limits.ts";
 import type { WorkspacePath } from "../../model/access.ts";
 import type { GlobTest } from "../../model/glob.ts";
-import { failureOf } from "../files/failures.ts";
+import { failureOf, isLeased, openingFailure } from "../files/failures.ts";
 import { errno, errorName, isWant, openBeneath } from "../files/syscalls.ts";
 import { isTemporaryName } from "../files/temporary.ts";
 import type { SearchExclusions } from "./exclusions.ts";
 import type { IgnoreRules } from "./ignore-rules.ts";
 
 const DIRECTORY_FLAGS = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
-const IGNORE_FILE_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
+const IGNORE_FILE_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW;
 const IGNORE_FILE = ".gitignore";
 /** Names read after which other calls get their turn. */
 const NAMES_PER_TURN = 1024;
@@ -300,7 +300,8 @@ function below(base: WorkspacePath, place: WorkspacePath): string {
 /** The text of the `.gitignore` in an open directory, if there is a readable one. Git does not follow links here either. */
 export function readIgnoreFile(directory: number, folder = ""): string | undefined {
   const descriptor = openBeneath(directory, folder === "" ? IGNORE_FILE : `${folder}/${IGNORE_FILE}`, IGNORE_FILE_FLAGS, "plain");
-  if (isWant(descriptor)) throw failureOf(errorName(descriptor), IGNORE_FILE);
+  // What was left out a moment ago is not to turn up because somebody holds the file.
+  if (isWant(descriptor) || isLeased(descriptor)) throw openingFailure(descriptor, IGNORE_FILE);
   if (descriptor < 0) return undefined;
   try {
     if (!fstatSync(descriptor).isFile()) return undefined;

@@ -15,6 +15,7 @@ const CODES: Readonly<Record<KernelErrorCode, Code>> = {
   CONFIG_INVALID: Code.FailedPrecondition,
   POLICY_INVALID: Code.FailedPrecondition,
   WORKSPACE_INVALID: Code.FailedPrecondition,
+  WORKSPACE_BUSY: Code.Unavailable,
   STORE_UNAVAILABLE: Code.Unavailable,
   STORE_CORRUPT: Code.DataLoss,
   LEDGER_UNAVAILABLE: Code.Unavailable,

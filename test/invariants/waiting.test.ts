@@ -1,0 +1,115 @@
+// No opening of a file that an agent controls waits: neither for the other end of a FIFO nor for the holder of a lease. Files of a workspace are
+// opened by `sandbox/files/syscalls.ts`, whose openings never wait; every other module that opens files is listed here with what it opens.
+import { globSync, readFileSync } from "node:fs";
+import ts from "typescript";
+import { expect, test } from "vitest";
+
+/** What opens a file or a directory by its path, and so can wait; the same names without `Sync` are asynchronous and hold a thread of the pool. */
+const OPENING =
+  /^(open|openAsBlob|readFile|writeFile|appendFile|copyFile|cp|truncate|opendir|readdir)(Sync)?$|^create(Read|Write)Stream$|^(promises|glob|globSync|watchFile)$/;
+
+/** Modules that open by path, by the reason why nothing there can make the kernel wait. */
+const REVIEWED: Readonly<Record<string, readonly string[]>> = {
+  "directories of the workspace alone, by a descriptor that is open already; nobody can have a lease on a directory (the filter of commands refuses `F_SETDELEG`)":
+    [
+      "src/sandbox/files/list.ts",
+      "src/sandbox/files/size-watch.ts",
+      "src/sandbox/git/leftovers.ts",
+      "src/sandbox/git/repository-files.ts",
+      "src/sandbox/search/walk.ts",
+    ],
+  "directories of the workspace alone, by path, links in the last place not followed, because mounts are planned from paths": [
+    "src/sandbox/host/workspace-tree.ts",
+  ],
+  "`O_PATH`, which opens nothing": ["src/sandbox/files/reopen.ts", "src/sandbox/files/roots.ts"],
+  "one helper for everything else below a workspace, and `/proc/self/fd`": ["src/sandbox/files/syscalls.ts"],
+  "two files of the workspace, with `O_NONBLOCK`": ["src/server/workspace-settings.ts"],
+  "`/proc` and `/sys`, where a process can make nobody wait": [
+    "src/sandbox/bwrap/bwrap-backend.ts",
+    "src/sandbox/control-groups/control-groups.ts",
+    "src/sandbox/control-groups/left-groups.ts",
+    "src/sandbox/identity/view-holder.ts",
+    "src/sandbox/net/own-ports.ts",
+    "src/sandbox/none/marked-processes.ts",
+    "src/sandbox/run/memory-watch.ts",
+    "src/sandbox/run/process-tree.ts",
+  ],
+  "directories that the kernel made for itself, and system directories": [
+    "src/sandbox/container/container-backend.ts",
+    "src/sandbox/container/outermost-directory.ts",
+    "src/sandbox/host/system-view.ts",
+    "src/server/doctor.ts",
+  ],
+  "programs that only root or the kernel's user can change": ["src/sandbox/host-commands/host-machine.ts"],
+  "the state directory, which is closed to everybody else": [
+    "src/server/admin-credential.ts",
+    "src/server/approver-credentials.ts",
+    "src/server/evidence-key.ts",
+    "src/server/validated-policies.ts",
+    "src/stores/embedded/bell.ts",
+    "src/stores/embedded/content-files.ts",
+    "src/stores/embedded/decision-files.ts",
+    "src/stores/embedded/instance-store.ts",
+    "src/stores/embedded/log-sync.ts",
+    "src/stores/embedded/spool-store.ts",
+    "src/stores/embedded/state-directory.ts",
+  ],
+  "the operator's directory, and files that it names": [
+    "src/server/always-allow.ts",
+    "src/server/configuration-state.ts",
+    "src/server/git-remotes.ts",
+    "src/server/operator-directory.ts",
+    "src/server/operator-gates.ts",
+    "src/server/role-grants.ts",
+    "src/server/trust.ts",
+  ],
+  "the installation": ["src/server/policies.ts", "src/server/policy-test.ts", "src/server/version.ts"],
+  "a command of a person's, in a process of its own": ["src/cli/commands/cas.ts", "src/cli/commands/init.ts", "src/cli/commands/start.ts"],
+};
+
+/** Names of what `text` takes from Node's file system that opens by path; `*` where it takes all of it. */
+function openings(text: string): readonly string[] {
+  const found: string[] = [];
+  const isFileSystem = (node: ts.Expression | undefined) =>
+    node !== undefined && ts.isStringLiteralLike(node) && /^(node:)?fs(\/promises)?$/.test(node.text);
+  const look = (node: ts.Node): void => {
+    if (ts.isImportDeclaration(node) && isFileSystem(node.moduleSpecifier)) {
+      const bindings = node.importClause?.namedBindings;
+      if (node.importClause?.name !== undefined || (bindings && ts.isNamespaceImport(bindings))) found.push("*");
+      if (bindings && ts.isNamedImports(bindings))
+        found.push(...bindings.elements.map(({ name, propertyName }) => (propertyName ?? name).text).filter((name) => OPENING.test(name)));
+    }
+    const isRead =
+      ts.isCallExpression(node) && (node.expression.kind === ts.SyntaxKind.ImportKeyword || node.expression.getText() === "require");
+    if (isRead && isFileSystem(node.arguments[0])) found.push("*");
+    ts.forEachChild(node, look);
+  };
+  look(ts.createSourceFile("a.ts", text, ts.ScriptTarget.Latest, true));
+  return found;
+}
+
+test("every module that opens files by path was looked through, and is still one", () => {
+  const modules = globSync("src/**/*.ts").filter((path) => !path.endsWith(".test.ts") && openings(readFileSync(path, "utf8")).length > 0);
+  expect(modules.sort()).toEqual(Object.values(REVIEWED).flat().sort());
+});
+
+test("what opens files is found however it is taken", () => {
+  expect(openings('import { openSync as look } from "node:fs";')).toEqual(["openSync"]);
+  expect(openings('import { readFile } from "fs/promises";')).toEqual(["readFile"]);
+  expect(openings('import * as fs from "node:fs";')).toEqual(["*"]);
+  expect(openings('const { openSync } = await import("node:fs");')).toEqual(["*"]);
+  expect(openings('import { fstatSync, closeSync } from "node:fs";')).toEqual([]);
+});
+
+test("the openings of workspace files say that they do not wait", () => {
+  const helper = readFileSync("src/sandbox/files/syscalls.ts", "utf8");
+  expect(helper.match(/WITHOUT_WAITING/g)).toHaveLength(3); // what it is, by name below a directory, and again by descriptor
+  expect(helper).toMatch(/WITHOUT_WAITING = constants\.O_NONBLOCK/);
+  expect(readFileSync("src/server/workspace-settings.ts", "utf8")).toMatch(/openSync\(path, [^)]*O_NONBLOCK/);
+});
+
+test("system calls that Node does not offer are made by modules that open nothing, and by the one that does not wait", () => {
+  const native = globSync("src/**/*.ts").filter((path) => /from "koffi"/.test(readFileSync(path, "utf8")));
+  const opening = native.filter((path) => /"[a-z ]*\bopen(at|at2)?\(/.test(readFileSync(path, "utf8")));
+  expect(opening).toEqual(["src/sandbox/files/syscalls.ts"]);
+});
