@@ -16,6 +16,7 @@ import { NO_LIMITS } from "../../src/model/spending-limits.ts";
 import type { Tool } from "../../src/model/tool.ts";
 import { createPolicyEngine, type PolicyEngine } from "../../src/policy/policy.ts";
 import { createRedactor } from "../../src/redact/redact.ts";
+import { newFiles } from "../../src/sandbox/files/new-files.ts";
 import { Administration } from "../../src/server/administration.ts";
 import { openApprovals } from "../../src/server/approvals.ts";
 import { BUILT_IN_TOOLS } from "../../src/server/built-in-tools.ts";
@@ -29,6 +30,7 @@ import { openBudgetStores } from "../../src/stores/embedded/budget-stores.ts";
 import { openContentStore } from "../../src/stores/embedded/content-store.ts";
 import { openDedupeStore } from "../../src/stores/embedded/dedupe-store.ts";
 import { openLockStore } from "../../src/stores/embedded/lock-store.ts";
+import { openNewFileStore } from "../../src/stores/embedded/new-file-store.ts";
 import { prepareStateDirectory } from "../../src/stores/embedded/state-directory.ts";
 import { openStateStores } from "../../src/stores/embedded/state-stores.ts";
 import { openViolationStore } from "../../src/stores/embedded/violation-store.ts";
@@ -98,6 +100,11 @@ export async function openBareKernel(
     clock: systemClock,
     random: systemRandom,
     instanceId: "ins_bench",
+    newFiles: newFiles(
+      await openNewFileStore(stateDirectory, "ins_bench"),
+      { instanceId: "ins_bench", key: systemRandom(32) },
+      systemRandom,
+    ),
     settings: {
       toolsEnabled: true,
       disabledTools: new Set(),

@@ -135,6 +135,7 @@ export function filesBefore(
     visible: () => false,
     locks: parts.locks,
     lockOwner: parts.instanceId,
+    newFiles: parts.newFiles,
     clock: parts.clock,
     random: parts.random,
     signal,

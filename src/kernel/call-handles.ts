@@ -22,7 +22,7 @@ import type { CallRules } from "./call-rules.ts";
 import { createContentAccess } from "./content-access.ts";
 import type { Evidence } from "./evidence.ts";
 import type { ExecParts } from "./exec-access.ts";
-import { gitJudge } from "./git-scope.ts";
+import { gitJudge, withoutNewFiles } from "./git-scope.ts";
 import type { KernelParts } from "./parts.ts";
 import type { CallRedaction } from "./redaction.ts";
 import { exactly, judgePlace, leavesReading, unanalysed } from "./scope.ts";
@@ -192,7 +192,7 @@ function gitOf(...given: Parameters<typeof execPartsOf>): GitAccess {
   const action = trail.accesses.find(({ resource }) => resource.kind === "git_ref")?.action;
   const judge = gitJudge(trail, policy, action, trail.receivedAtMs);
   return {
-    judge,
+    judge: withoutNewFiles(judge),
     async run(request) {
       const { runGit } = await import("./git-access.ts");
       return runGit(execPartsOf(...given), judge, request);
@@ -242,6 +242,7 @@ function filesOf(
     },
     locks: parts.locks,
     lockOwner: parts.instanceId,
+    newFiles: parts.newFiles,
     clock: parts.clock,
     random: parts.random,
     signal,

@@ -9,6 +9,7 @@ import type { WorkspacePath } from "../model/access.ts";
 import type { Denial } from "../model/decision.ts";
 import type { GitReach } from "../model/git.ts";
 import type { PolicyEngine } from "../policy/policy.ts";
+import { hasTemporaryName } from "../sandbox/files/temporary.ts";
 import type { Reach, ScopeJudge } from "../sandbox/sandbox.ts";
 import { NO_DEMANDS } from "./capability-obligations.ts";
 import { judgeFile, requestsOf } from "./decide.ts";
@@ -40,6 +41,21 @@ export function gitJudge(trail: Trail, policy: PolicyEngine, action: string | un
     return judged;
   };
 }
+
+/**
+ * `judge` for what git is asked to show or stage: files in the making are no files yet. Mounts go by `judge` itself, because they would
+ * name files that are gone a moment later.
+ */
+export function withoutNewFiles(judge: GitJudge): GitJudge {
+  return (path, effect) => (hasTemporaryName(path) ? IN_THE_MAKING : judge(path, effect));
+}
+
+const IN_THE_MAKING: Denial = {
+  layer: "workspace",
+  reason: "workspace_blocked_zone",
+  ruleId: "WORKSPACE:temporary",
+  message: "the name is kept for files in the making",
+};
 
 /** A name that no file has: what holds for it holds for whatever is new. */
 const NEW_NAME = "\u{10fffd}new";

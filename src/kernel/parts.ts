@@ -24,6 +24,7 @@ import type { Workspace } from "../model/workspace.ts";
 import type { PolicyEngine } from "../policy/policy.ts";
 import type { Redactor } from "../redact/redact.ts";
 import type { WorkspaceRoots } from "../sandbox/files/files.ts";
+import type { NewFiles } from "../sandbox/files/new-files.ts";
 import type { HostMachine } from "../sandbox/host-commands/host-machine.ts";
 import type { LockStore } from "../sandbox/lock-store.ts";
 import type { Sandbox, SandboxLimits } from "../sandbox/sandbox.ts";
@@ -112,6 +113,8 @@ export interface KernelParts {
   readonly killSwitch: KillSwitch;
   readonly armings: ArmingStore;
   readonly locks: LockStore;
+  /** Names files in the making. */
+  readonly newFiles: NewFiles;
   readonly content: ContentStore;
   readonly budgets: Budgets;
   readonly rates: Rates;

@@ -17,7 +17,7 @@ import { ArmingAdministration } from "./arming-administration.ts";
 import type { BudgetAdministration } from "./budget-administration.ts";
 import { ContentAdministration } from "./content-administration.ts";
 import { FreezeAdministration } from "./freeze-administration.ts";
-import { announce, recordStop } from "./kernel-life.ts";
+import { announce, recordStop, removeLeftFiles } from "./kernel-life.ts";
 import type { LedgerHealth } from "./ledger-thread.ts";
 import { MarkAdministration } from "./mark-administration.ts";
 import { type KernelOptions, type OpenedParts, openParts } from "./open-parts.ts";
@@ -71,6 +71,7 @@ export async function openKernel(options: KernelOptions): Promise<OpenKernel> {
   const door = createKernelDoor(parts);
   const started = announce(ledger, instances, parts.registry, instance.id, settings, onInternalError)
     .then(spending.settleOrphans)
+    .then(() => removeLeftFiles(opened.left, { key: parts.argumentsKey, isAlive: instances.isAlive }, onInternalError))
     .catch(onInternalError);
   let closed: Promise<void> | undefined;
   return {
@@ -121,7 +122,7 @@ function administrationsOf(opened: OpenedParts, door: KernelDoor) {
 }
 
 async function closeKernel(opened: OpenedParts, door: KernelDoor, started: Promise<unknown>): Promise<void> {
-  const { configuration, ledger, instance, asking, commands, machine, spending, stores, kept, content, onInternalError } = opened;
+  const { configuration, ledger, instance, asking, commands, machine, spending, stores, kept, content, left, onInternalError } = opened;
   const { bell, sessions, violations, locks } = stores;
   asking.approvals.shutDown();
   await Promise.all([commands.endRuns(), machine.endRuns()]); // nobody would be left to bound them
@@ -132,7 +133,7 @@ async function closeKernel(opened: OpenedParts, door: KernelDoor, started: Promi
   await configuration.workspaces.close();
   // What the ledger could not take stands in the spool, which the next kernel may recover once the claim is released.
   await ledger.close().finally(() => instance.release());
-  for (const store of [asking, commands, bell, sessions, violations, locks, kept, content, spending]) await store.close();
+  for (const store of [asking, commands, bell, sessions, violations, locks, kept, content, spending, left]) await store.close();
 }
 
 /** Settings are looked up for each act: they may have been reloaded. */

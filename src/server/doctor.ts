@@ -18,6 +18,7 @@ import { describeOverride, effectiveTools } from "./capability-overrides.ts";
 import { type KernelOptions, openKernel } from "./compose.ts";
 import { gitFindings } from "./doctor-git.ts";
 import { sandboxFindings } from "./doctor-sandbox.ts";
+import { workspaceFinding } from "./doctor-workspace.ts";
 import type { Finding } from "./finding.ts";
 import { type Environment, operatorPath, readOperatorDirectory } from "./operator-directory.ts";
 import { problemOfGates } from "./operator-gates.ts";
@@ -26,9 +27,18 @@ import { systemFindings } from "./system-finding.ts";
 import { trustReports } from "./trust.ts";
 import { warningOfUnknownTools } from "./unknown-tools.ts";
 
+/** What else a person wants to know. */
+export interface DiagnosisOptions extends KernelOptions {
+  /** A workspace to look through for what killed kernels left. */
+  readonly workspace?: { readonly path: string; readonly mend: boolean };
+}
+
 /** Runs every check; none throws. */
-export async function diagnose(options: KernelOptions): Promise<readonly Finding[]> {
+export async function diagnose(options: DiagnosisOptions): Promise<readonly Finding[]> {
+  const { workspace } = options;
   return [
+    // Before a kernel is opened, which removes what it knows of.
+    ...(workspace ? [await workspaceFinding(options, workspace)] : []),
     await attempt("node", () => nodeVersion()),
     await attempt("operating system", () => operatingSystem()),
     await attempt("contained file access", () => containment()),
@@ -95,6 +105,7 @@ function accessParts(workspace: Workspace) {
     visible: () => true,
     locks,
     lockOwner: "doctor",
+    newFiles: { nameIn: () => "" }, // nothing is written
     clock: systemClock,
     random: systemRandom,
     signal: new AbortController().signal,

@@ -1,8 +1,11 @@
-/** The records of a kernel's beginning and end, and what it takes over from kernels that are gone. */
+/** The records of a kernel's beginning and end, and what it takes over or removes of kernels that are gone. */
 import { systemClock } from "../base/clock.ts";
+import { KernelError } from "../base/errors.ts";
 import type { KernelSettings, ToolRegistry } from "../kernel/index.ts";
 import { closeOrphans } from "../ledger/orphans.ts";
 import { recoverSpools, spoolDamage } from "../ledger/spool-recovery.ts";
+import { type Leftovers, sweepLeftFiles } from "../sandbox/files/left-files.ts";
+import type { NewFileStore } from "../sandbox/new-file-store.ts";
 import type { LedgerThread } from "./ledger-thread.ts";
 import { registryHash } from "./operator-gates.ts";
 
@@ -28,6 +31,16 @@ export async function announce(
     if (damage !== undefined) report(damage);
   }
   await closeOrphans(ledger, instances, ledger, timeMs);
+}
+
+/** Removes the files in the making that dead instances left in workspaces. */
+export async function removeLeftFiles(store: NewFileStore, leftovers: Leftovers, report: (error: unknown) => void): Promise<void> {
+  const { unseen } = await sweepLeftFiles(store, leftovers);
+  const [first] = unseen;
+  if (first === undefined) return;
+  const others = unseen.length === 1 ? "" : ` and ${unseen.length - 1} more`;
+  const next = "run `handrail doctor --workspace` for the workspaces that they belong to";
+  report(new KernelError("STORE_UNAVAILABLE", `what a killed kernel left in \`${first}\`${others} cannot be looked at; ${next}`));
 }
 
 /** Records the end. */

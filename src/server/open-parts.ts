@@ -11,12 +11,14 @@ import { systemRandom } from "../base/ids.ts";
 import { Dedupe } from "../dedupe/dedupe.ts";
 import { type KernelParts, KillSwitch, SecretGuesses, ToolRegistry } from "../kernel/index.ts";
 import type { Tool } from "../model/tool.ts";
+import { newFiles } from "../sandbox/files/new-files.ts";
 import type { EgressNetwork } from "../sandbox/sandbox.ts";
 import { openBell } from "../stores/embedded/bell.ts";
 import { openContentStore } from "../stores/embedded/content-store.ts";
 import { openDedupeStore } from "../stores/embedded/dedupe-store.ts";
 import { openInstanceStore } from "../stores/embedded/instance-store.ts";
 import { openLockStore } from "../stores/embedded/lock-store.ts";
+import { openNewFileStore } from "../stores/embedded/new-file-store.ts";
 import { prepareStateDirectory } from "../stores/embedded/state-directory.ts";
 import { openStateStores } from "../stores/embedded/state-stores.ts";
 import { openViolationStore } from "../stores/embedded/violation-store.ts";
@@ -93,10 +95,12 @@ export async function openParts(options: KernelOptions) {
     ...(options.network && { network: options.network }),
   });
   const machine = openMachine(live);
+  const left = await openNewFileStore(stateDirectory, instance.id);
   const parts: KernelParts = {
     clock: systemClock,
     random: systemRandom,
     instanceId: instance.id,
+    newFiles: newFiles(left, { instanceId: instance.id, key: stores.argumentsKey }, systemRandom),
     settings,
     get registry() {
       return tools.under(live.operator.settings).registry;
@@ -120,7 +124,7 @@ export async function openParts(options: KernelOptions) {
   };
   await tools.ready();
   await recordOverrides(ledger, systemClock.nowMs(), tools.under(live.operator.settings).overridden);
-  return { ...base, tell, kept, content, configuration, spending, asking, commands, machine, parts };
+  return { ...base, tell, kept, content, configuration, spending, asking, commands, machine, left, parts };
 }
 
 /** What everything else rests on: the operator's directory, this kernel's claim, the ledger and the stores. */

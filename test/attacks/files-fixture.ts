@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Clock, systemClock } from "../../src/base/clock.ts";
-import { systemRandom } from "../../src/base/ids.ts";
+import { newId, systemRandom } from "../../src/base/ids.ts";
 import type { WorkspacePath } from "../../src/model/access.ts";
 import type { Denial } from "../../src/model/decision.ts";
 import { Refusal, ToolFailure } from "../../src/model/failure.ts";
@@ -11,6 +11,7 @@ import type { FileAccess } from "../../src/model/files.ts";
 import type { Workspace } from "../../src/model/workspace.ts";
 import { BUILT_IN_ZONE_RULES, compileZones } from "../../src/model/zone.ts";
 import { createFileAccess, openWorkspaceRoots, type WorkspaceRoots } from "../../src/sandbox/files/files.ts";
+import { newFiles } from "../../src/sandbox/files/new-files.ts";
 import type { LockStore } from "../../src/sandbox/lock-store.ts";
 
 /** Where the workspace and what lies outside of it are, and a way in. */
@@ -72,6 +73,7 @@ export function openPlace(base: string, root: string, project: string, service: 
       visible: (target) => workspace.zones.classify(target) !== "secret",
       locks: options.locks ?? locks,
       lockOwner: `test-${process.pid}`,
+      newFiles: unnotedNames,
       clock: options.clock ?? systemClock,
       random: systemRandom,
       signal: options.signal ?? new AbortController().signal,
@@ -103,6 +105,13 @@ function judge(workspace: Workspace, target: WorkspacePath, effect: string): Den
   const reason = blocked ? "workspace_blocked_zone" : "workspace_read_only";
   return { layer: "workspace", reason, ruleId: `ZONE:${zone}`, message: `the file lies in a ${zone} zone` };
 }
+
+/** Names of files in the making that nobody notes. */
+export const unnotedNames = newFiles(
+  { note: () => undefined },
+  { instanceId: newId("ins", systemRandom), key: systemRandom(32) },
+  systemRandom,
+);
 
 /** Locks of one process. */
 export function memoryLocks(): LockStore {

@@ -30,7 +30,7 @@ import type { Workspace } from "../../src/model/workspace.ts";
 import { BUILT_IN_ZONE_RULES, compileZones } from "../../src/model/zone.ts";
 import type { PolicyEngine } from "../../src/policy/policy.ts";
 import { createFileAccess, openWorkspaceRoots } from "../../src/sandbox/files/files.ts";
-import { endOf, memoryLocks } from "../attacks/files-fixture.ts";
+import { endOf, memoryLocks, unnotedNames } from "../attacks/files-fixture.ts";
 import { engineOf, operator } from "../policy/fixtures.ts";
 import { newSandboxPlace, type SandboxPlace, sandboxUser } from "../support/sandbox-place.ts";
 
@@ -226,6 +226,7 @@ async function byTools(workspace: Workspace, paths: readonly string[], caller: C
     visible: () => true,
     locks: memoryLocks(),
     lockOwner: "test",
+    newFiles: unnotedNames,
     clock: systemClock,
     random: systemRandom,
     signal: new AbortController().signal,

@@ -18,7 +18,8 @@ const REVIEWED: Readonly<Record<string, readonly string[]>> = {
       "src/sandbox/git/repository-files.ts",
       "src/sandbox/search/walk.ts",
     ],
-  "directories of the workspace alone, by path, links in the last place not followed, because mounts are planned from paths": [
+  "directories of the workspace alone, by path, links in the last place not followed": [
+    "src/sandbox/files/left-files.ts",
     "src/sandbox/host/workspace-tree.ts",
   ],
   "`O_PATH`, which opens nothing": ["src/sandbox/files/reopen.ts", "src/sandbox/files/roots.ts"],
@@ -51,6 +52,7 @@ const REVIEWED: Readonly<Record<string, readonly string[]>> = {
     "src/stores/embedded/decision-files.ts",
     "src/stores/embedded/instance-store.ts",
     "src/stores/embedded/log-sync.ts",
+    "src/stores/embedded/new-file-store.ts",
     "src/stores/embedded/spool-store.ts",
     "src/stores/embedded/state-directory.ts",
   ],

@@ -43,6 +43,8 @@ export const LINKS_FOLLOWED_MAX = 40;
 export const LINK_STEPS_MAX = 10_000;
 /** Directory entries looked at for one listing, shown or not. */
 export const LIST_ENTRIES_SCANNED_MAX = 1_000_000;
+/** Directory entries that are looked at for what killed kernels left in a workspace. */
+export const LEFT_FILES_ENTRIES_MAX = 5_000_000;
 /** Matches that the edits of one call replace together. */
 export const EDIT_MATCHES_MAX = 100_000;
 /** Bytes that one edit call searches: file size times number of edits; hostile text costs less than a second then. */

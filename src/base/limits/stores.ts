@@ -13,6 +13,8 @@ export const STORE_LIST_MAX = 10_000;
 export const STORE_CACHE_ENTRIES_MAX = 4096;
 /** Lock files of dead instances that one start removes. */
 export const INSTANCE_SWEEP_MAX = 1024;
+/** Directories with files in the making that one kernel has noted at a time: one of its calls writes into one. */
+export const NEW_FILE_PLACES_MAX = 4096;
 /** Milliseconds that the answer of a call with a dedupe key is kept: one day (CTR-0003). */
 export const DEDUPE_KEPT_MS = 24 * 3_600_000;
 /** Milliseconds that a call waits for another one with its dedupe key: longer than clients wait for an answer. */

@@ -1,20 +1,35 @@
 /** `handrail doctor`: what works on this machine and what does not; exit 1 if a check failed. */
 import { resolve } from "node:path";
 import type { Command } from "commander";
+import { KernelError } from "../../base/errors.ts";
 import { EXIT_FAILURE, EXIT_OK } from "../exit-codes.ts";
 import { type KernelFlags, withKernelOptions } from "../kernel-options.ts";
 import { print, printJson, table, visible } from "../output.ts";
 
+interface DoctorFlags {
+  readonly workspace?: string;
+  readonly mend?: boolean;
+  readonly json?: boolean;
+}
+
 /** Adds `handrail doctor`. */
 export function addDoctorCommand(program: Command): void {
   withKernelOptions(
-    program.command("doctor").description("check this machine, the configuration and the state").option("--json", "print JSON"),
-  ).action(async (flags: KernelFlags & { readonly json?: boolean }) => {
+    program
+      .command("doctor")
+      .description("check this machine, the configuration and the state")
+      .option("--workspace <directory>", "look there for what killed kernels left")
+      .option("--mend", "remove it")
+      .option("--json", "print JSON"),
+  ).action(async (flags: KernelFlags & DoctorFlags) => {
+    if (flags.mend && flags.workspace === undefined)
+      throw new KernelError("USAGE", "--mend needs `--workspace DIRECTORY`, which says where");
     const { diagnose } = await import("../../server/doctor.ts");
     const findings = await diagnose({
       environment: process.env,
       ...(flags.state !== undefined && { stateDirectory: resolve(flags.state) }),
       ...(flags.config !== undefined && { configDirectory: resolve(flags.config) }),
+      ...(flags.workspace !== undefined && { workspace: { path: resolve(flags.workspace), mend: flags.mend === true } }),
     });
     if (flags.json) printJson(findings);
     else print(table(findings.map((finding) => [finding.status, finding.check, visible(finding.detail)])));

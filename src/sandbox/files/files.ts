@@ -7,18 +7,16 @@
  */
 import type { FileAccess } from "../../model/files.ts";
 import { listContained, type Visible } from "./list.ts";
-import type { LockScope } from "./lock.ts";
-import type { FileScope } from "./open.ts";
 import { readContained, streamContained } from "./read.ts";
 import { removeContained } from "./remove.ts";
-import { type ApprovedTargets, transformContained, writeContained } from "./write.ts";
+import { transformContained, type WriteScope, writeContained } from "./write.ts";
 
 export type { FileScope } from "./open.ts";
 export { readPreImage } from "./pre-image.ts";
 export { isInPlaceThisTurn, openWorkspaceRoots, type WorkspaceRoots } from "./roots.ts";
 
-/** What file access needs: the scope that it sees, the locks that it takes, and what listings may show. */
-export interface FileAccessParts extends FileScope, LockScope, ApprovedTargets {
+/** What file access needs: the scope that it sees, the locks that it takes, names for new files, and what listings may show. */
+export interface FileAccessParts extends WriteScope {
   readonly visible: Visible;
 }
 

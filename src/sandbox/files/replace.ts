@@ -15,14 +15,14 @@ import {
   write as writeWithCallback,
 } from "node:fs";
 import { promisify } from "node:util";
-import type { RandomBytes } from "../../base/ids.ts";
+import { KernelError } from "../../base/errors.ts";
 import { FILE_CHUNK_BYTES } from "../../base/limits.ts";
-import { ToolFailure } from "../../model/failure.ts";
+import { storeFailure, ToolFailure } from "../../model/failure.ts";
 import { changed, failureOf, quoted, throwIfCancelled } from "./failures.ts";
+import type { NewFiles } from "./new-files.ts";
 import type { Destination } from "./parent.ts";
 import { openForReading, readInSteps } from "./read.ts";
 import { errno, errorName, linkThenRemove, openBeneath, removeName, renameWithin } from "./syscalls.ts";
-import { temporaryName } from "./temporary.ts";
 
 const writeAsync = promisify(writeWithCallback);
 const fsyncAsync = promisify(fsyncWithCallback);
@@ -58,9 +58,9 @@ export async function writeBeside(
   original: Original | undefined,
   content: Content,
   path: string,
-  scope: { readonly random: RandomBytes; readonly signal: AbortSignal },
+  scope: { readonly newFiles: NewFiles; readonly signal: AbortSignal },
 ): Promise<Beside> {
-  const name = temporaryName(scope.random);
+  const name = nameIn(directory, scope.newFiles);
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
   const descriptor = openBeneath(directory, name, flags, "plain", original ? PRIVATE_MODE : NEW_FILE_MODE);
   if (descriptor === -errno.ENOENT) throw changed(path); // the directory itself is gone
@@ -76,6 +76,14 @@ export async function writeBeside(
   } finally {
     closeSync(descriptor);
     if (!complete) removeName(directory, name, "file");
+  }
+}
+
+function nameIn(directory: number, names: NewFiles): string {
+  try {
+    return names.nameIn(directory);
+  } catch (error) {
+    throw error instanceof KernelError ? (storeFailure(error) ?? error) : error;
   }
 }
 

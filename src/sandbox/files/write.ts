@@ -13,6 +13,7 @@ import { type Refusal, ToolFailure } from "../../model/failure.ts";
 import type { WriteOptions, WriteReceipt } from "../../model/files.ts";
 import { changed, failureOf, notAFile, quoted, refusal, throwIfCancelled, translated } from "./failures.ts";
 import { type HeldLock, type LockScope, withFileLock } from "./lock.ts";
+import type { NewFiles } from "./new-files.ts";
 import { type FileEffect, type FileScope, find, kindOf } from "./open.ts";
 import { type Destination, openDestination, removeMade, requireInPlace } from "./parent.ts";
 import { contentDigest } from "./pre-image.ts";
@@ -21,7 +22,7 @@ import { type Content, type Original, putInPlace, writeBeside } from "./replace.
 import { errno, errorName, O_PATH, openBeneath } from "./syscalls.ts";
 
 /** What writing needs of the call. */
-export type WriteScope = FileScope & LockScope & ApprovedTargets;
+export type WriteScope = FileScope & LockScope & ApprovedTargets & { readonly newFiles: NewFiles };
 
 /** Where a person approved a change, it is made to the very file that they approved it for. */
 export interface ApprovedTargets {

@@ -9,7 +9,7 @@ import { BUILT_IN_ZONE_RULES, compileZones } from "../../../src/model/zone.ts";
 import { createFileAccess, openWorkspaceRoots } from "../../../src/sandbox/files/files.ts";
 import { migrateConfig } from "../../../src/tools/system/migrate-config.ts";
 import { machineConfigs } from "../../support/machine-place.ts";
-import { memoryLocks } from "../files-fixture.ts";
+import { memoryLocks, unnotedNames } from "../files-fixture.ts";
 
 const [root = "", number = "1"] = process.argv.slice(2);
 const workspace = { serviceRoot: root, projectRoot: root, sharedPaths: [], zones: compileZones(BUILT_IN_ZONE_RULES, "") };
@@ -22,12 +22,13 @@ const files = createFileAccess({
   locks: memoryLocks(),
   lockOwner: "child",
   clock: systemClock,
-  random(bytes) {
-    // Locks have names of 16 random bytes too; only what is about to be written counts.
-    const isFile = /\bwriteBeside\b/.test(new Error("whose").stack ?? "");
-    if (isFile) made += 1;
-    if (isFile && made === Number(number)) process.kill(process.pid, "SIGKILL");
-    return systemRandom(bytes);
+  random: systemRandom,
+  newFiles: {
+    nameIn(directory) {
+      made += 1;
+      if (made === Number(number)) process.kill(process.pid, "SIGKILL");
+      return unnotedNames.nameIn(directory);
+    },
   },
   signal: new AbortController().signal,
   onLockBroken: () => undefined,
