@@ -3,6 +3,7 @@
  * built with: without it nobody would know which command a test runs before it runs.
  */
 import type { ZodError } from "zod";
+import { asStep } from "../base/long-steps.ts";
 import type { Access } from "../model/access.ts";
 import type { ToolCall } from "../model/call.ts";
 import { allow, type Denial, deny, type Verdict, type Violation } from "../model/decision.ts";
@@ -42,7 +43,8 @@ export function analyse(registry: ToolRegistry, call: ToolCall, trail: Analysed,
   trail.args = parsed.data;
   trail.toolchain = viewOf(trail);
   trail.repository = repositoryOf(trail);
-  const accesses = tool.analyse(parsed.data, trail.toolchain, trail.repository);
+  const { toolchain, repository } = trail;
+  const accesses = asStep(`analysing ${tool.name}`, () => tool.analyse(parsed.data, toolchain, repository));
   const { effect } = tool.capability;
   if (accesses.some(({ action }) => action !== undefined && !Object.hasOwn(tool.actions ?? {}, action))) return deny(undeclared(tool.name));
   // Intent, re-check and replay protection go by the capability, and clients are told of it: it must not promise too much.

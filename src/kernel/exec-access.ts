@@ -13,6 +13,7 @@ import { Refusal, ToolFailure } from "../model/failure.ts";
 import type { GitRemotes } from "../model/git-remote.ts";
 import type { ProgressListener } from "../model/progress.ts";
 import type { PolicyEngine } from "../policy/policy.ts";
+import type { NewFiles } from "../sandbox/files/new-files.ts";
 import { requireDirectory } from "../sandbox/files/working-directory.ts";
 import { type EgressAttempt, INSIDE_WORKSPACE, type Sandbox, type SandboxEnd, type SandboxLimits } from "../sandbox/sandbox.ts";
 import { commandEgress } from "./exec-egress.ts";
@@ -35,6 +36,8 @@ export interface ExecParts {
   readonly signal: AbortSignal;
   /** Writes what a command tried to reach into the ledger. */
   readonly recordAttempt: (attempt: EgressAttempt) => Promise<void>;
+  /** Names for what lands on another file system than views lie on. */
+  readonly newFiles: NewFiles;
   /** What the operator knows of git's remotes. */
   readonly gitRemotes: () => GitRemotes;
 }
@@ -68,10 +71,12 @@ async function run(exec: ExecParts, request: ExecRequest): Promise<ExecOutcome> 
         if (histories.hasWaited || tookTime) await exec.recheck();
         return again;
       },
-      hasView: true,
-      async beforeLanding() {
-        hidden = histories.hidden(); // what lands is judged by the same rules and is none of what the command did not see
-        await exec.recheck();
+      landing: {
+        newFiles: exec.newFiles,
+        async before() {
+          hidden = histories.hidden(); // what lands is judged by the same rules and is none of what the command did not see
+          await exec.recheck();
+        },
       },
       command: argumentsOf(request.command),
       workDir,

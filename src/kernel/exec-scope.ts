@@ -10,6 +10,7 @@ import type { Tool } from "../model/tool.ts";
 import type { Zone, ZoneMap } from "../model/zone.ts";
 import { admits } from "../policy/lease-scope.ts";
 import type { PolicyEngine } from "../policy/policy.ts";
+import { isTemporaryName } from "../sandbox/files/temporary.ts";
 import type { Reach, ScopeJudge } from "../sandbox/sandbox.ts";
 import { NO_DEMANDS } from "./capability-obligations.ts";
 import { evaluateRequests, requestsOf } from "./decide.ts";
@@ -53,6 +54,8 @@ export function execScope(trail: Trail, policy: PolicyEngine, nowMs: number, his
     const place: WorkspacePath = { root: "service", path };
     const zone = zones.classify(place);
     if (zone === "secret") return "hidden";
+    // Nobody would see what lies in such a directory: no kernel makes one.
+    if (isDirectory && isTemporaryName(path.slice(path.lastIndexOf("/") + 1))) return "hidden";
     // Builds and tests need what is installed, and the repository is read by many of them.
     if (zone === "managed" && isDirectory && (path === ".git" || path.endsWith("/.git")) && histories.hides(path)) return "hidden";
     if (zone === "managed") return isManagedBy(tool, zones, path) && admits(scope, "writePaths", path) ? "write" : "read";

@@ -4,6 +4,7 @@
  */
 import { assert } from "../base/errors.ts";
 import { CANCEL_GRACE_MS } from "../base/limits.ts";
+import { asStep } from "../base/long-steps.ts";
 import type { Denial } from "../model/decision.ts";
 import { FailureWithoutEffect, Refusal, ToolFailure } from "../model/failure.ts";
 import type { ToolOutput } from "../model/tool.ts";
@@ -34,7 +35,8 @@ export async function runTool(parts: KernelParts, evidence: Evidence, trail: Tra
   if (listener && trail.intent !== undefined) await followDeclared(parts, evidence, trail);
   trail.ran = true;
   try {
-    const running = trail.tool.execute(trail.args, context);
+    const { tool, args } = trail;
+    const running = asStep(`running ${tool.name}`, () => tool.execute(args, context));
     const output = running instanceof Promise ? await untilCancelled(running, signal) : running;
     trail.done = true;
     const invalid = invalidOutput(trail.tool.name, output);

@@ -40,6 +40,7 @@ export interface SecurityEvent {
 const SEVERITY_OF: Readonly<Record<EventType, Severity | undefined>> = {
   kernel_started: undefined,
   kernel_stopped: undefined,
+  kernel_stalled: "warning",
   tool_selected: undefined,
   tool_executed: undefined,
   tool_replayed: undefined,

@@ -5,6 +5,7 @@ import type { JsonObject } from "../base/json.ts";
 export const EVENT_TYPES = [
   "kernel_started",
   "kernel_stopped",
+  "kernel_stalled",
   "tool_selected",
   "tool_executed",
   "tool_execution_denied",

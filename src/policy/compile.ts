@@ -6,6 +6,7 @@
  */
 import { isJsonObject, type JsonObject } from "../base/json.ts";
 import { CONFIG_FILE_BYTES_MAX, POLICY_FILES_MAX } from "../base/limits.ts";
+import { asStep } from "../base/long-steps.ts";
 import { type Annotations, parseAnnotations, waives } from "./annotations.ts";
 import type { Cedar } from "./cedar.ts";
 import {
@@ -56,7 +57,7 @@ export function compilePolicies(cedar: Cedar, sources: readonly PolicySource[], 
     policies.push(...read);
     readable.push(source);
   }
-  if (readable.length > 0 && !isValidated) validate(cedar, readable, schema, problems);
+  if (readable.length > 0 && !isValidated) asStep("validating policies", () => validate(cedar, readable, schema, problems));
   reportDuplicates(policies, problems);
   reportUnknownWaivers(policies, problems);
   return { policies, problems };

@@ -5,12 +5,14 @@
  * plan says; what cannot be enforced refuses the command.
  */
 import { SANDBOX_ASKED_BYTES_MAX, SANDBOX_LOOKS_MAX, SANDBOX_RESERVED_BYTES, SANDBOX_RUNS_MAX } from "../base/limits.ts";
+import { asStep } from "../base/long-steps.ts";
 import type { ExecEnforcement, ExecLanded } from "../model/exec.ts";
 import { ToolFailure } from "../model/failure.ts";
 import type { Backend } from "./backend.ts";
 import { bwrapBackend } from "./bwrap/bwrap-backend.ts";
 import { containerBackend } from "./container/container-backend.ts";
 import { type ControlGroups, openControlGroups, type RunGroup, type RunUsage } from "./control-groups/control-groups.ts";
+import type { NewFiles } from "./files/new-files.ts";
 import { inSlices } from "./host/in-slices.ts";
 import { isProgram, missingProgram } from "./host/programs.ts";
 import { requireProgram, type SystemView, systemView } from "./host/system-view.ts";
@@ -70,10 +72,8 @@ export interface SandboxRun {
   /** The workspace on the machine, a real path. */
   readonly root: string;
   readonly judge: ScopeJudge;
-  /** Whether the command writes into a view, from which what it changed lands by the judge when it has ended; else into the workspace itself. */
-  readonly hasView?: boolean;
-  /** Awaited before anything lands; what it throws keeps everything from it. */
-  readonly beforeLanding?: () => Promise<void>;
+  /** Where the command writes into a view, from which what it changed lands by the judge when it has ended; else it writes into the workspace itself. */
+  readonly landing?: SandboxLanding;
   /** Awaited each time that the judge has come by everything; resolves with whether the tree is to be looked at again. `tookTime`: others had their turn. */
   readonly settle?: (tookTime: boolean) => Promise<boolean>;
   readonly command: readonly [string, ...string[]];
@@ -85,6 +85,13 @@ export interface SandboxRun {
   readonly egress?: EgressGrant;
   /** What it sees in place of files of the workspace; refused where that cannot be done. */
   readonly files?: readonly SandboxFile[];
+}
+
+/** How what a command changed lands. */
+export interface SandboxLanding {
+  readonly newFiles: NewFiles;
+  /** Awaited before; what it throws keeps everything from landing. */
+  readonly before?: () => Promise<void>;
 }
 
 /** What came of a run that began. */
@@ -190,7 +197,7 @@ export class Sandbox {
 
   async #runAs(identity: Identity, processor: Processor, wanted: SandboxRun, output: RunOutput, signal: AbortSignal): Promise<SandboxEnd> {
     if (wanted.files !== undefined && !this.isContained) throw noOwnFiles(this.#backend.name);
-    const view = wanted.hasView === true && this.isContained ? new View(this.#views, identity, wanted.root) : undefined;
+    const view = wanted.landing !== undefined && this.isContained ? new View(this.#views, identity, wanted.root) : undefined;
     try {
       const end = await this.#runSeeing(view, view?.identity ?? identity, processor, wanted, output, signal);
       return { ...end, ...(await landed(view, wanted, end)) };
@@ -216,9 +223,11 @@ export class Sandbox {
     let group: RunGroup | undefined;
     try {
       // As late as can be: what follows is no more than what a start takes.
-      look.renew();
       view?.begin();
-      const mounts = look.result();
+      const mounts = asStep("planning mounts", () => {
+        look.renew();
+        return look.result();
+      });
       group = this.#groupFor(limits);
       const plan = planSandbox(
         {
@@ -281,7 +290,7 @@ function unknownEnd(error: unknown): RunEnd & { readonly problem: ToolFailure } 
 async function settledLook(begin: () => WorkspaceLook, settle: SandboxRun["settle"], signal: AbortSignal): Promise<WorkspaceLook> {
   for (let looks = 0; looks < SANDBOX_LOOKS_MAX; looks += 1) {
     const look = begin();
-    const { hasYielded } = await inSlices(look.steps(), signal);
+    const { hasYielded } = await inSlices("looking at the workspace", look.steps(), signal);
     if ((await settle?.(hasYielded)) !== true) return look;
   }
   throw new ToolFailure("RESOURCE_BUSY", "the repositories of the workspace go on changing; the command did not run", "try again later");
@@ -290,10 +299,10 @@ async function settledLook(begin: () => WorkspaceLook, settle: SandboxRun["settl
 /**
  * Lands what a run has changed. Of one that was cancelled, or whose end nobody knows, nothing is: whoever asked for it has gone, or something may still write.
  */
-async function landed(view: View | undefined, { judge, beforeLanding }: SandboxRun, end: SandboxEnd): Promise<Pick<SandboxEnd, "landed">> {
-  if (view === undefined || end.problem !== undefined || end.endedBy === "cancelled") return {};
-  await beforeLanding?.();
-  return { landed: await view.land(judge) };
+async function landed(view: View | undefined, { judge, landing }: SandboxRun, end: SandboxEnd): Promise<Pick<SandboxEnd, "landed">> {
+  if (view === undefined || landing === undefined || end.problem !== undefined || end.endedBy === "cancelled") return {};
+  await landing.before?.();
+  return { landed: await view.land(judge, landing.newFiles) };
 }
 
 /** The one that the operator chose; never another in its place. */

@@ -86,6 +86,7 @@ export function adminPort(kernel: OpenKernel): OpenAdminPort {
       version: handrailVersion(),
       instanceId: kernel.instanceId,
       ledger: kernel.health(),
+      stalls: kernel.health().stalls,
       tools: kernel.door.tools().length,
     }),
     close: async () => {

@@ -17,7 +17,7 @@ import { ArmingAdministration } from "./arming-administration.ts";
 import type { BudgetAdministration } from "./budget-administration.ts";
 import { ContentAdministration } from "./content-administration.ts";
 import { FreezeAdministration } from "./freeze-administration.ts";
-import { announce, recordStop, removeLeftFiles } from "./kernel-life.ts";
+import { announce, recordStall, recordStop, removeLeftFiles } from "./kernel-life.ts";
 import type { LedgerHealth } from "./ledger-thread.ts";
 import { MarkAdministration } from "./mark-administration.ts";
 import { type KernelOptions, type OpenedParts, openParts } from "./open-parts.ts";
@@ -25,9 +25,16 @@ import type { OperatorDirectory } from "./operator-directory.ts";
 import { registryHash } from "./operator-gates.ts";
 import { RoleDesk } from "./role-grants.ts";
 import { TrustDesk } from "./trust.ts";
+import { type Stalls, stallFacts, stallLine, Watchdog, watchedDoor } from "./watchdog.ts";
 
 export type { MintedSession } from "../session/session.ts";
 export type { KernelOptions } from "./open-parts.ts";
+
+/** How an open kernel is. */
+export interface KernelHealth extends LedgerHealth {
+  /** How often its thread stood. */
+  readonly stalls: Stalls;
+}
 
 /** An open kernel. */
 export interface OpenKernel {
@@ -55,7 +62,7 @@ export interface OpenKernel {
   readonly instanceId: string;
   /** Why a call would be decided as it would, and the narrowest change that would let it run. Nothing runs. */
   readonly explain: (who: Authenticated, call: ExplainedCall) => Promise<AdvisedExplanation>;
-  readonly health: () => LedgerHealth;
+  readonly health: () => KernelHealth;
   /** Loads and validates the policies of a preset now rather than with the first call. */
   readonly loadPolicy: (preset: string) => Promise<void>;
   /** Gives up what a kernel without work can do without; whatever comes next brings it back. */
@@ -68,7 +75,11 @@ export interface OpenKernel {
 export async function openKernel(options: KernelOptions): Promise<OpenKernel> {
   const opened = await openParts(options);
   const { parts, live, settings, stateDirectory, instance, instances, ledger, configuration, redactor, spending, onInternalError } = opened;
-  const door = createKernelDoor(parts);
+  const watchdog = new Watchdog((stall) => {
+    opened.tell(stallLine(stall));
+    recordStall(ledger, instance.id, stallFacts(stall)).catch(onInternalError);
+  });
+  const door = watchedDoor(createKernelDoor(parts), watchdog);
   const started = announce(ledger, instances, parts.registry, instance.id, settings, onInternalError)
     .then(spending.settleOrphans)
     .then(() => removeLeftFiles(opened.left, { key: parts.argumentsKey, isAlive: instances.isAlive }, onInternalError))
@@ -87,10 +98,10 @@ export async function openKernel(options: KernelOptions): Promise<OpenKernel> {
       const hidden = [live.operator.path, stateDirectory];
       return adviseCall({ door, operator: live.operator, settings, tools: parts.registry.getAll(), hidden }, who, call);
     },
-    health: () => ledger.health(),
+    health: () => ({ ...ledger.health(), stalls: watchdog.stalls }),
     loadPolicy: async (preset) => void (await Promise.all([configuration.policy.engine(preset), redactor()])),
     rest: () => ledger.rest(),
-    close: () => (closed ??= closeKernel(opened, door, started)),
+    close: () => (closed ??= closeKernel(opened, door, started).finally(() => watchdog.close())),
   };
 }
 

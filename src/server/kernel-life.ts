@@ -1,6 +1,7 @@
 /** The records of a kernel's beginning and end, and what it takes over or removes of kernels that are gone. */
 import { systemClock } from "../base/clock.ts";
 import { KernelError } from "../base/errors.ts";
+import type { JsonObject } from "../base/json.ts";
 import type { KernelSettings, ToolRegistry } from "../kernel/index.ts";
 import { closeOrphans } from "../ledger/orphans.ts";
 import { recoverSpools, spoolDamage } from "../ledger/spool-recovery.ts";
@@ -41,6 +42,12 @@ export async function removeLeftFiles(store: NewFileStore, leftovers: Leftovers,
   const others = unseen.length === 1 ? "" : ` and ${unseen.length - 1} more`;
   const next = "run `handrail doctor --workspace` for the workspaces that they belong to";
   report(new KernelError("STORE_UNAVAILABLE", `what a killed kernel left in \`${first}\`${others} cannot be looked at; ${next}`));
+}
+
+/** Records that the kernel's thread stood. */
+export async function recordStall(ledger: LedgerThread, instanceId: string, facts: JsonObject): Promise<void> {
+  const stalled = { type: "kernel_stalled", sessionId: "", actor: "kernel", requestId: "", payload: { instanceId, ...facts } } as const;
+  await ledger.record({ ...stalled, timeMs: systemClock.nowMs() }, "buffered");
 }
 
 /** Records the end. */

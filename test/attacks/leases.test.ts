@@ -3,16 +3,19 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { systemRandom } from "../../src/base/ids.ts";
 import type { JsonObject } from "../../src/base/json.ts";
 import { createKernel, type KernelSession } from "../../src/index.ts";
+import { securityEventOf } from "../../src/ledger/security-event.ts";
 import { readPreImage } from "../../src/sandbox/files/pre-image.ts";
+import { openLedgerReader } from "../../src/server/ledger-reader.ts";
 import { TrustDesk } from "../../src/server/trust.ts";
 import { newRepository } from "../support/git-place.ts";
 import { holdLeases } from "../support/leaseholder.ts";
-import { MemoryLedger } from "../support/memory-kernel.ts";
+import { MemoryLedger, testTool } from "../support/memory-kernel.ts";
 import { freshPlace, type Place } from "../support/place.ts";
 import { newPlace } from "./files-fixture.ts";
 
@@ -157,3 +160,40 @@ test("what is appended to, and what a person is asked to approve a change of", a
   });
   expect(gap).toBeLessThan(GAP_MAX_MS);
 });
+
+test("a tool that stands in the kernel's thread is told of on standard error, in the kernel's health and in the security audit", async () => {
+  const place = laidOut();
+  const slow = testTool(
+    "slow",
+    async () => {
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1500);
+      return { kind: "data", data: {} };
+    },
+    { effect: "read" },
+  );
+  place.put(
+    "config/policy/own.cedar",
+    `@id("own.slow")\n@message("m")\npermit (principal, action == Handrail::Action::"slow", resource);\n`,
+  );
+  const warnings: string[] = [];
+  const onWarning = (message: string) => void warnings.push(message);
+  const options = { stateDirectory: place.state, configDirectory: place.config, environment: {}, tools: [slow], onWarning };
+  await using kernel = await createKernel(options);
+  const session = await kernel.openSession({ workspace: place.workspace });
+  expect(await told(session, "slow", { path: "a.txt" })).toBe("done");
+  const said = () => warnings.filter((line) => line.includes("running slow"));
+  while (said().length === 0) await pause(20);
+  expect(said()[0]).toMatch(/stood for \d+\.\d s: running slow/);
+  expect(kernel.health().stalls.count).toBeGreaterThanOrEqual(1);
+  await kernel.close();
+  const audit = await auditOf(place);
+  expect(audit).toContainEqual(expect.objectContaining({ event: "kernel_stalled", severity: "warning" }));
+});
+
+/** The security audit of a state directory, as its reader sees it. */
+async function auditOf({ state }: Place) {
+  const reader = await openLedgerReader(state);
+  const records = await reader.tail(100);
+  await reader.close();
+  return records.map((record) => securityEventOf(record));
+}

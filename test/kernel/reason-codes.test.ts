@@ -120,6 +120,7 @@ const EVENTS = [
   "gates_loaded",
   "kernel_started",
   "kernel_stopped",
+  "kernel_stalled",
   "killed",
   "lease_created",
   "lease_derived",

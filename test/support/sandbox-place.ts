@@ -15,6 +15,7 @@ import { planSandbox, type SandboxPlan } from "../../src/sandbox/plan/plan.ts";
 import type { Processor } from "../../src/sandbox/plan/syscall-numbers.ts";
 import { atOnce, type ScopeJudge, WorkspaceLook } from "../../src/sandbox/plan/workspace-mounts.ts";
 import { superviseRun } from "../../src/sandbox/run/supervised-run.ts";
+import { unnotedNames } from "../attacks/files-fixture.ts";
 import {
   type BackendName,
   type EgressGrant,
@@ -196,7 +197,7 @@ function wanted(root: string, command: Command, { judge = EVERYTHING, limits, en
   return {
     root: other,
     judge,
-    hasView: true,
+    landing: { newFiles: unnotedNames },
     command: argv,
     workDir: "/workspace",
     environment,

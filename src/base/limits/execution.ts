@@ -1,6 +1,12 @@
 /** Limits of commands that run in a sandbox. */
 import { GIB, KIB } from "./units.ts";
 
+/** Milliseconds that the kernel's thread may stand while calls are under way before that is said: deadlines are missed by as much. */
+export const STALL_MIN_MS = 1000;
+/** Milliseconds between two looks at whether it stood. */
+export const WATCHDOG_LOOK_MS = 250;
+/** Milliseconds of work without a pause that is remembered, in case the thread stood for it. */
+export const LONG_STEP_MS = 100;
 /** Milliseconds between asking the processes of a sandbox to end and killing them. */
 export const KILL_GRACE_MS = 500;
 /** Milliseconds that a view of a workspace may take to be made: a start of Node and a handful of mounts. */

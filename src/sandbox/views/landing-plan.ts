@@ -6,6 +6,7 @@
  */
 import { closeSync, constants, lstatSync, readdirSync } from "node:fs";
 import type { ExecLanded, NotKeptReason } from "../../model/exec.ts";
+import type { NewFiles } from "../files/new-files.ts";
 import { openBeneath } from "../files/syscalls.ts";
 import type { ScopeJudge } from "../plan/workspace-mounts.ts";
 import type { Change } from "./changes.ts";
@@ -18,6 +19,7 @@ export interface LandingPlace {
   /** An open descriptor of the view's upper directory. */
   readonly upper: number;
   readonly judge: ScopeJudge;
+  readonly newFiles: NewFiles;
   /** Nanoseconds of the time at which the view began, as the workspace's file system counts: what changed then or later was somebody else's doing. */
   readonly sinceNs: bigint;
 }

@@ -18,11 +18,9 @@ import {
   utimesSync,
   writeSync,
 } from "node:fs";
-import { systemRandom } from "../../base/ids.ts";
 import { FILE_CHUNK_BYTES } from "../../base/limits.ts";
 import type { ExecLanded, NotKeptReason } from "../../model/exec.ts";
 import { errno, makeDirectory, makeLink, openBeneath, removeName } from "../files/syscalls.ts";
-import { temporaryName } from "../files/temporary.ts";
 import type { Change } from "./changes.ts";
 import { type LandingPlace, OPEN_DIRECTORY, planLanding, type Step } from "./landing-plan.ts";
 import { removeOverlayAttribute, renameBetween } from "./layer-calls.ts";
@@ -114,7 +112,7 @@ class Landing {
   /** Where the file system of views is another one than the workspace's. */
   *#copy(path: string, parent: number, name: string, replace: boolean): Generator<void, number> {
     const found = this.#made(path);
-    const beside = temporaryName(systemRandom);
+    const beside = this.#place.newFiles.nameIn(parent);
     const source = openSync(`${this.#upper}/${path}`, constants.O_RDONLY | constants.O_NOFOLLOW);
     const made = openBeneath(parent, beside, NEW_FILE, "plain", OWNER);
     try {

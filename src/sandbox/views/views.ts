@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { assert } from "../../base/errors.ts";
 import { VIEW_TICK_LOOKS_MAX } from "../../base/limits.ts";
 import type { ExecLanded } from "../../model/exec.ts";
+import type { NewFiles } from "../files/new-files.ts";
 import { O_PATH } from "../files/syscalls.ts";
 import { inSlices } from "../host/in-slices.ts";
 import type { Identity } from "../identity/identity.ts";
@@ -53,14 +54,14 @@ export class View {
   }
 
   /** Lands what the run has changed. Nothing of it may be left that writes. @throws ToolFailure OUTPUT_LIMIT when that is too much */
-  async land(judge: ScopeJudge): Promise<ExecLanded> {
+  async land(judge: ScopeJudge, newFiles: NewFiles): Promise<ExecLanded> {
     if (this.#sinceNs === undefined) return { created: 0, changed: 0, removed: 0, notKept: [] };
     const upper = openSync(join(this.#directory.path, "upper"), constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
     try {
       const pathBytesMax = PATH_BYTES_MAX - PATH_BYTES_LEFT - Buffer.byteLength(this.#rootPath);
-      const { result: changes } = await inSlices(changesIn(`/proc/self/fd/${upper}`, pathBytesMax));
-      const place = { root: this.#root, upper, judge, sinceNs: this.#sinceNs };
-      const { result } = await inSlices(landChanges(place, changes));
+      const { result: changes } = await inSlices("listing what a command changed", changesIn(`/proc/self/fd/${upper}`, pathBytesMax));
+      const place = { root: this.#root, upper, judge, newFiles, sinceNs: this.#sinceNs };
+      const { result } = await inSlices("landing what a command changed", landChanges(place, changes));
       return result;
     } finally {
       closeSync(upper);

@@ -57,6 +57,8 @@ export interface AdminHealth {
   readonly version: string;
   readonly instanceId: string;
   readonly ledger: { readonly writable: boolean; readonly problem?: string; readonly waiting: number };
+  /** How often the kernel's thread stood. */
+  readonly stalls: { readonly count: number; readonly longestMs: number };
   readonly tools: number;
 }
 

@@ -86,9 +86,10 @@ export function adminService(port: AdminPort, onError: (error: unknown) => void)
       }),
     getHealth: () =>
       guarded(async () => {
-        const { version, instanceId, ledger, tools } = port.health();
+        const { version, instanceId, ledger, tools, stalls } = port.health();
         const { writable, problem = "", waiting } = ledger;
-        return { version, instanceId, ledgerWritable: writable, ledgerProblem: problem, ledgerWaiting: BigInt(waiting), tools };
+        const stood = { stalls: BigInt(stalls.count), longestStallMs: BigInt(Math.round(stalls.longestMs)) };
+        return { version, instanceId, ledgerWritable: writable, ledgerProblem: problem, ledgerWaiting: BigInt(waiting), tools, ...stood };
       }),
   };
 }

@@ -1,0 +1,122 @@
+/**
+ * Watchdog of the kernel's one thread: says when it stood for more than a second while calls were under way, and what it was doing.
+ *
+ * It cannot end what stands; it makes it known. INVARIANTS: an idle kernel is not woken; it never keeps the process alive; a machine that
+ * slept is no stall, because the clock stood as well.
+ */
+
+import { STALL_MIN_MS, WATCHDOG_LOOK_MS } from "../base/limits.ts";
+import { takeLongestStep } from "../base/long-steps.ts";
+import type { KernelDoor } from "../kernel/index.ts";
+
+/** One time that the thread stood. */
+export interface Stall {
+  readonly durationMs: number;
+  /** What was done; `undefined` when it was nothing that has a name here: another program may have stopped the process. */
+  readonly doing: string | undefined;
+  /** Processor time of the process meanwhile: much of it says that something was computed, little that something was waited for. */
+  readonly processorMs: number;
+  readonly callsUnderWay: number;
+}
+
+/** How often the thread stood, since the kernel was opened. */
+export interface Stalls {
+  readonly count: number;
+  readonly longestMs: number;
+}
+
+/** Watches over the thread that made it. */
+export class Watchdog {
+  readonly #report: (stall: Stall) => void;
+  #underWay = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #lookedMs = 0;
+  #processor = process.cpuUsage();
+  #stalls: Stalls = { count: 0, longestMs: 0 };
+
+  constructor(report: (stall: Stall) => void) {
+    this.#report = report;
+  }
+
+  /** How often the thread stood so far. */
+  get stalls(): Stalls {
+    return this.#stalls;
+  }
+
+  /** Whether anything wakes the thread to look. */
+  get isWatching(): boolean {
+    return this.#timer !== undefined;
+  }
+
+  /** Runs a call, during which the thread is watched. */
+  during<Result>(call: () => Promise<Result>): Promise<Result> {
+    this.#underWay += 1;
+    if (this.#timer === undefined) this.#start();
+    const running = call();
+    running.then(this.#ended, this.#ended);
+    return running;
+  }
+
+  /** Ends watching; the calls under way go on. */
+  close(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  readonly #ended = (): void => {
+    this.#underWay -= 1;
+  };
+
+  #start(): void {
+    this.#lookedMs = performance.now();
+    this.#processor = process.cpuUsage();
+    takeLongestStep(); // of a time that nobody watched
+    this.#timer = setInterval(() => this.#look(), WATCHDOG_LOOK_MS).unref();
+  }
+
+  #look(): void {
+    const nowMs = performance.now();
+    const durationMs = nowMs - this.#lookedMs - WATCHDOG_LOOK_MS;
+    const { user, system } = process.cpuUsage(this.#processor);
+    const step = takeLongestStep();
+    this.#lookedMs = nowMs;
+    this.#processor = process.cpuUsage();
+    if (durationMs > STALL_MIN_MS) this.#stalled({ durationMs, processorMs: (user + system) / 1000, doing: step?.what });
+    // Looked once more after the last call, whose end may have been what took so long.
+    if (this.#underWay === 0) this.close();
+  }
+
+  #stalled(stall: Omit<Stall, "callsUnderWay">): void {
+    const { count, longestMs } = this.#stalls;
+    this.#stalls = { count: count + 1, longestMs: Math.max(longestMs, stall.durationMs) };
+    this.#report({ ...stall, callsUnderWay: this.#underWay });
+  }
+}
+
+/** `door` under a watchdog. */
+export function watchedDoor(door: KernelDoor, watchdog: Watchdog): KernelDoor {
+  return {
+    ...door,
+    execute: (...call) => watchdog.during(() => door.execute(...call)),
+    executeBytes: (...call) => watchdog.during(() => door.executeBytes(...call)),
+    putContent: (...call) => watchdog.during(() => door.putContent(...call)),
+    getContent: (...call) => watchdog.during(() => door.getContent(...call)),
+  };
+}
+
+/** A stall as a line for whoever runs the kernel: a sentence, then the same as JSON. */
+export function stallLine(stall: Stall): string {
+  const doing = stall.doing ?? "something without a name; the process may have been stopped";
+  const seconds = (stall.durationMs / 1000).toFixed(1);
+  return `the kernel's thread stood for ${seconds} s: ${doing} ${JSON.stringify({ event: "kernel_stalled", ...stallFacts(stall) })}`;
+}
+
+/** A stall as it is recorded. */
+export function stallFacts({ durationMs, doing, processorMs, callsUnderWay }: Stall) {
+  return {
+    stalledMs: Math.round(durationMs),
+    ...(doing !== undefined && { doing }),
+    processorMs: Math.round(processorMs),
+    callsUnderWay,
+  };
+}
