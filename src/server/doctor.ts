@@ -18,6 +18,7 @@ import { describeOverride, effectiveTools } from "./capability-overrides.ts";
 import { type KernelOptions, openKernel } from "./compose.ts";
 import { gitFindings } from "./doctor-git.ts";
 import { sandboxFindings } from "./doctor-sandbox.ts";
+import { stallFinding } from "./doctor-stalls.ts";
 import { workspaceFinding } from "./doctor-workspace.ts";
 import type { Finding } from "./finding.ts";
 import { type Environment, operatorPath, readOperatorDirectory } from "./operator-directory.ts";
@@ -179,18 +180,21 @@ async function trustedWorkspaces(options: KernelOptions): Promise<Finding> {
 
 async function ledgerAndArming(options: KernelOptions): Promise<readonly Finding[]> {
   let armed: Finding | undefined;
+  let stateDirectory: string | undefined;
   const state = await attempt("ledger and state", async () => {
     const kernel = await openKernel({ ...options, onInternalError: () => undefined });
     try {
       const health = kernel.health();
       if (!health.writable) throw new Error(health.problem ?? "the ledger is not writable");
       armed = arming(await kernel.arming.list(), options.environment);
+      stateDirectory = kernel.stateDirectory;
       return kernel.stateDirectory;
     } finally {
       await kernel.close();
     }
   });
-  return armed === undefined ? [state] : [state, armed];
+  // The kernel is closed by now, so that the ledger is there.
+  return [state, ...(armed ? [armed] : []), ...(stateDirectory === undefined ? [] : [await stallFinding(stateDirectory)])];
 }
 
 /** What is armed is no fault, but nobody should forget it. */

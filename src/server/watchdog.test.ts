@@ -3,7 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { WATCHDOG_LOOK_MS } from "../base/limits.ts";
 import { asStep, takeLongestStep } from "../base/long-steps.ts";
-import { type Stall, stallLine, Watchdog } from "./watchdog.ts";
+import { type Stall, stallLine, threadTimes, Watchdog } from "./watchdog.ts";
 
 const STOOD_MS = 1500;
 
@@ -72,4 +72,31 @@ test("of two steps within one another the inner one is named, and what took no t
   expect(takeLongestStep()).toMatchObject({ what: "inner" });
   asStep("short", () => undefined);
   expect(takeLongestStep()).toBeUndefined();
+});
+
+test("time in which the machine had no processor for the thread is not its own", async () => {
+  const seen: Record<number, number> = {};
+  for (const queuedMs of [STOOD_MS, 100]) {
+    let queued = 0;
+    const stalls: Stall[] = [];
+    const watchdog = new Watchdog(
+      (stall) => stalls.push(stall),
+      () => ({ ranMs: 0, queuedMs: queued }),
+    );
+    await watchdog.during(async () => {
+      await pause(1);
+      stand();
+      queued += queuedMs;
+    });
+    while (watchdog.isWatching) await pause(WATCHDOG_LOOK_MS / 5);
+    seen[queuedMs] = stalls.length;
+  }
+  expect(seen).toEqual({ [STOOD_MS]: 0, 100: 1 });
+});
+
+test("the machine counts what the thread ran", () => {
+  const before = threadTimes().ranMs;
+  const startedMs = performance.now();
+  while (performance.now() < startedMs + 50);
+  expect(threadTimes().ranMs).toBeGreaterThan(before);
 });

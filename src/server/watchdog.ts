@@ -1,9 +1,11 @@
 /**
  * Watchdog of the kernel's one thread: says when it stood for more than a second while calls were under way, and what it was doing.
  *
- * It cannot end what stands; it makes it known. INVARIANTS: an idle kernel is not woken; it never keeps the process alive; a machine that
- * slept is no stall, because the clock stood as well.
+ * It cannot end what stands; it makes it known. Time in which the thread was ready and the machine had no processor for it is not its own and
+ * does not count. INVARIANTS: an idle kernel is not woken; it never keeps the process alive; a machine that slept is no stall, because the
+ * clock stood as well.
  */
+import { readFileSync } from "node:fs";
 
 import { STALL_MIN_MS, WATCHDOG_LOOK_MS } from "../base/limits.ts";
 import { takeLongestStep } from "../base/long-steps.ts";
@@ -14,7 +16,7 @@ export interface Stall {
   readonly durationMs: number;
   /** What was done; `undefined` when it was nothing that has a name here: another program may have stopped the process. */
   readonly doing: string | undefined;
-  /** Processor time of the process meanwhile: much of it says that something was computed, little that something was waited for. */
+  /** Processor time of the thread meanwhile: much of it says that something was computed, little that something was waited for. */
   readonly processorMs: number;
   readonly callsUnderWay: number;
 }
@@ -28,14 +30,17 @@ export interface Stalls {
 /** Watches over the thread that made it. */
 export class Watchdog {
   readonly #report: (stall: Stall) => void;
+  readonly #count: () => ThreadTimes;
   #underWay = 0;
   #timer: NodeJS.Timeout | undefined;
   #lookedMs = 0;
-  #processor = process.cpuUsage();
+  #times: ThreadTimes = { ranMs: 0, queuedMs: 0 };
   #stalls: Stalls = { count: 0, longestMs: 0 };
 
-  constructor(report: (stall: Stall) => void) {
+  /** @param times what the scheduler counts; the machine's own when absent */
+  constructor(report: (stall: Stall) => void, times = threadTimes) {
     this.#report = report;
+    this.#count = times;
   }
 
   /** How often the thread stood so far. */
@@ -69,19 +74,20 @@ export class Watchdog {
 
   #start(): void {
     this.#lookedMs = performance.now();
-    this.#processor = process.cpuUsage();
+    this.#times = this.#count();
     takeLongestStep(); // of a time that nobody watched
     this.#timer = setInterval(() => this.#look(), WATCHDOG_LOOK_MS).unref();
   }
 
   #look(): void {
     const nowMs = performance.now();
-    const durationMs = nowMs - this.#lookedMs - WATCHDOG_LOOK_MS;
-    const { user, system } = process.cpuUsage(this.#processor);
+    const gapMs = nowMs - this.#lookedMs - WATCHDOG_LOOK_MS;
     const step = takeLongestStep();
+    const before = this.#times;
     this.#lookedMs = nowMs;
-    this.#processor = process.cpuUsage();
-    if (durationMs > STALL_MIN_MS) this.#stalled({ durationMs, processorMs: (user + system) / 1000, doing: step?.what });
+    this.#times = this.#count();
+    const durationMs = gapMs - (this.#times.queuedMs - before.queuedMs);
+    if (durationMs > STALL_MIN_MS) this.#stalled({ durationMs, processorMs: this.#times.ranMs - before.ranMs, doing: step?.what });
     // Looked once more after the last call, whose end may have been what took so long.
     if (this.#underWay === 0) this.close();
   }
@@ -90,6 +96,23 @@ export class Watchdog {
     const { count, longestMs } = this.#stalls;
     this.#stalls = { count: count + 1, longestMs: Math.max(longestMs, stall.durationMs) };
     this.#report({ ...stall, callsUnderWay: this.#underWay });
+  }
+}
+
+/** What the machine's scheduler counts of a thread, since it was started. */
+export interface ThreadTimes {
+  readonly ranMs: number;
+  /** Ready to run, and not running. */
+  readonly queuedMs: number;
+}
+
+/** The same of this thread; zeros where it does not count. */
+export function threadTimes(): ThreadTimes {
+  try {
+    const [ran, queued] = readFileSync("/proc/thread-self/schedstat", "latin1").split(" ").map(Number);
+    return { ranMs: (ran ?? 0) / 1e6, queuedMs: (queued ?? 0) / 1e6 };
+  } catch {
+    return { ranMs: 0, queuedMs: 0 }; // a kernel without these counts; then all of a gap counts
   }
 }
 

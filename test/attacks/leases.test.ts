@@ -11,6 +11,7 @@ import type { JsonObject } from "../../src/base/json.ts";
 import { createKernel, type KernelSession } from "../../src/index.ts";
 import { securityEventOf } from "../../src/ledger/security-event.ts";
 import { readPreImage } from "../../src/sandbox/files/pre-image.ts";
+import { stallFinding } from "../../src/server/doctor-stalls.ts";
 import { openLedgerReader } from "../../src/server/ledger-reader.ts";
 import { TrustDesk } from "../../src/server/trust.ts";
 import { newRepository } from "../support/git-place.ts";
@@ -188,6 +189,7 @@ test("a tool that stands in the kernel's thread is told of on standard error, in
   await kernel.close();
   const audit = await auditOf(place);
   expect(audit).toContainEqual(expect.objectContaining({ event: "kernel_stalled", severity: "warning" }));
+  expect(await stallFinding(place.state)).toMatchObject({ status: "advisory", detail: expect.stringContaining("running slow") });
 });
 
 /** The security audit of a state directory, as its reader sees it. */

@@ -345,6 +345,7 @@ describe("setting up", () => {
       ["trusted workspaces", "ok"],
       ["ledger and state", "ok"],
       ["arming", "ok"],
+      ["kernel's thread", "ok"],
       ["boundary", "advisory"],
     ]);
   });

@@ -34,6 +34,7 @@ const REVIEWED: Readonly<Record<string, readonly string[]>> = {
     "src/sandbox/none/marked-processes.ts",
     "src/sandbox/run/memory-watch.ts",
     "src/sandbox/run/process-tree.ts",
+    "src/server/watchdog.ts",
   ],
   "directories that the kernel made for itself, and system directories": [
     "src/sandbox/container/container-backend.ts",
