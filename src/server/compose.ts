@@ -17,7 +17,7 @@ import { ArmingAdministration } from "./arming-administration.ts";
 import type { BudgetAdministration } from "./budget-administration.ts";
 import { ContentAdministration } from "./content-administration.ts";
 import { FreezeAdministration } from "./freeze-administration.ts";
-import { announce, recordStall, recordStop, removeLeftFiles } from "./kernel-life.ts";
+import { announce, recordStall, recordStop, sweepDeadInstances } from "./kernel-life.ts";
 import type { LedgerHealth } from "./ledger-thread.ts";
 import { MarkAdministration } from "./mark-administration.ts";
 import { type KernelOptions, type OpenedParts, openParts } from "./open-parts.ts";
@@ -82,7 +82,7 @@ export async function openKernel(options: KernelOptions): Promise<OpenKernel> {
   const door = watchedDoor(createKernelDoor(parts), watchdog);
   const started = announce(ledger, instances, parts.registry, instance.id, settings, onInternalError)
     .then(spending.settleOrphans)
-    .then(() => removeLeftFiles(opened.left, { key: parts.argumentsKey, isAlive: instances.isAlive }, onInternalError))
+    .then(() => sweepDeadInstances(opened.left, { key: parts.argumentsKey, isAlive: instances.isAlive }, onInternalError))
     .catch(onInternalError);
   let closed: Promise<void> | undefined;
   return {

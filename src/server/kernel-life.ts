@@ -35,7 +35,7 @@ export async function announce(
 }
 
 /** Removes the files in the making that dead instances left in workspaces. */
-export async function removeLeftFiles(store: NewFileStore, leftovers: Leftovers, report: (error: unknown) => void): Promise<void> {
+export async function sweepDeadInstances(store: NewFileStore, leftovers: Leftovers, report: (error: unknown) => void): Promise<void> {
   const { unseen } = await sweepLeftFiles(store, leftovers);
   const [first] = unseen;
   if (first === undefined) return;
