@@ -177,13 +177,14 @@ function execPartsOf(
 ): ExecParts {
   const { limits, open } = parts.sandbox;
   const { policy } = rules;
+  const { newFiles } = parts;
   const recheck = () => requireAllowed(parts, trail, rules, signal);
   const recordAttempt = (attempt: EgressAttempt) => evidence.networkAttempt(trail, attempt);
   const gitRemotes = () => {
     assert(trail.redaction, "whatever runs is redacted");
     return parts.gitRemotes(trail.redaction.by);
   };
-  return { sandbox: open, limits: limits(), policy, trail, recheck, report, signal, recordAttempt, gitRemotes };
+  return { sandbox: open, limits: limits(), policy, trail, recheck, report, signal, recordAttempt, gitRemotes, newFiles };
 }
 
 /** Git; the code that runs it is loaded with the first. */
