@@ -29,6 +29,8 @@ export interface ExplainedAccess {
   readonly effect: string;
   /** Where a file lies. */
   readonly zone?: Zone;
+  /** Which parts of a command mark it as dangerous. */
+  readonly reasons?: readonly string[];
   readonly policy: Explanation;
   /** What policy was asked. */
   readonly request: PolicyRequest;
@@ -101,6 +103,7 @@ export async function explainCall(
       resource: isFile ? resource.path : resourceId(resource),
       effect,
       ...(isFile && { zone: resource.zone }),
+      ...(resource.kind === "command" && resource.reasons !== undefined && { reasons: resource.reasons }),
       policy: explain(engine, request),
       request,
     };

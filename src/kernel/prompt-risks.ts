@@ -72,7 +72,11 @@ const COMMAND_RISKS: Readonly<Record<CommandDanger, string>> = {
   dynamic_code: "which text a shell runs is only known when it runs",
   dynamic_redirection: "which file is read or written is only known when it runs",
   inline_code: "an interpreter gets a program as text, which is not looked through",
-  argument_program: "an argument names a program that is run",
+  argument_program: "an option or an argument makes a program start another",
+  loaded_code: "an argument names a library or plug-in that a program loads",
+  leaves_machine: "a program acts outside of the sandbox: on another machine, or through a service of this one",
+  interactive: "a program takes commands while it runs, which can start others",
+  dynamic_options: "words that are only known when it runs may be options that start or load something",
   environment: "it changes variables that decide which code programs load",
   shell_state: "it changes what names stand for in the rest of the command",
   unclear_wrapper: "a program runs another, and it is not clear which",
@@ -89,6 +93,7 @@ export function risksOf(
   for (const { ruleId } of rules) if (DANGER.test(ruleId)) risks.push(`the call matches the danger rule \`${ruleId}\``);
   for (const danger of new Set(accesses.flatMap(({ resource }) => (resource.kind === "command" ? resource.dangers : []))))
     risks.push(COMMAND_RISKS[danger]);
+  risks.push(...new Set(accesses.flatMap(({ resource }) => (resource.kind === "command" ? (resource.reasons ?? []) : []))));
   if (accesses.some(({ carriesSecret }) => carriesSecret === true)) risks.push("what it writes or sends holds a secret");
   const effects = new Set<EffectClass>([tool.capability.effect, ...accesses.map(({ effect }) => effect)]);
   for (const effect of effects) {

@@ -23,8 +23,16 @@ export const COMMAND_DANGERS = [
   "dynamic_redirection",
   /** An interpreter gets a program as text: `python -c`, `node -e`. */
   "inline_code",
-  /** An argument names a program that is run: `tar --to-command`, `rg --pre`. */
+  /** An option, or what it is told, makes a program start another: `tar --to-command`, `rg --pre`, `sqlite3 .shell`. */
   "argument_program",
+  /** An argument names a library or a plug-in that a program loads: `curl --engine`, `gcc -fplugin`. */
+  "loaded_code",
+  /** A program acts outside of the sandbox, by another machine or a service of this one: `ssh`, `docker run`, `at`. */
+  "leaves_machine",
+  /** A program takes commands while it runs, which can start others: `ed`, `vim`, `telnet`. */
+  "interactive",
+  /** A word that is only known at run time may be an option, or a text, that starts or loads something: `tar $x`. */
+  "dynamic_options",
   /** Variables that change what programs are or load: `PATH`, `LD_PRELOAD`. */
   "environment",
   /** What names stand for is changed: `alias`, `enable`, `hash -p`. */
@@ -54,12 +62,14 @@ export interface CommandResource {
   /** Names of the programs that start it, the outermost first: `sudo`, `xargs`, `sh`. */
   readonly via: readonly string[];
   readonly dangers: readonly CommandDanger[];
+  /** Which part of the command each danger comes from, in the kernel's own words; absent where there is nothing to say. */
+  readonly reasons?: readonly string[];
   /** Each character once that stands in the whole text and means something to a shell, quoted or not. */
   readonly characters: readonly string[];
 }
 
 /** What is not said of a command is that there is none of it. */
-type Beside = Partial<Pick<CommandResource, "dynamic" | "inputFrom" | "via" | "dangers" | "characters">>;
+type Beside = Partial<Pick<CommandResource, "dynamic" | "inputFrom" | "via" | "dangers" | "reasons" | "characters">>;
 
 /** The resource of a program that is started with `argv`, without a shell. */
 export function commandOf(argv: readonly [string, ...string[]], beside: Beside = {}): CommandResource {

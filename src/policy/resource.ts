@@ -23,6 +23,7 @@ const command = z
     inputFrom: words.default([]),
     via: words.default([]),
     dangers: z.array(z.enum(COMMAND_DANGERS)).default([]),
+    reasons: words.exactOptional(),
     characters: words.exactOptional(),
   })
   .transform(

@@ -62,6 +62,7 @@ export class CommandReader {
   readonly #files = new Map<string, TouchedFile>();
   readonly #hosts = new Map<string, { host: string; port: number }>();
   readonly #dangers = new Set<CommandDanger>();
+  readonly #reasons = new Set<string>();
   #wanders = false;
   #relative = false;
   /** `cd -P` goes where links point, from where `..` leads to somewhere else. */
@@ -102,7 +103,8 @@ export class CommandReader {
     const rest: CommandResource[] = [];
     if (dangers.length > 0) {
       const line = text.length > COMMAND_SHOWN_CHARACTERS_MAX ? `${text.slice(0, COMMAND_SHOWN_CHARACTERS_MAX)}…` : text;
-      rest.push({ ...commandOf([UNKNOWN_BINARY], { dangers, dynamic: true, characters: this.#characters }), line: line.toWellFormed() });
+      const beside = { dangers, dynamic: true, characters: this.#characters, ...reasonsOf([...this.#reasons]) };
+      rest.push({ ...commandOf([UNKNOWN_BINARY], beside), line: line.toWellFormed() });
     }
     return { commands: [...this.#commands, ...rest], files: [...this.#files.values()], hosts: [...this.#hosts.values()] };
   }
@@ -283,11 +285,13 @@ export class CommandReader {
     const [head, ...args] = words;
     if (head === undefined) return;
     if (!isFixed(head) || head.text === "") {
-      this.#name(plainWord(UNKNOWN_BINARY), words, place, ["dynamic_binary"], true);
+      this.#name(plainWord(UNKNOWN_BINARY), words, place, { dangers: ["dynamic_binary"], reasons: [] }, true);
       return;
     }
     const name = programName(head.text);
-    const dangers = new Set(dangersOf(name, args, place.input));
+    const found = dangersOf(name, args, place.input, fed);
+    const dangers = new Set(found.map(({ danger }) => danger));
+    const reasons = [...new Set(found.flatMap(({ reason }) => reason ?? []))];
     this.#hidden.command(name, args);
     if (!/^[!-~]+$/.test(head.text)) dangers.add("lookalike");
     const shell = shellRun(name, args, place.input);
@@ -296,8 +300,9 @@ export class CommandReader {
     if (sets.some(isRefusedEnvironmentName)) dangers.add("environment");
     if (shell?.kind === "unknown" || all.some((run) => run.kind === "code" && !isFixed(run.code))) dangers.add("dynamic_code");
     if (all.some(({ kind }) => kind === "unclear")) dangers.add("unclear_wrapper");
-    for (const danger of UNBOUNDED) if (dangers.has(danger)) this.doubt(danger);
-    this.#name(head, args, place, [...dangers].sort(), fed);
+    for (const danger of dangers) if (!BOUNDED.has(danger)) this.doubt(danger);
+    for (const reason of reasons) this.#reasons.add(reason);
+    this.#name(head, args, place, { dangers: [...dangers].sort(), reasons }, fed);
     this.#moves(name, args, place);
     for (const run of all) this.#runWrapped(run, name, place);
   }
@@ -312,10 +317,10 @@ export class CommandReader {
     else this.#code(run.code.text, { ...within, plain: run.inside === true ? place.plain : run.isBash !== true });
   }
 
-  #name(head: ShellWord, args: readonly ShellWord[], place: Place, dangers: readonly CommandDanger[], fed: boolean): void {
+  #name(head: ShellWord, args: readonly ShellWord[], place: Place, { dangers, reasons }: Marks, fed: boolean): void {
     const dynamic = fed || args.some(({ known }) => !known);
     const { inputFrom, via } = place;
-    const beside = { dynamic, inputFrom, via, dangers, characters: this.#characters };
+    const beside = { dynamic, inputFrom, via, dangers, characters: this.#characters, ...reasonsOf(reasons) };
     const command = commandOf([head.text, ...args.map(({ text }) => text)], beside);
     const line = [quoted(command.binary), ...args.map(({ shown }) => shown)].join(" ");
     this.#commands.push({ ...command, line });
@@ -384,5 +389,15 @@ const MOVES = new Set(["cd", "pushd", "popd"]);
 const LEVELS = new Set<string>(["Script", "CompoundList", "Subshell", "BraceGroup", "Redirected"]);
 const DEPTHS = { has: (type: string): 0 | 1 => (LEVELS.has(type) ? 1 : 0) };
 
-/** Dangers after which other programs may run than those that were found. */
-const UNBOUNDED: readonly CommandDanger[] = ["dynamic_code", "environment", "shell_state", "unclear_wrapper"];
+/** Dangers that are about the named command alone; after any other, more may run than what was found. */
+const BOUNDED: ReadonlySet<CommandDanger> = new Set(["lookalike", "dynamic_binary"]);
+
+/** What marks a command, and why. */
+interface Marks {
+  readonly dangers: readonly CommandDanger[];
+  readonly reasons: readonly string[];
+}
+
+function reasonsOf(reasons: readonly string[]): { readonly reasons?: readonly string[] } {
+  return reasons.length === 0 ? {} : { reasons };
+}

@@ -1,12 +1,15 @@
 /**
- * What is known of programs beyond their names: shells that run text, interpreters that take a program as an argument, options
- * that name a program to run, and builtins that change what names stand for.
+ * What is known of programs beyond their names: shells that run text, interpreters that take a program as an argument, and
+ * builtins that change what names stand for. Which options of other programs start or load something stands in `gadgets/`.
  *
- * It can only add dangers. A program that is not listed here is one whose arguments are data.
+ * It can only add dangers. A program that is not listed here, or there, is one whose arguments are data.
  */
 
 import type { CommandDanger } from "../../model/command.ts";
 import { isRefusedEnvironmentName } from "../../model/environment-names.ts";
+import { gadgetsOf, mayBecomeGadget, mayBeOption } from "./gadgets/find-gadgets.ts";
+import { gitGadgets } from "./gadgets/git.ts";
+import { scriptGadgets } from "./gadgets/scripts.ts";
 import type { Input } from "./input.ts";
 import { isFixed, mayBeMany, plainWord, type ShellWord } from "./words.ts";
 
@@ -75,105 +78,16 @@ function isScriptFile(word: ShellWord | undefined): boolean {
 /** By interpreter: the letters and names of options that carry a program. */
 const CODE_OPTIONS: readonly (readonly [RegExp, RegExp])[] = [
   [/^(?:python|pypy)[\d.]*$/, /^-[a-zA-Z]*c/],
-  [/^(?:node|nodejs|bun|tsx|ts-node)$/, /^-[a-zA-Z]*[ep]|^--(?:eval|print|import|require|loader|experimental-loader)/],
+  [/^(?:node|nodejs|bun|tsx|ts-node)$/, /^-[a-zA-Z]*[ep]|^--(?:eval|print)/],
   [/^perl[\d.]*$/, /^-[a-zA-Z0-9]*[eEM]/],
   [/^(?:ruby|jruby)[\d.]*$/, /^-[a-zA-Z]*[er]/],
   [/^php[\d.]*$/, /^-[a-zA-Z]*[rBREd]|^--(?:run|process)/],
   [/^(?:lua|luajit)[\d.]*$/, /^-[el]/],
   [/^(?:R|Rscript|julia|elixir|erl|ghc|scala|groovy|clojure|clj|raku|guile|osascript|sbcl)$/, /^-{1,2}(?:e|E|eval|c)\b/],
-  [/^(?:vi|vim|nvim|ex|view|emacs|gdb|lldb|sqlite3|psql|mysql|tclsh|expect|ed)$/, /^(?:-c$|--cmd|-ex$|--eval|-batch|-S$|\+)/],
 ];
 
 /** Interpreters that run what they read when they are given no file. */
-const READERS =
-  /^(?:(?:python|pypy|perl|ruby|php|lua|luajit)[\d.]*|node|nodejs|bun|deno|tclsh|R|Rscript|sqlite3|psql|mysql|gdb|ed|ex|make|at|batch|bc)$/;
-
-/** By program: options that name a program, or a text, that is run. */
-const PROGRAM_OPTIONS: Readonly<Record<string, readonly string[]>> = {
-  tar: [
-    "--to-command",
-    "--checkpoint-action",
-    "--use-compress-program",
-    "--info-script",
-    "--new-volume-script",
-    "--rsh-command",
-    "--rmt-command",
-  ],
-  bsdtar: ["--use-compress-program"],
-  cpio: ["--rsh-command"],
-  rg: ["--pre", "--hostname-bin"],
-  git: [
-    "--config-env",
-    "--exec-path",
-    "--upload-pack",
-    "--receive-pack",
-    "--exec",
-    "--ext-diff",
-    "--open-files-in-pager",
-    "--extcmd",
-    "--template",
-  ],
-  sort: ["--compress-program"],
-  split: ["--filter"],
-  ssh: ["-o", "-F", "-S"],
-  scp: ["-o", "-F", "-S"],
-  sftp: ["-o", "-F", "-S", "-D"],
-  rsync: ["-e", "--rsh", "--rsync-path"],
-  man: ["-P", "--pager", "-H", "--html"],
-  zip: ["-TT", "--unzip-command"],
-  wget: ["--use-askpass"],
-  gcc: ["-wrapper", "-fplugin", "-B"],
-  "g++": ["-wrapper", "-fplugin", "-B"],
-  cc: ["-wrapper", "-fplugin", "-B"],
-  make: ["--eval"],
-  ld: ["-plugin", "--plugin"],
-  tcpdump: ["-z"],
-  openssl: ["-engine", "-provider"],
-  less: ["-k", "--lesskey-src"],
-  pip: ["--global-option", "--config-settings"],
-  npm: ["--script-shell", "--node-options"],
-  cargo: ["--config"],
-  go: ["-exec", "-toolexec", "-vettool", "-overlay"],
-  docker: ["--entrypoint"],
-  systemd: ["--property"],
-  dpkg: ["--pre-invoke", "--post-invoke"],
-  apt: ["-o"],
-  "apt-get": ["-o"],
-  nmap: ["--script"],
-  ctags: ["--options"],
-  ffmpeg: ["-filter_script"],
-  crontab: ["-"],
-  parallel: ["-"],
-  entr: ["-"],
-};
-
-/** Programs that run another whatever their options are, in ways that are not followed. */
-const OTHER_RUNNERS = new Set([
-  "parallel",
-  "entr",
-  "nsenter",
-  "unshare",
-  "systemd-run",
-  "setpriv",
-  "capsh",
-  "firejail",
-  "bwrap",
-  "pkexec",
-  "rlwrap",
-  "screen",
-  "tmux",
-]);
-
-/** Verbs of git that run programs. */
-const GIT_RUNS = new Set(["bisect", "submodule", "filter-branch", "difftool", "mergetool"]);
-
-/** By verb of git: short options that name a program, or set one. */
-const GIT_LETTERS: Readonly<Record<string, RegExp>> = {
-  clone: /^(?:-c|-u|--config)/,
-  rebase: /^-x/,
-  grep: /^-[a-zA-Z]*O/,
-  "ls-remote": /^--exec/,
-};
+const READERS = /^(?:(?:python|pypy|perl|ruby|php|lua|luajit)[\d.]*|node|nodejs|bun|deno|tclsh|R|Rscript|make)$/;
 
 /** Builtins that change what names, or the text that follows, stand for. */
 const STATE = new Set(["alias", "enable", "bind", "complete", "compopt", "fc", "history"]);
@@ -194,16 +108,36 @@ const SETTERS = new Set([
   "let",
 ]);
 
-/** The dangers of running `name` with `args`, by itself. */
-export function dangersOf(name: string, args: readonly ShellWord[], input: Input): readonly CommandDanger[] {
-  const dangers = new Set<CommandDanger>();
-  if (takesCode(name, args) || readsCode(name, args, input) || hasScript(name, args)) dangers.add("inline_code");
-  if (namesProgram(name, args)) dangers.add("argument_program");
-  if (OTHER_RUNNERS.has(name)) dangers.add("unclear_wrapper");
-  if (STATE.has(name) || changesShell(name, args)) dangers.add("shell_state");
-  if (name === "." || name === "source") if (!isScriptFile(args[0]?.text === "--" ? args[1] : args[0])) dangers.add("dynamic_code");
-  if (SETTERS.has(name) && (args.some(setsRefused) || namesAnything(name, args))) dangers.add("environment");
-  return [...dangers];
+/** A danger of a command, and which part of the command it comes from where that can be said. */
+export interface FoundDanger {
+  readonly danger: CommandDanger;
+  readonly reason?: string;
+}
+
+/**
+ * The dangers of running `name` with `args`, by itself.
+ * @param fed when it gets more of them at run time
+ */
+export function dangersOf(name: string, args: readonly ShellWord[], input: Input, fed = false): readonly FoundDanger[] {
+  const dangers: FoundDanger[] = [...gadgetsOf(name, args, input), ...scriptGadgets(name, args), ...gitGadgets(name, args)];
+  if (takesCode(name, args) || readsCode(name, args, input))
+    dangers.push({ danger: "inline_code", reason: `\`${shownName(name)}\` gets a program as text` });
+  if (mayBecomeGadget(name, args, fed) || mayTakeCode(name, args, fed)) dangers.push({ danger: "dynamic_options" });
+  if (STATE.has(name) || changesShell(name, args)) dangers.push({ danger: "shell_state" });
+  if (name === "." || name === "source")
+    if (!isScriptFile(args[0]?.text === "--" ? args[1] : args[0])) dangers.push({ danger: "dynamic_code" });
+  if (SETTERS.has(name) && (args.some(setsRefused) || namesAnything(name, args))) dangers.push({ danger: "environment" });
+  return dangers;
+}
+
+/** A name that a pattern matched in part is shown by its letters alone. */
+function shownName(name: string): string {
+  return /^[\w.+-]{1,32}$/.test(name) ? name : "interpreter";
+}
+
+/** Whether words that are only known at run time may be an interpreter's option that carries a program. */
+function mayTakeCode(name: string, args: readonly ShellWord[], fed: boolean): boolean {
+  return CODE_OPTIONS.some(([programs]) => programs.test(name)) && (fed || args.some(mayBeOption));
 }
 
 function takesCode(name: string, args: readonly ShellWord[]): boolean {
@@ -223,51 +157,6 @@ function readsCode(name: string, args: readonly ShellWord[], input: Input): bool
   if (input.kind === "none" || !READERS.test(name)) return false;
   if (name === "make") return args.some(({ text }) => /^(?:-f-?|--file=-|--makefile=-|-)$/.test(text));
   return args.every(({ text }) => text.startsWith("-"));
-}
-
-/** Programs in the languages of `awk` and `sed` may start others. */
-function hasScript(name: string, args: readonly ShellWord[]): boolean {
-  if (/^[gmn]?awk$/.test(name)) {
-    return args.some(({ text, known }) =>
-      text.startsWith("-") || !known ? /^-[eEil]|^--(?:source|include|load|exec)/.test(text) : /system|getline|[|>@]/.test(text),
-    );
-  }
-  if (name !== "sed" && name !== "gsed") return false;
-  return args.some(
-    ({ text }) => !text.startsWith("-") && /(?:^|[\d$;{},/!\s])e(?:\s|$|;|\})|\/[gpiIMm\d]*e[gpiIMm\d]*(?:$|[\s;}])/.test(text),
-  );
-}
-
-function namesProgram(name: string, args: readonly ShellWord[]): boolean {
-  const plain = (name === "git" && gitRuns(args)) || (name === "tar" && args.some(({ text }, at) => tarRuns(text, at)));
-  const options = Object.hasOwn(PROGRAM_OPTIONS, name) ? (PROGRAM_OPTIONS[name] ?? []) : [];
-  return plain || args.some(({ text }) => options.some((option) => isOption(text, option)));
-}
-
-/** `-c` sets a program before the verb; after it other letters do, by verb. */
-function gitRuns(args: readonly ShellWord[]): boolean {
-  let at = 0;
-  for (; args[at]?.text.startsWith("-") === true; at += 1) {
-    const { text } = args[at] as ShellWord;
-    if (text.startsWith("-c")) return true;
-    if (["-C", "--git-dir", "--work-tree", "--namespace"].includes(text)) at += 1;
-  }
-  const verb = args[at]?.text ?? "";
-  if (GIT_RUNS.has(verb)) return true;
-  const letters = Object.hasOwn(GIT_LETTERS, verb) ? GIT_LETTERS[verb] : undefined;
-  return letters !== undefined && args.slice(at + 1).some(({ text }) => letters.test(text));
-}
-
-/** Its options may stand in a group, and the first group without a dash. */
-function tarRuns(text: string, at: number): boolean {
-  return /^-[a-zA-Z]*[IF]/.test(text) || (at === 0 && /^[a-zA-Z]*[IF][a-zA-Z]*$/.test(text));
-}
-
-/** Long options may be cut short, short ones grouped or joined with their value. */
-function isOption(text: string, option: string): boolean {
-  if (!option.startsWith("--")) return option.length === 2 ? text.startsWith(option) : text === option || text.startsWith(`${option}=`);
-  const [name = ""] = text.split("=", 1);
-  return name.length > 4 && option.startsWith(name);
 }
 
 /** Options of the shell that change how it reads what follows: `keyword` takes assignments out of arguments, `physical` follows links on the way up. */

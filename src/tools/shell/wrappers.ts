@@ -5,6 +5,7 @@
  * unclear; it is never guessed which of the words is the program.
  */
 import { PLACES, replaced, replacedBy } from "./placeholders.ts";
+import { BEFORE_PROGRAM, CODE_OPTIONS, LOADER, type Options, PREFIXES, RUNNERS, SETARCH, SETARCH_NAMES } from "./wrapper-data.ts";
 import { isFixed, mayBeMany, plainWord, type ShellWord } from "./words.ts";
 
 /** Something that a program runs. */
@@ -29,143 +30,6 @@ export interface Unwrapped {
   readonly sets: readonly string[];
 }
 
-/** Options by letters and long names; `values` take one. `skip` counts arguments before the program. */
-interface Options {
-  readonly flags?: string;
-  readonly values?: string;
-  /** Letters whose value, if there is one, is joined to them. */
-  readonly attached?: string;
-  readonly longFlags?: readonly string[];
-  readonly longValues?: readonly string[];
-  readonly skip?: number;
-  /** `NAME=value` may stand before the program. */
-  readonly assigns?: true;
-  readonly inside?: true;
-  readonly fed?: true;
-  /** Letters of options with which nothing is run. */
-  readonly asks?: string;
-  /** Options with which it runs in another directory. */
-  readonly elsewhere?: RegExp;
-}
-
-const PREFIXES: Readonly<Record<string, Options>> = {
-  env: {
-    flags: "i0v",
-    values: "uC",
-    longFlags: ["ignore-environment", "null", "debug"],
-    longValues: ["unset", "chdir"],
-    assigns: true,
-    elsewhere: /^(?:-[a-zA-Z0]*C|--c)/,
-  },
-  sudo: {
-    flags: "AbEHnPkKSBN",
-    values: "ugpChrtTUDR",
-    longFlags: ["preserve-env", "non-interactive", "stdin", "set-home", "background", "login", "shell", "askpass"],
-    longValues: ["user", "group", "prompt", "host", "chdir", "chroot", "role", "type"],
-    assigns: true,
-    elsewhere: /^(?:-[a-zA-Z]*[DRi]|--(?:c|l))/,
-  },
-  doas: { flags: "nLs", values: "uC" },
-  nohup: {},
-  setsid: { flags: "cfw", longFlags: ["ctty", "fork", "wait"] },
-  timeout: {
-    flags: "v",
-    values: "sk",
-    longFlags: ["foreground", "preserve-status", "verbose"],
-    longValues: ["signal", "kill-after"],
-    skip: 1,
-  },
-  nice: { flags: "0123456789", values: "n", longValues: ["adjustment"] },
-  ionice: { flags: "t", values: "cn", longFlags: ["ignore"], longValues: ["class", "classdata"] },
-  chrt: { flags: "abfiorRv", values: "TPD", skip: 1 },
-  taskset: { flags: "ac", longFlags: ["all-tasks", "cpu-list"], skip: 1 },
-  stdbuf: { values: "ioe", longValues: ["input", "output", "error"] },
-  time: { flags: "pvaq", values: "fo", longFlags: ["portability", "verbose", "append", "quiet"], longValues: ["format", "output"] },
-  prlimit: { flags: "v", longFlags: ["as", "core", "cpu", "data", "fsize", "nofile", "nproc", "rss", "stack"] },
-  setarch: { flags: "BFILRSTXZv3", skip: 1 },
-  linux32: {},
-  linux64: {},
-  unbuffer: { flags: "p" },
-  faketime: { flags: "fm", skip: 1 },
-  fakeroot: {},
-  chroot: { longValues: ["userspec", "groups"], longFlags: ["skip-chdir"], skip: 1, elsewhere: /^/ },
-  strace: { flags: "cCdfFhikqrtTvVwxyYzZ", values: "aebEIoOpPsSuUX" },
-  ltrace: { flags: "bcCfiLrStT", values: "aAeFlnopsuwx" },
-  exec: { flags: "cl", values: "a", inside: true },
-  command: { flags: "p", asks: "vV", inside: true },
-  builtin: { inside: true },
-  noglob: { inside: true },
-  busybox: {},
-  toybox: {},
-  tini: { flags: "gsvw", values: "pe" },
-  "dumb-init": { flags: "cv", values: "r" },
-  catchsegv: {},
-  "xvfb-run": { flags: "al", values: "efnpsw" },
-  "dbus-run-session": {},
-  valgrind: {},
-  numactl: {},
-  gosu: { skip: 1 },
-  "su-exec": { skip: 1 },
-  "cross-env": { assigns: true },
-  "cross-env-shell": { assigns: true },
-  chronic: { flags: "ve" },
-  ifne: { flags: "n" },
-  logsave: { flags: "asv", skip: 1 },
-  proot: {},
-  torsocks: {},
-  proxychains: {},
-  proxychains4: {},
-  xargs: {
-    flags: "0oprtx",
-    values: "IadEsLnPJRS",
-    attached: "iel",
-    longFlags: ["null", "no-run-if-empty", "verbose", "interactive", "exit", "open-tty", "show-limits", "replace", "eof", "max-lines"],
-    longValues: ["arg-file", "delimiter", "max-args", "max-procs", "max-chars", "process-slot-var"],
-    fed: true,
-  },
-  npx: {
-    flags: "yq",
-    values: "pw",
-    longFlags: ["yes", "no", "no-install", "quiet", "prefer-offline", "offline"],
-    longValues: ["package", "workspace"],
-  },
-  bunx: { longFlags: ["bun", "verbose", "silent"] },
-  uvx: { flags: "q", values: "p", longValues: ["from", "with", "python"] },
-};
-
-/** What loads programs also runs them. */
-const LOADER: Options = { longFlags: ["inhibit-cache"], longValues: ["library-path", "argv0"] };
-
-/** Programs whose first argument makes them run what follows. */
-const RUNNERS: Readonly<Record<string, readonly string[]>> = {
-  npm: ["exec", "x"],
-  pnpm: ["exec", "dlx"],
-  yarn: ["exec", "dlx"],
-  poetry: ["run"],
-  pipenv: ["run"],
-  uv: ["run"],
-  pdm: ["run"],
-  hatch: ["run"],
-  rye: ["run"],
-  bundle: ["exec"],
-  conda: ["run"],
-  direnv: ["exec"],
-  rustup: ["run"],
-  corepack: ["npm", "npx", "pnpm", "pnpx", "yarn", "yarnpkg"],
-  pipx: ["run"],
-};
-/** What stands between the verb and the program: a directory, a toolchain. */
-const BEFORE_PROGRAM: Readonly<Record<string, number>> = { direnv: 1, rustup: 1 };
-
-/** Options of these programs that carry text for a shell. */
-const CODE_OPTIONS: Readonly<Record<string, readonly string[]>> = {
-  su: ["-c", "--command"],
-  runuser: ["-c", "--command"],
-  script: ["-c", "--command"],
-  npx: ["-c", "--call"],
-  sg: ["-c"],
-};
-
 const FIND_RUNS = new Set(["-exec", "-execdir", "-ok", "-okdir"]);
 
 /**
@@ -184,7 +48,13 @@ export function unwrap(name: string, args: readonly ShellWord[], fed = false): U
 
 /** Whether `name` with `args` would run what stands behind them. */
 function wraps(name: string, args: readonly ShellWord[]): boolean {
-  if (/^(?:find|fd|fdfind|watch|flock)$/.test(name) || Object.hasOwn(PREFIXES, name) || Object.hasOwn(CODE_OPTIONS, name)) return true;
+  if (
+    /^(?:find|fd|fdfind|watch|flock|setarch|jobs|compgen|start-stop-daemon)$/.test(name) ||
+    SETARCH_NAMES.test(name) ||
+    Object.hasOwn(PREFIXES, name) ||
+    Object.hasOwn(CODE_OPTIONS, name)
+  )
+    return true;
   if (/^(?:python|pypy)[\d.]*$/.test(name)) return args.length === 0;
   const verbs = Object.hasOwn(RUNNERS, name) ? RUNNERS[name] : undefined;
   return verbs !== undefined && (args.length === 0 || args.some(({ text }) => verbs.includes(text)));
@@ -193,12 +63,17 @@ function wraps(name: string, args: readonly ShellWord[]): boolean {
 function written(name: string, args: readonly ShellWord[]): Unwrapped {
   const code = codeOption(name, args);
   if (code !== undefined) return only({ kind: "code", code, elsewhere: true });
+  if (name === "script" || name === "su" || name === "runuser") return ownShell(name, args);
   if (name === "mapfile" || name === "readarray") return calledBack(args);
   if (name === "find" || name === "fd" || name === "fdfind") return { runs: foundRuns(name, args), sets: [] };
   if (name === "eval") return only({ kind: "code", code: joinedCode(args), inside: true });
   if (name === "trap") return trapped(args);
   if (name === "watch") return watched(args);
   if (name === "flock") return locked(args);
+  if (name === "setarch" || SETARCH_NAMES.test(name)) return otherArchitecture(name, args);
+  if (name === "start-stop-daemon") return startedDaemon(args);
+  if (name === "jobs") return replacedJobs(args);
+  if (name === "compgen") return completed(args);
   const options = Object.hasOwn(PREFIXES, name) ? PREFIXES[name] : /^ld(?:-linux[\w-]*)?\.so[\d.]*$/.test(name) ? LOADER : undefined;
   if (options !== undefined) return prefixed(name, args, options);
   return runner(name, args);
@@ -211,15 +86,31 @@ function only(wrapped: Wrapped): Unwrapped {
 const NOTHING: Unwrapped = { runs: [], sets: [] };
 const UNCLEAR: Unwrapped = only({ kind: "unclear" });
 
+/** The text behind `-c`, which may stand in a group of letters, joined to its value, or as a long name that is cut short. */
 function codeOption(name: string, args: readonly ShellWord[]): ShellWord | undefined {
-  const names = Object.hasOwn(CODE_OPTIONS, name) ? CODE_OPTIONS[name] : undefined;
-  if (names === undefined) return undefined;
-  for (const [index, { text }] of args.entries()) {
-    if (names.includes(text)) return args[index + 1];
-    const long = names.find((option) => option.startsWith("--") && text.startsWith(`${option}=`));
-    if (long !== undefined) return args[index]?.known === true ? plainWord(text.slice(long.length + 1)) : args[index];
+  const option = Object.hasOwn(CODE_OPTIONS, name) ? CODE_OPTIONS[name] : undefined;
+  if (option === undefined) return undefined;
+  for (const [at, word] of args.entries()) {
+    const { text } = word;
+    const next = args[at + 1];
+    if (text === "--") return undefined;
+    if (text.startsWith("--")) {
+      const [long = ""] = text.split("=", 1);
+      if (long.length > 2 && option.name.startsWith(long)) return text.includes("=") ? valueOf(word, text.slice(long.length + 1)) : next;
+      continue;
+    }
+    if (!text.startsWith("-")) continue;
+    for (let index = 1; index < text.length && !option.values.includes(text.charAt(index)); index += 1) {
+      if (text.charAt(index) !== option.letter) continue;
+      return index === text.length - 1 ? next : valueOf(word, text.slice(index + 1));
+    }
   }
   return undefined;
+}
+
+/** What is joined to an option; a word that is only known at run time stays one. */
+function valueOf(word: ShellWord, text: string): ShellWord {
+  return word.known ? plainWord(text) : word;
 }
 
 function prefixed(name: string, args: readonly ShellWord[], options: Options): Unwrapped {
@@ -304,6 +195,60 @@ function runner(name: string, args: readonly ShellWord[]): Unwrapped {
   if (first.text.startsWith("-")) return UNCLEAR;
   const command: Wrapped = { kind: "command", words, elsewhere: true };
   return { runs: at === 0 ? [command] : [{ kind: "unclear" }, command], sets: [] };
+}
+
+/** Without a text these run a shell, which reads what comes in; `script` and `runuser -u` may name a program behind `--`. */
+function ownShell(name: string, args: readonly ShellWord[]): Unwrapped {
+  const end = args.findIndex(({ text }) => text === "--");
+  const command: Wrapped = { kind: "command", words: args.slice(end + 1), elsewhere: true };
+  return end === -1 || end === args.length - 1 || name === "su" ? UNCLEAR : { runs: [command, { kind: "unclear" }], sets: [] };
+}
+
+/** The name of an architecture comes first, if anything but an option does; without a program a shell is run. */
+function otherArchitecture(name: string, args: readonly ShellWord[]): Unwrapped {
+  const [first] = args;
+  const named = name === "setarch" && first !== undefined && !first.text.startsWith("-");
+  if (named && mayBeMany(first)) return UNCLEAR;
+  if (args.some(({ text }) => text === "--list")) return NOTHING;
+  const { runs, sets } = prefixed(name, named ? args.slice(1) : args, SETARCH);
+  return runs.length === 0 ? UNCLEAR : { runs, sets };
+}
+
+/** The program behind `--exec` or `--startas`, with what stands behind `--`; whatever is not read so is unclear. */
+function startedDaemon(args: readonly ShellWord[]): Unwrapped {
+  const end = args.findIndex(({ text }) => text === "--");
+  const own = end === -1 ? args : args.slice(0, end);
+  const starts = own.some(({ text }) => /^-[a-zA-Z]*S/.test(text) || (text.length > 4 && "--start".startsWith(text)));
+  if (own.every(({ known }) => known) && !starts) return NOTHING;
+  const program = own.findLastIndex(({ text }) => /^(?:-[a-zA-Z]*a|--startas)$/.test(text));
+  const at = program === -1 ? own.findLastIndex(({ text }) => /^(?:-[a-zA-Z]*x|--exec)$/.test(text)) : program;
+  const word = own[at + 1];
+  if (at === -1 || word === undefined || own.some((one) => mayBeMany(one))) return UNCLEAR;
+  return only({ kind: "command", words: [word, ...(end === -1 ? [] : args.slice(end + 1))], elsewhere: true });
+}
+
+/** `jobs -x` runs a program with the numbers of processes in place of those of jobs. */
+function replacedJobs(args: readonly ShellWord[]): Unwrapped {
+  const at = args.findIndex(({ text }) => /^-[a-zA-Z]*x/.test(text));
+  if (at === -1) return args.some((word) => !word.known) ? UNCLEAR : NOTHING;
+  if (args[at]?.text !== "-x") return UNCLEAR;
+  return only({ kind: "command", words: args.slice(at + 1), inside: true });
+}
+
+/** `compgen -C` runs a text, `-W` expands one, `-F` calls a function. */
+function completed(args: readonly ShellWord[]): Unwrapped {
+  const runs: Wrapped[] = [];
+  for (const [at, word] of args.entries()) {
+    const letter = /^-[a-zA-Z]*?([CFW])([^]*)$/.exec(word.text);
+    if (letter === null) {
+      if (!word.known && mayBeMany(word)) runs.push({ kind: "unclear" });
+      continue;
+    }
+    const value = letter[2] === "" || letter[2] === undefined ? args[at + 1] : valueOf(word, letter[2]);
+    if (letter[1] === "C" && isFixed(value)) runs.push({ kind: "code", code: value, isBash: true });
+    else if (letter[1] !== "W" || !isFixed(value) || /[$`<>]/.test(value.text)) runs.push({ kind: "unclear" });
+  }
+  return { runs, sets: [] };
 }
 
 /** `mapfile -C` runs a text for each line, with a number and the line behind it. */

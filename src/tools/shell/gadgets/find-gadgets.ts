@@ -1,0 +1,185 @@
+/**
+ * Finds the gadgets of a command: which rows of the lists hold for a program with its arguments, and whether arguments that are only
+ * known at run time may make one hold.
+ */
+import type { Input } from "../input.ts";
+import { mayBeMany, type ShellWord } from "../words.ts";
+import { ARCHIVES, ARCHIVE_VALUES } from "./archives.ts";
+import { BUILD, BUILD_VALUES } from "./build.ts";
+import { CONTAINERS } from "./containers.ts";
+import { DATABASES } from "./databases.ts";
+import { DOCUMENTS } from "./documents.ts";
+import { EDITORS } from "./editors.ts";
+import { DEEDS, type Gadget } from "./gadget.ts";
+import { INTERPRETERS } from "./interpreters.ts";
+import { NETWORK, NETWORK_VALUES } from "./network.ts";
+import { givesOption } from "./options.ts";
+import { PACKAGES, PACKAGE_VALUES } from "./packages.ts";
+import { RUNNERS } from "./runners.ts";
+import { SYSTEM } from "./system.ts";
+import { TEXT } from "./text.ts";
+import { VERSION_CONTROL } from "./version-control.ts";
+
+/** All lists. */
+export const GADGETS: readonly Gadget[] = [
+  ...[...ARCHIVES, ...BUILD, ...CONTAINERS, ...DATABASES, ...DOCUMENTS, ...EDITORS, ...INTERPRETERS],
+  ...[...NETWORK, ...PACKAGES, ...RUNNERS, ...SYSTEM, ...TEXT, ...VERSION_CONTROL],
+];
+
+const VALUES: Readonly<Record<string, string>> = { ...ARCHIVE_VALUES, ...BUILD_VALUES, ...NETWORK_VALUES, ...PACKAGE_VALUES };
+
+/** A row with its lists split, and the name of the program that it is about. */
+interface Row {
+  readonly program: string;
+  readonly gadget: Gadget;
+  readonly options: readonly string[];
+  readonly verbs: readonly (readonly string[])[];
+  readonly unless: readonly string[];
+}
+
+const ROWS = rowsByProgram();
+
+function rowsByProgram(): ReadonlyMap<string, readonly Row[]> {
+  const byProgram = new Map<string, Row[]>();
+  for (const gadget of GADGETS) {
+    const options = parts(gadget.options, " ");
+    const verbs = parts(gadget.verbs, ",").map((verb) => parts(verb, " "));
+    const unless = parts(gadget.unless, ",");
+    for (const program of parts(gadget.of, " ")) {
+      byProgram.set(program, [...(byProgram.get(program) ?? []), { program, gadget, options, verbs, unless }]);
+    }
+  }
+  return byProgram;
+}
+
+function parts(text: string | undefined, by: string): readonly string[] {
+  return (text ?? "")
+    .split(by)
+    .map((part) => part.trim())
+    .filter((part) => part !== "");
+}
+
+/** A gadget that was found. */
+export interface FoundGadget {
+  readonly danger: (typeof DEEDS)[keyof typeof DEEDS]["danger"];
+  /** Which part of the call it is, in the list's words alone. */
+  readonly reason: string;
+}
+
+/** The gadgets of `name` with `args`. */
+export function gadgetsOf(name: string, args: readonly ShellWord[], input: Input): readonly FoundGadget[] {
+  const found = new Map<string, FoundGadget>();
+  if (asksOnly(args)) return [];
+  for (const row of rowsOf(name)) {
+    if (row.unless.some((plain) => isPlain(plain, args))) continue;
+    const by = whatHolds(row, args, input);
+    if (by === undefined) continue;
+    const { danger, says } = DEEDS[row.gadget.does];
+    const reason = `\`${by}\` ${says} (${row.gadget.source})`;
+    found.set(reason, { danger, reason });
+  }
+  return [...found.values()];
+}
+
+/**
+ * Whether arguments that are only known at run time may be what makes `name` start or load something.
+ * @param fed when it gets more of them at run time
+ */
+export function mayBecomeGadget(name: string, args: readonly ShellWord[], fed: boolean): boolean {
+  const rows = rowsOf(name).filter(({ gadget }) => gadget.always !== true);
+  const obeysArguments = rows.some(({ options, verbs, gadget }) => options.length > 0 || verbs.length > 0 || looksAtWords(gadget));
+  if (!obeysArguments) return false;
+  const looks = rows.some(({ gadget }) => looksAtWords(gadget));
+  return fed || args.some((word) => mayBeOption(word) || (looks && !word.known));
+}
+
+/** Whether what the word becomes may be an option, or several words of which one is. */
+export function mayBeOption(word: ShellWord): boolean {
+  if (word.known) return word.expands && /^[*?[]/.test(word.text);
+  return mayBeMany(word) || /^["$`]/.test(word.text);
+}
+
+function looksAtWords({ words, first, operands }: Gadget): boolean {
+  return words !== undefined || first !== undefined || operands !== undefined;
+}
+
+function rowsOf(name: string): readonly Row[] {
+  const exact = ROWS.get(name) ?? [];
+  const plain = plainName(name);
+  if (plain === name) return exact;
+  return [...exact, ...(ROWS.get(plain) ?? []).filter(({ gadget }) => exact.every((row) => row.gadget !== gadget))];
+}
+
+/** Ways in which systems write a program's name: `x86_64-linux-gnu-gcc-13`, `vim.basic`, `python3.12`, `nc.openbsd`. */
+function plainName(name: string): string {
+  const bare = name.replace(/^(?:[a-z0-9_]+-){2,3}(?=(?:gcc|g\+\+|cc|c\+\+|cpp|ld|as|ar|nm|objdump|strip|ranlib|gdb)\b)/, "");
+  const variant = /\.(?:basic|tiny|nox|gtk3?|athena|traditional|openbsd|bfd|gold|exe)$/;
+  return bare.replace(variant, "").replace(/(?<=[a-z+])[-.]?\d[\d.]*$/, "");
+}
+
+/** A program that is only asked for its version or help does nothing else. */
+function asksOnly(args: readonly ShellWord[]): boolean {
+  return args.length === 1 && (args[0]?.text === "--version" || args[0]?.text === "--help");
+}
+
+function isPlain(plain: string, args: readonly ShellWord[]): boolean {
+  if (plain.startsWith("-")) return args.some(({ text, known }) => known && (text === plain || text.startsWith(`${plain}=`)));
+  const first = args[0];
+  return first?.known === true && first.text === plain;
+}
+
+/** The part of the call that makes the row hold. */
+function whatHolds({ program, gadget, options, verbs }: Row, args: readonly ShellWord[], input: Input): string | undefined {
+  const named = (part: string) => `${program} ${part}`;
+  if (gadget.always === true) return program;
+  const option = options.find((one) => args.some(({ text }) => !isWholeOption(program, text) && givesOption(text, one, VALUES[program])));
+  if (option !== undefined) return named(option);
+  const verb = verbs.find((words) => givesVerb(args, words));
+  if (verb !== undefined) return named(verb.join(" "));
+  const by = named(gadget.by ?? "with such an argument");
+  const { words } = gadget;
+  if (words !== undefined && args.some(({ text }) => readings(text).some((reading) => words.test(reading)))) return by;
+  if (gadget.first !== undefined && gadget.first.test(args[0]?.text ?? "")) return by;
+  if (gadget.operands !== undefined && hasOperand(args, parts(gadget.operands, " "))) return by;
+  return gadget.input !== undefined && readsCommands(gadget.input, input) ? named("with input") : undefined;
+}
+
+/** What an argument is, or what is joined to the option in it. */
+function readings(text: string): readonly string[] {
+  const long = /^--[\w-]+=([^]*)$/.exec(text)?.[1];
+  if (long !== undefined) return [text, long];
+  return /^-[a-zA-Z]./.test(text) ? [text, text.slice(2)] : [text];
+}
+
+/** Options that only look like the beginning of a gadget's, by program. */
+const WHOLE_OPTIONS: Readonly<Record<string, readonly string[]>> = {
+  node: ["--test", "--run"],
+  pytest: ["--co"],
+  mysql: ["--init", "--de"],
+};
+
+function isWholeOption(program: string, text: string): boolean {
+  return Object.hasOwn(WHOLE_OPTIONS, program) && WHOLE_OPTIONS[program]?.includes(text) === true;
+}
+
+/** A first word that is no option is the sub-command; behind options, whose values are not known, it may be any word. */
+function givesVerb(args: readonly ShellWord[], words: readonly string[]): boolean {
+  const [head, ...rest] = words;
+  const isFirst = args[0]?.text.startsWith("-") !== true;
+  let at = isFirst ? (args[0]?.text === head ? 0 : -1) : args.findIndex(({ text }) => text === head);
+  for (const word of rest) {
+    if (at === -1) return false;
+    const next = args.findIndex(({ text }, index) => index > at && text === word);
+    at = next;
+  }
+  return at !== -1;
+}
+
+function hasOperand(args: readonly ShellWord[], takes: readonly string[]): boolean {
+  return args.some(({ text }, at) => (text === "-" || !text.startsWith("-")) && !takes.includes(args[at - 1]?.text ?? ""));
+}
+
+function readsCommands(reads: true | RegExp, input: Input): boolean {
+  if (input.kind === "none") return false;
+  return reads === true || input.kind === "other" || reads.test(input.text);
+}

@@ -1,0 +1,46 @@
+/**
+ * A gadget: a way of calling a program that does more than the program's name says.
+ *
+ * The lists beside this file are data, one file for each family of programs. Each row names the manual it was taken from. What is
+ * not listed is plain use. INVARIANT: a row can only add a danger, never take one away.
+ */
+import type { CommandDanger } from "../../../model/command.ts";
+
+/** What a gadget does, and how that is said to people. */
+export const DEEDS = {
+  starts: { danger: "argument_program", says: "starts another program" },
+  runs: { danger: "inline_code", says: "runs code" },
+  loads: { danger: "loaded_code", says: "loads a library or plug-in" },
+  leaves: { danger: "leaves_machine", says: "acts outside of this sandbox" },
+  edits: { danger: "interactive", says: "takes commands while it runs, which can start programs" },
+} as const satisfies Readonly<Record<string, { readonly danger: CommandDanger; readonly says: string }>>;
+
+/** One row. A command is marked when one of `options`, `verbs`, `words`, `first`, `operands`, `input` or `always` holds. */
+export interface Gadget {
+  /** Names of programs, parted by blanks, without versions: `python` stands for `python3.12` as well. */
+  readonly of: string;
+  readonly does: keyof typeof DEEDS;
+  /** Options, parted by blanks: letters also in groups and with their value joined, long names also cut short. */
+  readonly options?: string;
+  /** Sub-commands, parted by commas; blanks part their words: `config edit, open`. */
+  readonly verbs?: string;
+  /** An argument that matches. */
+  readonly words?: RegExp;
+  /** A first argument that matches. */
+  readonly first?: RegExp;
+  /** Any argument that is no option and no value of one of these options, which are parted by blanks. */
+  readonly operands?: string;
+  /** Something comes in; with a pattern, text that is written out there must match it. */
+  readonly input?: true | RegExp;
+  /** However it is called. */
+  readonly always?: true;
+  /** Options and sub-commands, parted by commas, with which the row does not hold. */
+  readonly unless?: string;
+  /** What of the call it is, where neither an option nor a sub-command says it. */
+  readonly by?: string;
+  /** The program's own manual. */
+  readonly source: string;
+}
+
+/** Short options that take a value, by program: what is joined to them is no group of letters. */
+export type ValueLetters = Readonly<Record<string, string>>;
