@@ -1,14 +1,13 @@
 // Which calls the asking client may answer itself, if a person attends it.
-import { expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import type { Access } from "../model/access.ts";
-import { commandOf } from "../model/command.ts";
+import { shell } from "../tools/shell/shell.ts";
 import { mayBeAnsweredInBand } from "./in-band.ts";
 
 const TOOL = { name: "probe", capability: { effect: "write" } } as const;
 const FILE: Access = { resource: { kind: "file", path: "a" }, effect: "write" };
 const git = (operation: string): Access => ({ resource: { kind: "git_ref", ref: "main", operation }, effect: "write" });
 
-const command = (...argv: [string, ...string[]]): Access => ({ resource: commandOf(argv), effect: "exec" });
 const HOST: Access = { resource: { kind: "host", host: "example.org", port: 443 }, effect: "network" };
 
 test("what stays in the workspace may be answered in band; a push, arming and the machine itself never", () => {
@@ -23,10 +22,102 @@ test("what stays in the workspace may be answered in band; a push, arming and th
   expect(mayBeAnsweredInBand(TOOL, [FILE, { ...FILE, effect: "system" }], ["ask"])).toBe(false);
 });
 
-test("a command that pushes is a push, and so may be one that nobody knows where it has a network", () => {
-  expect(mayBeAnsweredInBand(TOOL, [command("git", "commit"), HOST], ["ask"])).toBe(true);
-  expect(mayBeAnsweredInBand(TOOL, [command("git", "-C", "x", "push")], ["ask"])).toBe(false);
-  expect(mayBeAnsweredInBand(TOOL, [command("./git", "send-pack", "x")], ["ask"])).toBe(false);
-  expect(mayBeAnsweredInBand(TOOL, [command("?")], ["ask"])).toBe(true);
-  expect(mayBeAnsweredInBand(TOOL, [command("?"), HOST], ["ask"])).toBe(false);
+describe("what may write to a remote is never answered in band", () => {
+  beforeAll(() => shell.prepare?.());
+  const inBand = (line: string, network: boolean) =>
+    mayBeAnsweredInBand(TOOL, shell.analyse({ command: line, network_access: network }), ["ask"]);
+
+  const PUSHES = [
+    ...[
+      "git push",
+      "git -C x push",
+      "git-push",
+      "/usr/lib/git-core/git-push",
+      "git -c alias.p=push p",
+      "g=push; git $g",
+      "git http-push x",
+    ],
+    ...[
+      "git send-pack x",
+      "jj git push",
+      "git p",
+      "git $(echo push)",
+      "git {push,log}",
+      "'git' pu\\sh",
+      "env git push",
+      "sh -c 'git push'",
+    ],
+    ...["git --exec-path=. log", "GIT_CONFIG_COUNT=1 git log", "git --config-env=alias.log=X log", "git -C $d log", "git $o log"],
+    ...[
+      "git subtree push --prefix=x r b",
+      "git svn dcommit",
+      "git lfs push r",
+      "git send-email p",
+      "git remote-https r",
+      "git submodule foreach git push",
+    ],
+    ...[
+      "hg push",
+      "hg --config alias.log=push log",
+      "svn commit -m x",
+      "svn ci",
+      "fossil push",
+      "darcs push",
+      "bzr push",
+      "cvs commit",
+      "p4 submit",
+    ],
+    ...["gh pr create", "gh repo sync", "gh api -X POST x", "glab mr create", "hub push", "repo upload", "alias l=push; git l", "$x push"],
+    ...["find . -exec git push \\;", "xargs git < verbs", "git pull; git push", "f() { git push; }; f", "busybox git push"],
+  ];
+  test.each(PUSHES.map((line) => [line]))("%s", (line) => {
+    expect(inBand(line, true)).toBe(false);
+  });
+
+  test("whatever of it stands in the command, it is none without a network either, because a remote may be a directory", () => {
+    // What only comes together when the line runs is no push that can be known; without a network it reaches nobody else.
+    const named = PUSHES.filter((line) => !/^\$x|^xargs|^alias|submodule/.test(line));
+    expect(named.filter((line) => inBand(line, false))).toEqual([]);
+  });
+
+  test.each([
+    "git commit -m x",
+    "git fetch origin",
+    "git -C sub pull",
+    "git clone https://example.org/x",
+    "jj git fetch",
+    "hg pull",
+    "svn update",
+    "gh pr list",
+    "npm ci",
+    "pip install -r requirements.txt",
+    "cargo fetch",
+    "curl https://example.org/x -o x",
+    "ls | sort",
+  ])("the boundary: %s may be answered in band, with a network and without", (line) => {
+    expect([inBand(line, true), inBand(line, false)]).toEqual([true, true]);
+  });
+
+  test.each([
+    "./deploy",
+    "sh deploy.sh",
+    "python3 deploy.py",
+    "make release",
+    "npm run release",
+    "$x",
+    "npm publish",
+    "tar xf a --to-command=x",
+  ])("the boundary: %s may push where it has a network, and only there", (line) => {
+    expect([inBand(line, true), inBand(line, false)]).toEqual([false, true]);
+  });
+
+  test("of git's own tools it goes by what they touch", () => {
+    const ref = (operation: string, effect: Access["effect"]): Access => ({
+      resource: { kind: "git_ref", remote: "origin", ref: "main", operation },
+      effect,
+    });
+    expect(mayBeAnsweredInBand(TOOL, [ref("fetch", "write"), HOST], ["ask"])).toBe(true);
+    expect(mayBeAnsweredInBand(TOOL, [ref("push", "read"), HOST], ["ask"])).toBe(false);
+    expect(mayBeAnsweredInBand(TOOL, [ref("publish", "network"), HOST], ["ask"])).toBe(false);
+  });
 });

@@ -7,8 +7,8 @@ import type { Access } from "../model/access.ts";
 import type { ApprovalChannel } from "../model/approval.ts";
 import type { ShownRequest } from "../model/approval-document.ts";
 import type { ToolCapability } from "../model/capability.ts";
-import { programName, UNKNOWN_BINARY } from "../model/command.ts";
 import type { Obligation } from "../model/decision.ts";
+import { mayWriteToRemote } from "./remote-writes.ts";
 
 /** A client that shows requests to the person who sits there. */
 export interface InBandClient {
@@ -46,22 +46,12 @@ export type InBandAsker =
 /** Tools whose effect outlives the workspace, whatever their analysis says. */
 const NEVER_BY_NAME: ReadonlySet<string> = new Set(["git_push"]);
 
-/** Whether a call can be answered in band at all: nothing that needs arming or changes the machine, and no push. */
+/** Whether a call can be answered in band at all: nothing that needs arming, changes the machine, or may write to a remote. */
 export function mayBeAnsweredInBand(
   tool: { readonly name: string; readonly capability: Pick<ToolCapability, "effect"> },
   accesses: readonly Access[],
   obligations: readonly Obligation[],
 ): boolean {
   if (tool.capability.effect === "system" || obligations.includes("arm") || NEVER_BY_NAME.has(tool.name)) return false;
-  const hasNetwork = accesses.some(({ effect }) => effect === "network");
-  return accesses.every(({ resource, effect }) => effect !== "system" && !mayPush(resource, hasNetwork));
-}
-
-/** Whether it is a push, or a program that nobody knows and that could push to somewhere. */
-function mayPush(resource: Access["resource"], hasNetwork: boolean): boolean {
-  if (resource.kind === "git_ref") return resource.operation?.toLowerCase() === "push";
-  if (resource.kind !== "command") return false;
-  const { binary, arguments: given } = resource;
-  if (binary === UNKNOWN_BINARY) return hasNetwork;
-  return programName(binary) === "git" && given.some((argument) => argument === "push" || argument === "send-pack");
+  return accesses.every(({ effect }) => effect !== "system") && !mayWriteToRemote(accesses);
 }

@@ -74,7 +74,7 @@ export const RUNNERS: readonly Gadget[] = [
   {
     of: "perf",
     does: "starts",
-    options: "--objdump --addr2line --post --pre -r --filter-cmd -s --script -g --gen-script --control --script-cmd",
+    options: "--objdump --addr2line --post --pre --script --gen-script --control",
     verbs: "script, test, bench, archive, ftrace, inject, c2c, kvm, mem, lock, sched, kmem, timechart, daemon",
     source: "perf(1)",
   },
