@@ -32,7 +32,7 @@ export const BUILD: readonly Gadget[] = [
   {
     of: "rustdoc",
     does: "starts",
-    options: "--test-builder --runtool --test-runtool --test-builder-wrapper --html-in-header",
+    options: "--test-builder --runtool --test-runtool --test-builder-wrapper ",
     source: "rustdoc(1)",
   },
   {
@@ -80,17 +80,17 @@ export const BUILD: readonly Gadget[] = [
     of: "meson",
     does: "starts",
     verbs: "devenv, subprojects foreach, --internal",
-    options: "--wrapper --wrap --gdb-path",
+    options: "--wrapper --wrap",
     source: "meson(1)",
   },
   {
     of: "bazel bazelisk",
     does: "starts",
-    options: "--run_under --shell_executable --bazelrc --server_javabase --host_jvm_args",
+    options: "--run_under --shell_executable --bazelrc --host_jvm_args",
     verbs: "run, mobile-install",
     source: "bazel help",
   },
-  { of: "scons waf", does: "runs", options: "--site-dir --debug --interactive --tools --prelude", source: "scons(1)" },
+  { of: "scons waf", does: "runs", options: "--site-dir --debug --interactive", source: "scons(1)" },
   {
     of: "gradle gradlew",
     does: "runs",
@@ -152,7 +152,6 @@ export const BUILD: readonly Gadget[] = [
   },
   { of: "ctags etags", does: "starts", options: "--options --options-maybe --optlib-dir", source: "ctags(1)" },
   { of: "cscope", does: "edits", always: true, unless: "-L, -b, -R", source: "cscope(1)" },
-  { of: "doxygen", does: "runs", input: true, source: "doxygen(1): filters of the configuration" },
   { of: "help2man", does: "starts", always: true, source: "help2man(1)" },
   { of: "prove", does: "starts", options: "-e --exec -P -M --harness --formatter --source --archive --rc", source: "prove(1)" },
   {
@@ -200,19 +199,17 @@ export const BUILD: readonly Gadget[] = [
     options: "--runner --testRunner --globalSetup --globalTeardown --environment --resolver --transform --setupFilesAfterEnv --filter",
     source: "jest --help",
   },
-  { of: "tsc", does: "loads", options: "--plugins", source: "tsc --help" },
   {
     of: "webpack rollup vite esbuild parcel swc babel",
     does: "loads",
-    options: "--plugin -p --require --preset --configPlugin --plugins --presets",
+    options: "--plugin -p --require --preset --configPlugin",
     source: "rollup --help",
   },
   { of: "just", does: "starts", options: "--shell --shell-arg --command -c --choose --chooser --edit -e --cygpath", source: "just(1)" },
   { of: "lerna nx turbo rush wireit", does: "starts", verbs: "exec, run-commands", source: "lerna exec" },
-  { of: "forge", does: "starts", options: "--use --ffi --via-ir-cmd", verbs: "script", source: "forge(1)" },
+  { of: "forge", does: "starts", options: "--use --ffi", verbs: "script", source: "forge(1)" },
   { of: "cobc", does: "runs", options: "-j -x", source: "cobc(1)" },
   { of: "zic", does: "starts", options: "-y", source: "zic(8)" },
-  { of: "distcc ccache sccache icecc", does: "starts", options: "--config-path -o --set-config -F", source: "ccache(1)" },
 ];
 
 /** Letters that take a value. */

@@ -25,12 +25,11 @@ export const DATABASES: readonly Gadget[] = [
   { of: "sqlite3 sqlite duckdb sqlcipher", does: "runs", options: "-init -vfs", words: /^-[fs]$/, source: "sqlite3(1)" },
   { of: "duckdb", does: "loads", options: "-unsigned -ui", words: /\b(?:install|load)\s/i, by: "LOAD", source: "duckdb(1)" },
   { of: "mysql mariadb mycli", does: "starts", words: MYSQL, input: MYSQL, by: "a command such as \\!", source: "mysql(1)" },
-  { of: "mysql mariadb mycli", does: "starts", options: "--pager --tee --syslog --init-command", source: "mysql(1)" },
+  { of: "mysql mariadb mycli", does: "starts", options: "--pager --tee --init-command", source: "mysql(1)" },
   {
     of: "mysql mariadb mysqldump mariadb-dump mysqladmin mariadb-admin mysqlimport mysqlshow mysqlcheck mysqlslap mysqlbinlog mysqlpump mysql_upgrade",
     does: "loads",
-    options:
-      "--plugin-dir --default-auth --defaults-file --defaults-extra-file --defaults-group-suffix --authentication-kerberos-client-mode",
+    options: "--plugin-dir --default-auth --defaults-file --defaults-extra-file --defaults-group-suffix",
     source: "mysql(1)",
   },
   { of: "mysqlslap", does: "starts", options: "--pre-system --post-system", source: "mysqlslap(1)" },
@@ -42,7 +41,7 @@ export const DATABASES: readonly Gadget[] = [
   {
     of: "pg_basebackup pg_receivewal pg_restore pg_rewind",
     does: "starts",
-    options: "--target --restore-target-wal -c --compress-program",
+    options: "--target",
     source: "pg_basebackup(1)",
   },
   {
@@ -83,7 +82,7 @@ export const DATABASES: readonly Gadget[] = [
   { of: "ldapvi", does: "edits", always: true, source: "ldapvi(1)" },
   { of: "debugfs", does: "starts", options: "-f -R", words: /^!/, input: true, source: "debugfs(8)" },
   {
-    of: "tdbtool ginsh gp maxima calc units yacas",
+    of: "tdbtool ginsh",
     does: "edits",
     input: true,
     options: "-f --batch-string -q",
@@ -92,5 +91,5 @@ export const DATABASES: readonly Gadget[] = [
   },
   { of: "consul", does: "starts", verbs: "exec, watch, lock, connect", source: "consul(1)" },
   { of: "vault", does: "starts", verbs: "agent, ssh, server, plugin", source: "vault(1)" },
-  { of: "etcdctl", does: "starts", verbs: "watch, lock, exec-watch", source: "etcdctl(1)" },
+  { of: "etcdctl", does: "starts", verbs: "watch, lock", source: "etcdctl(1)" },
 ];

@@ -46,7 +46,7 @@ export const DOCUMENTS: readonly Gadget[] = [
   {
     of: "enscript a2ps",
     does: "starts",
-    options: "-I --filter -P --printer -d --delegate --user-option -p",
+    options: "-I --filter -P --printer -d -p",
     source: "enscript(1), a2ps(1)",
   },
   { of: "lp lpr cancel lpadmin lpoptions cupsctl cupsfilter", does: "leaves", always: true, unless: "-p", source: "lp(1)" },
@@ -107,7 +107,7 @@ export const DOCUMENTS: readonly Gadget[] = [
     options: "-I --intf --extraintf --lua-intf --plugin-path --lua-config --config --control",
     source: "vlc(1)",
   },
-  { of: "gimp", does: "runs", options: "-b --batch --batch-interpreter --pdb-module -g --gimprc", source: "gimp(1)" },
+  { of: "gimp", does: "runs", options: "-b --batch --batch-interpreter -g --gimprc", source: "gimp(1)" },
   {
     of: "blender freecad inkscape libreoffice soffice openscad kicad-cli qgis",
     does: "runs",
@@ -130,7 +130,7 @@ export const DOCUMENTS: readonly Gadget[] = [
   { of: "zathura evince okular xpdf mupdf", does: "edits", always: true, source: "zathura(1)" },
   { of: "aspell ispell hunspell", does: "edits", always: true, unless: "-a, list, dump, pipe, -l, check --mode", source: "aspell(1)" },
   { of: "mail mailx Mail s-nail nail heirloom-mailx mutt neomutt alpine pine mh nmh", does: "leaves", always: true, source: "mail(1)" },
-  { of: "mail mailx s-nail", does: "starts", options: "--exec -E -e -S -: --alternative", source: "mail(1): GNU `--exec`" },
+  { of: "mail mailx s-nail", does: "starts", options: "--exec -E -e -S -:", source: "mail(1): GNU `--exec`" },
   { of: "mutt neomutt", does: "starts", options: "-e -F -H", source: "mutt(1)" },
   { of: "sendmail exim exim4 postfix msmtp ssmtp swaks nullmailer-inject mailq", does: "leaves", always: true, source: "sendmail(8)" },
   {

@@ -44,7 +44,7 @@ export const EDITORS: readonly Gadget[] = [
   },
   { of: "more zmore bzmore xzmore", does: "starts", words: /^\+[^\d/]/, by: "+command", source: "more(1)" },
   { of: "most pg", does: "edits", options: "+", words: /^\+[^\d/]/, by: "+command", source: "pg(1)" },
-  { of: "bat batcat delta", does: "starts", options: "--pager --paging --diff-so-fancy", verbs: "cache", source: "bat(1), delta(1)" },
+  { of: "bat batcat delta", does: "starts", options: "--pager --paging", verbs: "cache", source: "bat(1), delta(1)" },
   { of: "ranger nnn lf vifm ncdu broot xplr yazi joshuto", does: "edits", always: true, source: "ranger(1)" },
   {
     of: "fzf sk",

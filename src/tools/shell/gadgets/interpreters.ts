@@ -49,7 +49,7 @@ export const INTERPRETERS: readonly Gadget[] = [
   { of: "guile", does: "runs", options: "-c -e -l -x --listen", source: "guile(1)" },
   { of: "julia", does: "runs", options: "-e --eval -E --print -L --load -J --sysimage -i", source: "julia(1)" },
   { of: "R Rscript", does: "runs", options: "-e --eval -f --file -g", source: "R(1)" },
-  { of: "octave octave-cli matlab scilab", does: "runs", options: "--eval -batch -r -e --exec-path", input: true, source: "octave(1)" },
+  { of: "octave octave-cli matlab scilab", does: "runs", options: "--eval -batch -r -e", input: true, source: "octave(1)" },
   {
     of: "sbcl clisp ecl ccl gcl abcl",
     does: "runs",
@@ -93,7 +93,7 @@ export const INTERPRETERS: readonly Gadget[] = [
   {
     of: "elixir mix",
     does: "runs",
-    options: "-e --eval -r -pr -pa -S --rpc-eval",
+    options: "-e --eval -r -pr -pa -S",
     verbs: "run, cmd, eval, do, archive.install, escript.install, local",
     source: "elixir(1), mix(1)",
   },
@@ -122,7 +122,7 @@ export const INTERPRETERS: readonly Gadget[] = [
   { of: "dc", does: "starts", words: /!(?![<=>])/, input: /!(?![<=>])/, by: "!", source: "dc(1)" },
   { of: "dc", does: "runs", options: "-f --file -I -i", operands: "-e --expression -f --file", by: "a file", source: "dc(1)" },
   {
-    of: "slsh gst qjs quickjs mujs duk hermes d8 rhino nashorn mruby micropython pike rexx regina nush yash posh sash rc es oil osh ysh psh murex ion",
+    of: "slsh gst qjs quickjs mujs duk hermes d8 rhino nashorn mruby micropython pike rexx regina nush yash posh sash rc es",
     does: "runs",
     options: "-e -c --eval --command -C",
     input: true,

@@ -8,7 +8,7 @@ const ASKPASS = /u[-_]*s[-_]*e[-_]*a[-_]*s[-_]*k[-_]*p[-_]*a[-_]*s[-_]*s/i;
 export const NETWORK: readonly Gadget[] = [
   { of: "curl", does: "loads", options: "--engine", source: "curl(1)" },
   { of: "curl", does: "loads", options: "-K --config", source: "curl(1): its file may name an engine" },
-  { of: "curl", does: "leaves", options: "--unix-socket --abstract-unix-socket --telnet-option", source: "curl(1)" },
+  { of: "curl", does: "leaves", options: "--unix-socket --abstract-unix-socket", source: "curl(1)" },
   {
     of: "curl",
     does: "leaves",
@@ -86,7 +86,7 @@ export const NETWORK: readonly Gadget[] = [
     source: "openssl(1)",
   },
   { of: "openssl", does: "runs", input: /(?:^|\n)\s*(?:engine|.*-engine|.*-provider)/, source: "openssl(1)" },
-  { of: "gnutls-cli p11tool certtool pkcs11-tool", does: "loads", options: "--provider --module --load-privkey", source: "p11tool(1)" },
+  { of: "gnutls-cli p11tool certtool pkcs11-tool", does: "loads", options: "--provider --module", source: "p11tool(1)" },
   { of: "tcpdump windump", does: "starts", options: "-z", source: "tcpdump(8)" },
   {
     of: "tshark wireshark dumpcap rawshark",
@@ -143,8 +143,7 @@ export const NETWORK: readonly Gadget[] = [
   {
     of: "gpg gpg2 gpgsm",
     does: "starts",
-    options:
-      "--photo-viewer --exec-path --agent-program --dirmngr-program --options --homedir --pinentry-mode-program --use-agent-program --keyboxd-program",
+    options: "--photo-viewer --exec-path --agent-program --dirmngr-program --options --homedir --keyboxd-program",
     source: "gpg(1)",
   },
   { of: "gpg gpg2", does: "loads", options: "--load-extension", source: "gpg(1)" },

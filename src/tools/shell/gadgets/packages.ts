@@ -19,7 +19,7 @@ export const PACKAGES: readonly Gadget[] = [
   {
     of: "pnpm",
     does: "starts",
-    options: "--script-shell --node-options --config --shell-mode -c",
+    options: "--script-shell --node-options --config -c",
     verbs: "create, config set, env, node, setup, self-update",
     source: "pnpm help",
   },
@@ -145,7 +145,7 @@ export const PACKAGES: readonly Gadget[] = [
   {
     of: "pacman yay paru",
     does: "starts",
-    options: "-S -U -R --sync --upgrade --remove --config --hookdir --dbpath --root --gpgdir --print-format-cmd",
+    options: "-S -U -R --sync --upgrade --remove --config --hookdir --dbpath --root --gpgdir",
     source: "pacman(8)",
   },
   {

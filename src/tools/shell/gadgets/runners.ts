@@ -4,26 +4,26 @@ import type { Gadget } from "./gadget.ts";
 /** Wrappers whose command is not read. */
 export const RUNNERS: readonly Gadget[] = [
   {
-    of: "parallel sem entr watchexec reflex nodemon onchange fswatch-run guard supervisor pm2 forever foreman overmind honcho hivemind",
+    of: "parallel sem entr watchexec reflex nodemon onchange guardvisor pm2 forever foreman overmind honcho hivemind",
     does: "starts",
     always: true,
     unless: "--version",
     source: "parallel(1), entr(1)",
   },
   {
-    of: "nsenter unshare setpriv capsh firejail bwrap runcon sandbox aa-exec sandbox-exec nsjail minijail0 chpst softlimit s6-setuidgid s6-softlimit execlineb runsv sv svc s6-svscan",
+    of: "nsenter unshare setpriv capsh firejail bwrap runcon sandbox aa-exec sandbox-exec nsjail minijail0 chpst softlimit s6-setuidgid execlineb runsv sv svc s6-svscan",
     does: "starts",
     always: true,
     source: "nsenter(1), chpst(8)",
   },
   {
-    of: "systemd-run pkexec run0 machinectl systemd-inhibit systemd-cat daemon daemonize start-stop-daemon-wrapper nq ts-run",
+    of: "systemd-run pkexec run0 machinectl systemd-inhibit systemd-cat daemon daemonize nq",
     does: "starts",
     always: true,
     source: "systemd-run(1), pkexec(1)",
   },
   {
-    of: "rlwrap rlfe ledit socket-wrapper ltsp genie aoss padsp apulse vglrun optirun primusrun gamemoderun mangohud",
+    of: "rlwrap rlfe ledit genie aoss padsp apulse vglrun optirun primusrun gamemoderun mangohud",
     does: "starts",
     always: true,
     source: "rlwrap(1)",
@@ -35,7 +35,7 @@ export const RUNNERS: readonly Gadget[] = [
     source: "cpulimit(1), hyperfine(1)",
   },
   {
-    of: "setlock lckdo with-lock-ex dotlockfile lockfile lockrun run-one run-this-one solo",
+    of: "setlock lckdo with-lock-ex dotlockfile lockfile lockrun run-one solo",
     does: "starts",
     always: true,
     source: "setlock(8)",
@@ -49,16 +49,16 @@ export const RUNNERS: readonly Gadget[] = [
   },
   { of: "sops", does: "starts", verbs: "exec-env, exec-file, edit, publish", source: "sops(1)" },
   {
-    of: "ksu login newgrp agetty getty openvt sulogin su1 calife super op-run dzdo pfexec",
+    of: "ksu login newgrp agetty getty openvt sulogin su1 calife dzdo pfexec",
     does: "starts",
     always: true,
     source: "login(1), newgrp(1)",
   },
-  { of: "run-parts runparts at-spi cronie anacron", does: "starts", always: true, unless: "--test, --list", source: "run-parts(8)" },
-  { of: "pee mispipe zrun chronic-wrapper", does: "starts", always: true, source: "pee(1)" },
+  { of: "run-parts runparts anacron", does: "starts", always: true, unless: "--test, --list", source: "run-parts(8)" },
+  { of: "pee mispipe zrun", does: "starts", always: true, source: "pee(1)" },
   { of: "msgfilter msgexec", does: "starts", always: true, source: "msgfilter(1), msgexec(1)" },
-  { of: "gtester grc colour stderred script-wrapper expect-wrapper", does: "starts", always: true, source: "grc(1)" },
-  { of: "cgexec cgclassify systemd-cgtop ip-vrf", does: "starts", always: true, source: "cgexec(1)" },
+  { of: "gtester grc colour stderred", does: "starts", always: true, source: "grc(1)" },
+  { of: "cgexec cgclassify systemd-cgtop", does: "starts", always: true, source: "cgexec(1)" },
   {
     of: "qemu-x86_64 qemu-i386 qemu-aarch64 qemu-arm qemu-riscv64 wine wine64 box64 box86 FEXInterpreter mono dosbox rosetta",
     does: "starts",
@@ -66,7 +66,7 @@ export const RUNNERS: readonly Gadget[] = [
     source: "qemu(1), wine(1)",
   },
   {
-    of: "nyc c8 nx-exec concurrently npm-run-all run-s run-p wait-on start-server-and-test husky lint-staged",
+    of: "nyc c8 concurrently npm-run-all run-s run-p wait-on start-server-and-test husky lint-staged",
     does: "starts",
     always: true,
     source: "each program's own help",
@@ -79,7 +79,6 @@ export const RUNNERS: readonly Gadget[] = [
     source: "perf(1)",
   },
   { of: "strace ltrace", does: "starts", words: /^(?:-\w*o|--output=)?[|!]/, by: "-o |program", source: "strace(1)" },
-  { of: "valgrind", does: "starts", options: "--db-command --tool --trace-children-cmd --vgdb-prefix", source: "valgrind(1)" },
   { of: "pidstat", does: "starts", options: "-e", source: "pidstat(1)" },
   { of: "scriptreplay scriptlive", does: "starts", options: "-c --command", source: "scriptlive(1)" },
   { of: "watch", does: "starts", options: "-s --shell --shotsdir", source: "watch(1)" },

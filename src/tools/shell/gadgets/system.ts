@@ -15,7 +15,7 @@ export const SYSTEM: readonly Gadget[] = [
     source: "systemctl(1)",
   },
   {
-    of: "service rc-service initctl telinit init invoke-rc.d launchctl rc-update update-rc.d chkconfig supervisorctl monit sv-enable",
+    of: "service rc-service initctl telinit init invoke-rc.d launchctl rc-update update-rc.d chkconfig supervisorctl monit",
     does: "leaves",
     always: true,
     unless: "status, list, --status-all",
@@ -42,9 +42,9 @@ export const SYSTEM: readonly Gadget[] = [
   { of: "nft", does: "leaves", options: "-f --file -i --interactive", source: "nft(8)" },
   { of: "dmsetup", does: "starts", options: "--exec", source: "dmsetup(8)" },
   {
-    of: "lvm vgs cryptsetup mdadm zfs zpool btrfs",
+    of: "lvm cryptsetup mdadm zfs zpool btrfs",
     does: "starts",
-    options: "--config --program --alert --key-file-cmd",
+    options: "--config --program --alert",
     verbs: "send, mount",
     source: "mdadm(8)",
   },
@@ -72,7 +72,7 @@ export const SYSTEM: readonly Gadget[] = [
     options: "-c --config --load-config --gen-config --source",
     source: "fastfetch(1), neofetch(1)",
   },
-  { of: "dstat sar pcp", does: "loads", words: /^--(?!version|help)(?:\w+-)*plugin|^-M$/, by: "a plug-in", source: "dstat(1)" },
+  { of: "dstat sar", does: "loads", words: /^--(?!version|help)(?:\w+-)*plugin|^-M$/, by: "a plug-in", source: "dstat(1)" },
   {
     of: "collectd telegraf prometheus node_exporter fluentd logstash filebeat vector",
     does: "runs",

@@ -4,7 +4,7 @@ import type { Gadget } from "./gadget.ts";
 /** Search, comparison, records. The scripts of `sed` and `awk` are read in `scripts.ts`. */
 export const TEXT: readonly Gadget[] = [
   {
-    of: "awk gawk mawk nawk original-awk bwk goawk frawk",
+    of: "awk gawk mawk nawk original-awk goawk frawk",
     does: "runs",
     options: "-f --file -E --exec",
     source: "gawk(1): its files may start programs",
@@ -14,7 +14,7 @@ export const TEXT: readonly Gadget[] = [
   { of: "sed gsed ssed", does: "runs", options: "-f --file", source: "sed(1): its files may start programs" },
   { of: "rg", does: "starts", options: "--pre --hostname-bin", source: "rg(1)" },
   { of: "ack ag pt sift", does: "starts", options: "--pager --ackrc --command -P", source: "ack(1), ag(1)" },
-  { of: "ugrep ug ugrep+ zgrep-ng", does: "starts", options: "--filter --pager --view --config --query -Q", source: "ugrep(1)" },
+  { of: "ugrep ug ugrep+", does: "starts", options: "--filter --pager --view --config -Q", source: "ugrep(1)" },
   { of: "rga rga-preproc", does: "starts", options: "--rga-adapters --rga-config-file", source: "rga(1)" },
   { of: "sdiff diff3 merge", does: "starts", options: "--diff-program", source: "sdiff(1)" },
   { of: "sdiff", does: "edits", options: "-o --output", source: "sdiff(1)" },
@@ -41,16 +41,15 @@ export const TEXT: readonly Gadget[] = [
     by: "system",
     source: "yq(1)",
   },
-  { of: "xmlstarlet xmllint", does: "loads", options: "--load-trace --shell --dtdvalid", source: "xmllint(1)" },
+  { of: "xmlstarlet xmllint", does: "loads", options: "--load-trace --shell", source: "xmllint(1)" },
   { of: "jc", does: "starts", operands: "-p", by: "a command", source: "jc(1)" },
   { of: "dasel visidata vd q textql", does: "edits", options: "-p --play --config -c", source: "vd(1)" },
   { of: "vd visidata", does: "edits", always: true, unless: "-b", source: "vd(1)" },
   { of: "bc gbc", does: "starts", words: /\b(?:system|!)/, by: "!", source: "bc(1)" },
-  { of: "clamscan yara", does: "loads", options: "--bytecode-unsigned -x", source: "clamscan(1)" },
   {
     of: "tree-sitter ast-grep sg semgrep comby codemod jscodeshift",
     does: "loads",
-    options: "-r --require --parser-path -lib --custom-metasyntax --parser --transform -t --interactive",
+    options: "-r --require --parser-path --custom-metasyntax --parser --transform -t --interactive",
     source: "comby(1)",
   },
 ];

@@ -24,7 +24,7 @@ export const VERSION_CONTROL: readonly Gadget[] = [
   {
     of: "hg chg",
     does: "starts",
-    options: "--config --debugger --ssh --remotecmd --tool --cwd-cmd --profile -e",
+    options: "--config --debugger --ssh --remotecmd --tool --profile -e",
     verbs: "extdiff, histedit, email, serve, debugshell",
     source: "hg(1)",
   },
@@ -49,8 +49,8 @@ export const VERSION_CONTROL: readonly Gadget[] = [
   {
     of: "fossil",
     does: "starts",
-    options: "--ssh-command -c --command --editor --sshcmd --proxy-cmd",
-    verbs: "ui, server, gdiff, sql, sqlite3, settings, http, test-th-eval, all",
+    options: "--ssh-command -c --command --editor",
+    verbs: "ui, server, gdiff, sql, sqlite3, settings, http, all",
     source: "fossil(1)",
   },
   {
