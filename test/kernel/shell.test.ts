@@ -100,6 +100,25 @@ test("policy is asked about what runs, and evidence names it", async () => {
   });
 });
 
+test("an explanation says which part of the command has it marked, in words that an agent did not write", async () => {
+  const kernel = await kernelOf({ preset: "dev" });
+  const explained = async (command: string) =>
+    (await kernel.door.explain({ session: kernel.session, lease: kernel.lease }, "shell", { command })).accesses.map(
+      ({ reasons }) => reasons,
+    );
+  const why = ["`tar --checkpoint-action` starts another program (tar(1))"];
+  expect(await explained("tar cf a.tar src --checkpoint-act=exec='sh x'")).toEqual([why, why]);
+  expect(await explained("tar cf a.tar src")).toEqual([undefined]);
+});
+
+test("a lease for a program covers its plain use, and not what it starts or loads", async () => {
+  const kernel = await kernelOf({ scope: { commands: [["tar", "curl"]] } });
+  expect(await outcome(kernel, "tar xf a.tar")).toBe("goes");
+  expect(await outcome(kernel, "tar xf a.tar --to-command=id")).toBe("lease_scope LEASE");
+  expect(await outcome(kernel, "tar xf $x")).toBe("lease_scope LEASE");
+  expect(await outcome(kernel, "curl --engine ./x.so https://example.org")).toBe("lease_scope LEASE");
+});
+
 test("without a permit for it a shell command is denied by its name on the wire (CTR-0027)", async () => {
   expect(await outcome(await kernelOf({ preset: "reader" }), "ls")).toBe("shell_exec_denied DEFAULT_DENY");
 });

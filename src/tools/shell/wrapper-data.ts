@@ -23,6 +23,7 @@ export interface Options {
   readonly elsewhere?: RegExp;
 }
 
+/** Programs that run what stands behind their options. */
 export const PREFIXES: Readonly<Record<string, Options>> = {
   env: {
     flags: "i0v",

@@ -5,8 +5,8 @@
  * unclear; it is never guessed which of the words is the program.
  */
 import { PLACES, replaced, replacedBy } from "./placeholders.ts";
-import { BEFORE_PROGRAM, CODE_OPTIONS, LOADER, type Options, PREFIXES, RUNNERS, SETARCH, SETARCH_NAMES } from "./wrapper-data.ts";
 import { isFixed, mayBeMany, plainWord, type ShellWord } from "./words.ts";
+import { BEFORE_PROGRAM, CODE_OPTIONS, LOADER, type Options, PREFIXES, RUNNERS, SETARCH, SETARCH_NAMES } from "./wrapper-data.ts";
 
 /** Something that a program runs. */
 export type Wrapped =
@@ -96,20 +96,21 @@ function codeOption(name: string, args: readonly ShellWord[]): ShellWord | undef
     if (text === "--") return undefined;
     if (text.startsWith("--")) {
       const [long = ""] = text.split("=", 1);
-      if (long.length > 2 && option.name.startsWith(long)) return text.includes("=") ? valueOf(word, text.slice(long.length + 1)) : next;
+      if (long.length > 2 && option.name.startsWith(long))
+        return text.includes("=") ? joinedValue(word, text.slice(long.length + 1)) : next;
       continue;
     }
     if (!text.startsWith("-")) continue;
     for (let index = 1; index < text.length && !option.values.includes(text.charAt(index)); index += 1) {
       if (text.charAt(index) !== option.letter) continue;
-      return index === text.length - 1 ? next : valueOf(word, text.slice(index + 1));
+      return index === text.length - 1 ? next : joinedValue(word, text.slice(index + 1));
     }
   }
   return undefined;
 }
 
 /** What is joined to an option; a word that is only known at run time stays one. */
-function valueOf(word: ShellWord, text: string): ShellWord {
+function joinedValue(word: ShellWord, text: string): ShellWord {
   return word.known ? plainWord(text) : word;
 }
 
@@ -239,12 +240,12 @@ function replacedJobs(args: readonly ShellWord[]): Unwrapped {
 function completed(args: readonly ShellWord[]): Unwrapped {
   const runs: Wrapped[] = [];
   for (const [at, word] of args.entries()) {
-    const letter = /^-[a-zA-Z]*?([CFW])([^]*)$/.exec(word.text);
+    const letter = /^-[a-zA-Z]*?([CFW])([\s\S]*)$/.exec(word.text);
     if (letter === null) {
       if (!word.known && mayBeMany(word)) runs.push({ kind: "unclear" });
       continue;
     }
-    const value = letter[2] === "" || letter[2] === undefined ? args[at + 1] : valueOf(word, letter[2]);
+    const value = letter[2] === "" || letter[2] === undefined ? args[at + 1] : joinedValue(word, letter[2]);
     if (letter[1] === "C" && isFixed(value)) runs.push({ kind: "code", code: value, isBash: true });
     else if (letter[1] !== "W" || !isFixed(value) || /[$`<>]/.test(value.text)) runs.push({ kind: "unclear" });
   }

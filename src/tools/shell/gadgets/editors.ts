@@ -38,7 +38,7 @@ export const EDITORS: readonly Gadget[] = [
     of: "less zless bzless xzless lzless zstdless lessecho",
     does: "starts",
     options: "-k --lesskey-file --lesskey-src --lesskey-content",
-    words: /^\+{1,2}(?!\d*[gGpF]?$|[/?][^\0-\x1f]*$)/,
+    words: /^\+{1,2}(?!\d*[gGpF]?$|[/?][^\p{Cc}]*$)/u,
     by: "+command",
     source: "less(1)",
   },

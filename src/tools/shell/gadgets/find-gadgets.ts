@@ -4,7 +4,7 @@
  */
 import type { Input } from "../input.ts";
 import { mayBeMany, type ShellWord } from "../words.ts";
-import { ARCHIVES, ARCHIVE_VALUES } from "./archives.ts";
+import { ARCHIVE_VALUES, ARCHIVES } from "./archives.ts";
 import { BUILD, BUILD_VALUES } from "./build.ts";
 import { CONTAINERS } from "./containers.ts";
 import { DATABASES } from "./databases.ts";
@@ -14,7 +14,7 @@ import { DEEDS, type Gadget } from "./gadget.ts";
 import { INTERPRETERS } from "./interpreters.ts";
 import { NETWORK, NETWORK_VALUES } from "./network.ts";
 import { givesOption } from "./options.ts";
-import { PACKAGES, PACKAGE_VALUES } from "./packages.ts";
+import { PACKAGE_VALUES, PACKAGES } from "./packages.ts";
 import { RUNNERS } from "./runners.ts";
 import { SYSTEM } from "./system.ts";
 import { TEXT } from "./text.ts";
@@ -139,14 +139,14 @@ function whatHolds({ program, gadget, options, verbs }: Row, args: readonly Shel
   const by = named(gadget.by ?? "with such an argument");
   const { words } = gadget;
   if (words !== undefined && args.some(({ text }) => readings(text).some((reading) => words.test(reading)))) return by;
-  if (gadget.first !== undefined && gadget.first.test(args[0]?.text ?? "")) return by;
+  if (gadget.first?.test(args[0]?.text ?? "") === true) return by;
   if (gadget.operands !== undefined && hasOperand(args, parts(gadget.operands, " "))) return by;
   return gadget.input !== undefined && readsCommands(gadget.input, input) ? named("with input") : undefined;
 }
 
 /** What an argument is, or what is joined to the option in it. */
 function readings(text: string): readonly string[] {
-  const long = /^--[\w-]+=([^]*)$/.exec(text)?.[1];
+  const long = /^--[\w-]+=([\s\S]*)$/.exec(text)?.[1];
   if (long !== undefined) return [text, long];
   return /^-[a-zA-Z]./.test(text) ? [text, text.slice(2)] : [text];
 }

@@ -3,9 +3,9 @@
  *
  * INVARIANT: a script that is not understood starts programs.
  */
-import { type ShellWord, mayBeMany } from "../words.ts";
-import { DEEDS } from "./gadget.ts";
+import { mayBeMany, type ShellWord } from "../words.ts";
 import type { FoundGadget } from "./find-gadgets.ts";
+import { DEEDS } from "./gadget.ts";
 
 /** What the scripts of `name` with `args` do; nothing for other programs. */
 export function scriptGadgets(name: string, args: readonly ShellWord[]): readonly FoundGadget[] {
@@ -21,7 +21,7 @@ function found(by: string, source: string): FoundGadget {
 
 /** `system()`, pipes, `getline`, functions that are called by a name in a variable, and output to files. */
 function awkRuns(args: readonly ShellWord[]): boolean {
-  return args.some(({ text }) => !text.startsWith("-") && /system|getline|@|(?<!\|)\|(?!\|)|print[^]*>/.test(text));
+  return args.some(({ text }) => !text.startsWith("-") && /system|getline|@|(?<!\|)\|(?!\|)|print[\s\S]*>/.test(text));
 }
 
 /** Letters of sed whose value is joined to them or the next word. */
@@ -33,8 +33,8 @@ function sedScripts(args: readonly ShellWord[]): readonly string[] {
   let operand: string | undefined;
   for (let at = 0; at < args.length; at += 1) {
     const { text } = args[at] as ShellWord;
-    const long = /^--ex?p?r?e?s?s?i?o?n?(?:=([^]*))?$/.exec(text);
-    const letters = /^-([a-zA-Z]*?)([ei])([^]*)$/.exec(text);
+    const long = /^--ex?p?r?e?s?s?i?o?n?(?:=([\s\S]*))?$/.exec(text);
+    const letters = /^-([a-zA-Z]*?)([ei])([\s\S]*)$/.exec(text);
     if (long !== null) scripts.push(long[1] ?? args[++at]?.text ?? "");
     // `-i` takes what is joined to it for the ending of a backup.
     else if (letters?.[2] === "e" && !letters[1]?.includes(SED_VALUES)) scripts.push(letters[3] || (args[++at]?.text ?? ""));
@@ -48,7 +48,12 @@ function sedScripts(args: readonly ShellWord[]): readonly string[] {
 
 /** Whether a script of sed holds the command `e`, or a substitution with the flag `e`. */
 export function sedRuns(script: string): boolean {
-  const reader = new SedReader(script);
+  // Versions differ in whether a delimiter ends a pattern inside of brackets.
+  return [true, false].some((seesBrackets) => runsAsRead(script, seesBrackets));
+}
+
+function runsAsRead(script: string, seesBrackets: boolean): boolean {
+  const reader = new SedReader(script, seesBrackets);
   while (!reader.isAtEnd) {
     const command = reader.command();
     if (command === "runs") return true;
@@ -59,10 +64,12 @@ export function sedRuns(script: string): boolean {
 /** Reads one script from its beginning to its end, each character once. */
 class SedReader {
   readonly #text: string;
+  readonly #seesBrackets: boolean;
   #at = 0;
 
-  constructor(text: string) {
+  constructor(text: string, seesBrackets: boolean) {
     this.#text = text;
+    this.#seesBrackets = seesBrackets;
   }
 
   get isAtEnd(): boolean {
@@ -78,8 +85,8 @@ class SedReader {
     if (letter === "" || "{};".includes(letter)) return "plain";
     if (letter === "e") return "runs";
     if (letter === "s") return this.#substitution();
-    if (letter === "y") return this.#delimited() && this.#delimitedRest() ? "plain" : "runs";
-    if ("aic".includes(letter)) this.#skip(/(?:\\[^]|[^\n])*/y);
+    if (letter === "y") return this.#delimited(false) && this.#rest(false) ? "plain" : "runs";
+    if ("aic".includes(letter)) this.#skip(/(?:\\[\s\S]|[^\n])*/y);
     else if ("rRwW#".includes(letter)) this.#skip(/[^\n]*/y);
     else if ("btT:v".includes(letter)) this.#skip(/[ \t]*[^\s;}]*/y);
     else if (!"=dDgGhHnNpPxzFqQlL".includes(letter)) return "runs";
@@ -105,7 +112,7 @@ class SedReader {
     const letter = this.#text.charAt(this.#at);
     if (letter !== "/" && letter !== "\\") return false;
     if (letter === "\\") this.#at += 1;
-    if (this.#delimited()) this.#skip(/[IM]*/y);
+    if (this.#delimited(this.#seesBrackets)) this.#skip(/[IM]*/y);
     else this.#at = this.#text.length;
     return true;
   }
@@ -113,22 +120,23 @@ class SedReader {
   #delimiter = "";
 
   /** What stands between a delimiter and the next one. */
-  #delimited(): boolean {
+  #delimited(seesBrackets: boolean): boolean {
     this.#delimiter = this.#take();
-    return this.#delimiter !== "" && this.#delimitedRest();
+    return this.#delimiter !== "" && this.#rest(seesBrackets);
   }
 
-  #delimitedRest(): boolean {
+  #rest(seesBrackets: boolean): boolean {
     while (!this.isAtEnd) {
       const letter = this.#take();
       if (letter === "\\") this.#at += 1;
+      else if (letter === "[" && seesBrackets) this.#skip(/\^?\]?(?:\[[:.=][^\]]*\]|[^\]])*\]/y);
       else if (letter === this.#delimiter) return true;
     }
     return false;
   }
 
   #substitution(): "runs" | "plain" {
-    if (!this.#delimited() || !this.#delimitedRest()) return "runs";
+    if (!this.#delimited(this.#seesBrackets) || !this.#rest(false)) return "runs";
     const flags = this.#skip(/[gpiImM\de]*/y);
     if (flags.includes("e")) return "runs";
     if (this.#text.charAt(this.#at) === "w") this.#skip(/[^\n]*/y);
