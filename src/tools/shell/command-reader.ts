@@ -13,6 +13,7 @@ import { isRefusedEnvironmentName } from "../../model/environment-names.ts";
 import { Directories } from "./directories.ts";
 import { HiddenCode } from "./hidden-code.ts";
 import { type Input, inputOf } from "./input.ts";
+import { type Marks, reasonsOf } from "./marks.ts";
 import { dangersOf, shellRun } from "./programs.ts";
 import { touchedBy } from "./redirections.ts";
 import { isMisprinted, type Reprinted, reprintedIn } from "./reprinted.ts";
@@ -391,13 +392,3 @@ const DEPTHS = { has: (type: string): 0 | 1 => (LEVELS.has(type) ? 1 : 0) };
 
 /** Dangers that are about the named command alone; after any other, more may run than what was found. */
 const BOUNDED: ReadonlySet<CommandDanger> = new Set(["lookalike", "dynamic_binary"]);
-
-/** What marks a command, and why. */
-interface Marks {
-  readonly dangers: readonly CommandDanger[];
-  readonly reasons: readonly string[];
-}
-
-function reasonsOf(reasons: readonly string[]): { readonly reasons?: readonly string[] } {
-  return reasons.length === 0 ? {} : { reasons };
-}

@@ -16,7 +16,7 @@ export const EDITORS: readonly Gadget[] = [
     source: "vipw(8), sudo(8)",
   },
   {
-    of: "ed red edit e jed ne joe jmacs jstar jpico rjoe mg zile micro hx helix kak amp dte tilde nano rnano pico",
+    of: "ed red edit jed ne joe jmacs jstar jpico rjoe mg zile micro hx helix kak amp dte tilde nano rnano pico",
     does: "edits",
     always: true,
     source: "ed(1), nano(1)",
