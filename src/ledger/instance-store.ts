@@ -3,9 +3,17 @@
  * frees when it dies, so that nobody has to decide by time-out whether a silent kernel still works.
  */
 
+/** The file that holds an instance's lock; `identity` names it as long as somebody has it open. */
+export interface ClaimFile {
+  readonly path: string;
+  readonly identity: string;
+}
+
 /** A claimed instance. */
 export interface Instance {
   readonly id: string;
+  /** Absent where claims are no files. */
+  readonly claim?: ClaimFile;
   /** Gives the claim back; the instance counts as dead from then on. */
   readonly release: () => Promise<void>;
 }

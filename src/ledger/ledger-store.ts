@@ -68,6 +68,13 @@ export interface AppendRequest {
   readonly build: (view: AppendView) => readonly StoredEntry[];
 }
 
+/** Where a ledger stood: its file, and the last head that was seen there. */
+export interface LedgerPlace {
+  /** Names the file as long as somebody has it open. */
+  readonly file: string;
+  readonly head: Head;
+}
+
 /** A store of ledger rows. Failures are `KernelError`s: `LEDGER_UNAVAILABLE` or `STORE_CORRUPT`. */
 export interface LedgerStore {
   /** Appends and returns the new head once the promised durability holds; on failure nothing was appended. */
@@ -75,6 +82,13 @@ export interface LedgerStore {
   /** Makes everything appended before durable. */
   readonly sync: () => Promise<void>;
   readonly head: () => Promise<Head>;
+  /** The file, and the head as the last append of this store left it, or as it was opened. */
+  readonly place: () => LedgerPlace;
+  /** Whether what is open are the files that stand at their places; if not, opening the store again shows what became of the ledger. */
+  readonly inPlace: () => boolean;
+  /** Whether an anchor was written for this ledger; `markAnchored` says so, durably. */
+  readonly anchored: () => Promise<boolean>;
+  readonly markAnchored: () => Promise<void>;
   /** At most `limit` rows with a sequence of at least `from`, ascending. */
   readonly read: (from: number, limit: number) => Promise<readonly LedgerRow[]>;
   /** At most `limit` open intents, ascending. */
@@ -85,6 +99,8 @@ export interface LedgerStore {
   readonly forgetSpool: (instanceId: string) => Promise<void>;
   /** Removes payloads and salts up to and including a sequence; the chain stays verifiable. Returns how many. */
   readonly prunePayloads: (throughSequence: number) => Promise<number>;
+  /** Sequences of at most `limit` payloads that belong to no entry, ascending. */
+  readonly strayPayloads: (limit: number) => Promise<readonly number[]>;
   /** What the storage engine itself finds broken, in its own words; empty when sound. */
   readonly integrity: () => Promise<readonly string[]>;
   readonly close: () => Promise<void>;

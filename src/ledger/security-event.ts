@@ -50,6 +50,8 @@ const SEVERITY_OF: Readonly<Record<EventType, Severity | undefined>> = {
   content_stored: undefined,
   content_collected: undefined,
   content_references_rebuilt: undefined,
+  ledger_restarted: "critical",
+  ledger_accepted: "warning",
   workspace_violation: "warning",
   command_violation: "warning",
   flow_violation: "warning",

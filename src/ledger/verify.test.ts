@@ -30,6 +30,8 @@ function sourceOf(rows: readonly LedgerRow[], unreadable: ReadonlySet<number> = 
     head: async () => ({ sequence: last?.sequence ?? 0, hash: last?.hash ?? GENESIS_HASH }),
     openIntents: async () => [],
     integrity: async () => [],
+    strayPayloads: async () => [],
+    anchored: async () => false,
     read: async (from, limit) => {
       const page = rows.filter(({ sequence }) => sequence >= from).slice(0, limit);
       if (page.some(({ sequence }) => unreadable.has(sequence))) throw new KernelError("STORE_CORRUPT", "damaged");
@@ -58,14 +60,16 @@ test("a row that cannot be read is named and the rest is verified", async () => 
 
 test("a ledger of which nothing can be read ends in a report", async () => {
   const failing = (): Promise<never> => Promise.reject(new KernelError("STORE_CORRUPT", "damaged"));
-  const report = await verifyLedger({ head: failing, openIntents: failing, integrity: failing, read: failing });
+  const all = { head: failing, openIntents: failing, integrity: failing, read: failing, strayPayloads: failing, anchored: failing };
+  const report = await verifyLedger(all);
   expect(report.ok).toBe(false);
   expect(report.problems.slice(0, 3)).toEqual([
     { sequence: 0, problem: "the storage engine reports: damaged" },
     { sequence: 0, problem: "the head cannot be read: damaged" },
     { sequence: 1, problem: "it cannot be read: damaged" },
   ]);
-  expect(report.problems).toHaveLength(2 + LEDGER_READ_ROWS_MAX);
+  expect(report.problems.at(-1)).toEqual({ sequence: 0, problem: "the payloads cannot be read: damaged" });
+  expect(report.problems).toHaveLength(3 + LEDGER_READ_ROWS_MAX);
 });
 
 test("a bug in the store is no problem of the ledger", async () => {

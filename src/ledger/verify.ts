@@ -5,19 +5,23 @@
  * but for the intents that are open at a time and the list of problems, which are both bounded. A row that the storage
  * engine cannot read is a problem with a sequence, not an exception.
  *
- * What it cannot see: a ledger that was replaced as a whole, or cut together with its head; only a signed checkpoint
- * kept elsewhere shows that.
+ * What it cannot see: a ledger that was replaced as a whole, or cut together with its head, and its anchor with it; only a
+ * signed checkpoint kept elsewhere shows that.
  */
 import { equalInConstantTime } from "../base/bytes.ts";
 import { KernelError } from "../base/errors.ts";
 import { blake3Digest, blake3Salted } from "../base/hash.ts";
 import { HASH_SIZE, LEDGER_OPEN_INTENTS_MAX, LEDGER_PROBLEMS_MAX, LEDGER_READ_ROWS_MAX } from "../base/limits.ts";
+import { compareWithAnchor } from "./anchor.ts";
+import type { Anchor, AnchorStore } from "./anchor-store.ts";
 import { GENESIS_HASH } from "./chain.ts";
 import { decodeEntry, encodeEntry, type LedgerEntry } from "./entry.ts";
 import type { Head, LedgerRow, LedgerStore } from "./ledger-store.ts";
 
-/** What verification reads. */
-export type VerifySource = Pick<LedgerStore, "head" | "read" | "openIntents" | "integrity">;
+/** What verification reads; `anchor` is absent where the ledger is verified for itself. */
+export type VerifySource = Pick<LedgerStore, "head" | "read" | "openIntents" | "integrity" | "strayPayloads" | "anchored"> & {
+  readonly anchor?: AnchorStore["read"];
+};
 
 /** Something wrong; sequence 0 is the ledger as a whole. */
 export interface LedgerProblem {
@@ -47,6 +51,8 @@ export async function verifyLedger(
   onProgress: (progress: VerifyProgress) => void = () => undefined,
 ): Promise<VerifyReport> {
   const run = new Verification();
+  // Read before the head, which only goes forward from there.
+  const anchor = await attempt(async () => ({ read: source.anchor?.() }));
   const integrity = await attempt(() => source.integrity());
   for (const problem of typeof integrity === "string" ? [integrity] : integrity) run.report(0, `the storage engine reports: ${problem}`);
   const head = await attempt(() => source.head());
@@ -67,6 +73,9 @@ export async function verifyLedger(
     run.finish(head);
     await checkBeyond(source, head, run);
   }
+  await checkStrays(source, run);
+  if (typeof anchor === "string") run.report(0, `its anchor cannot be used: ${anchor}`);
+  else if (source.anchor !== undefined) await checkAnchor(source, anchor.read, run);
   return run.result();
 }
 
@@ -106,6 +115,20 @@ async function checkBeyond(source: VerifySource, head: Head, run: Verification):
   else run.intents(intents.map((intent) => intent.sequence));
 }
 
+/** Payloads that belong to no entry say nothing, but somebody put them there. */
+async function checkStrays(source: VerifySource, run: Verification): Promise<void> {
+  const strays = await attempt(() => source.strayPayloads(LEDGER_PROBLEMS_MAX));
+  if (typeof strays === "string") run.report(0, `the payloads cannot be read: ${strays}`);
+  else for (const sequence of strays) run.report(sequence, "there is a payload, but no entry that it belongs to");
+}
+
+async function checkAnchor(source: VerifySource, anchor: Anchor | undefined, run: Verification): Promise<void> {
+  const finding = await attempt(() => compareWithAnchor(source, anchor));
+  if (typeof finding === "string") run.report(0, `it cannot be compared with its anchor: ${finding}`);
+  else if (finding.kind === "broken") run.report(0, finding.problem);
+  else if (finding.kind === "gone") run.report(0, `it is empty, but entry ${finding.lost.sequence} stood in it`);
+}
+
 /** The value, or in words why the store could not give it. */
 async function attempt<T extends object>(read: () => Promise<T>): Promise<T | string> {
   try {
@@ -126,6 +149,8 @@ class Verification {
   /** Hashes that the next entry may name: the stored and the recomputed one, so that one bad byte blames one entry. */
   private links: readonly Uint8Array[] | undefined = [GENESIS_HASH];
   private readonly open = new Set<number>();
+  /** Entries that say that what stood before is lost, and that nobody has accepted since. */
+  private restarts: number[] = [];
   /** Whether all entries so far were sound, so that the open intents are known. */
   private intentsKnown = true;
 
@@ -173,6 +198,9 @@ class Verification {
   }
 
   result(): VerifyReport {
+    const advice = "until a person accepts that with `handrail ledger accept`";
+    for (const sequence of this.restarts) this.report(sequence, `it says that entries are lost, and counts as damage ${advice}`);
+    this.restarts = [];
     const { entries, pruned, problems, truncated } = this;
     return { ok: problems.length === 0, entries, pruned, problems, truncated };
   }
@@ -183,6 +211,8 @@ class Verification {
     if (entry.sequence !== sequence) this.bad(sequence, `it says that it is entry ${entry.sequence}`);
     if (this.links !== undefined && !named(this.links, entry.prevHash)) this.bad(sequence, "it does not follow from the entry before it");
     this.payload(row, entry);
+    if (entry.eventType === "ledger_accepted") this.restarts = [];
+    if (entry.eventType === "ledger_restarted" && this.restarts.length < LEDGER_PROBLEMS_MAX) this.restarts.push(sequence);
     if (entry.closes !== 0 && this.intentsKnown && !this.open.delete(entry.closes))
       this.bad(sequence, "it closes an intent that is not open");
     if (!entry.intent) return;

@@ -59,6 +59,8 @@ export const EVENT_TYPES = [
   "killed",
   "resumed",
   "spool_damaged",
+  "ledger_restarted",
+  "ledger_accepted",
   "content_stored",
   "content_collected",
   "content_quarantined",

@@ -12,6 +12,7 @@ import { prepareStateDirectory } from "../stores/embedded/state-directory.ts";
 import { openStateStores } from "../stores/embedded/state-stores.ts";
 import { openViolationStore } from "../stores/embedded/violation-store.ts";
 import { FreezeAdministration } from "./freeze-administration.ts";
+import { ledgerOf } from "./ledger-messages.ts";
 import { startLedgerThread } from "./ledger-thread.ts";
 
 export type { Freeze, FreezeTarget } from "../flow/freeze-store.ts";
@@ -30,7 +31,7 @@ export async function openFreezeDesk(stateDirectory: string): Promise<FreezeDesk
   const { sessions, marks, freezes } = await openStateStores(stateDirectory);
   const instances = await openInstanceStore(stateDirectory, systemRandom);
   const instance = await instances.claim();
-  const ledger = startLedgerThread({ stateDirectory, instanceId: instance.id }, { spool: false });
+  const ledger = startLedgerThread(ledgerOf(stateDirectory, instance), { spool: false });
   const violations = openViolationStore(stateDirectory);
   const bell = await openBell(stateDirectory, () => undefined); // the desk rings and listens to nothing
   return {

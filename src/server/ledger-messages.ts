@@ -1,13 +1,24 @@
 /** What the main thread and the ledger's worker thread tell each other. Order is kept, so that events need no ids. */
 import type { KernelErrorCode } from "../base/errors.ts";
 import type { PendingEntry } from "../ledger/chain.ts";
+import type { LedgerPlace } from "../ledger/ledger-store.ts";
 import type { OpenIntent } from "../ledger/orphans.ts";
+import type { ClaimFile, Instance } from "../ledger/instance-store.ts";
 import type { SpoolRecovery } from "../ledger/spool-recovery.ts";
 
 /** What the worker is started with. */
 export interface LedgerWorkerData {
   readonly stateDirectory: string;
   readonly instanceId: string;
+  /** The file whose lock says that the instance lives: without it other kernels take it for dead. */
+  readonly claim?: ClaimFile;
+  /** Where an earlier worker left the ledger: another one is refused. */
+  readonly known?: LedgerPlace;
+}
+
+/** What the ledger of a claimed instance is started with. */
+export function ledgerOf(stateDirectory: string, { id: instanceId, claim }: Pick<Instance, "id" | "claim">): LedgerWorkerData {
+  return { stateDirectory, instanceId, ...(claim && { claim }) };
 }
 
 /** An operational failure, without the cause. */
@@ -49,7 +60,7 @@ export type LedgerRequest =
 /** From the worker. */
 export type LedgerReply =
   /** The store is open, or why it is not. Sent once. */
-  | { readonly kind: "opened"; readonly failure?: Failure }
+  | { readonly kind: "opened"; readonly failure?: Failure; readonly known?: LedgerPlace }
   /**
    * The oldest unanswered events, in order: their sequences, 0 where the intent to close was not open. And how much of
    * the spool the ledger holds.
@@ -63,7 +74,7 @@ export type LedgerReply =
   | { readonly kind: "writable" }
   | { readonly kind: "answered"; readonly id: number; readonly answer: LedgerAnswer }
   /** Whether everything is durable and closed, as long as nothing is sent. */
-  | { readonly kind: "rested"; readonly closed: boolean }
+  | { readonly kind: "rested"; readonly closed: boolean; readonly known?: LedgerPlace }
   | { readonly kind: "closed"; readonly failure?: Failure };
 
 /** The answer to a question, or why there is none. */

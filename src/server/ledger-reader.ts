@@ -7,8 +7,10 @@
 
 import { LEDGER_READ_ROWS_MAX } from "../base/limits.ts";
 import { type LedgerRecord, ledgerRecord } from "../ledger/ledger.ts";
-import type { Head } from "../ledger/ledger-store.ts";
-import { type VerifyProgress, type VerifyReport, verifyLedger } from "../ledger/verify.ts";
+import type { AnchorStore } from "../ledger/anchor-store.ts";
+import type { Head, LedgerStore } from "../ledger/ledger-store.ts";
+import { type VerifyProgress, type VerifyReport, type VerifySource, verifyLedger } from "../ledger/verify.ts";
+import { openAnchorStore } from "../stores/embedded/anchor-store.ts";
 import { openLedgerStoreReadOnly } from "../stores/embedded/ledger-store.ts";
 
 export type { LedgerRecord } from "../ledger/ledger.ts";
@@ -30,6 +32,7 @@ export interface LedgerReader {
 /** Opens the ledger of a state directory for reading. */
 export async function openLedgerReader(stateDirectory: string): Promise<LedgerReader> {
   const store = await openLedgerStoreReadOnly(stateDirectory);
+  const anchors = openAnchorStore(stateDirectory);
   const range = async (from: number, count: number): Promise<readonly LedgerRecord[]> => (await store.read(from, count)).map(ledgerRecord);
   return {
     head: () => store.head(),
@@ -42,7 +45,20 @@ export async function openLedgerReader(stateDirectory: string): Promise<LedgerRe
       const [row] = await store.read(sequence, 1);
       return row?.sequence === sequence ? ledgerRecord(row) : undefined;
     },
-    verify: (onProgress) => verifyLedger(store, onProgress),
+    verify: (onProgress) => verifyLedger(anchored(store, anchors), onProgress),
     close: () => store.close(),
+  };
+}
+
+/** The methods of a store look at the store itself. */
+function anchored(store: LedgerStore, anchors: AnchorStore): VerifySource {
+  return {
+    head: () => store.head(),
+    read: (from, limit) => store.read(from, limit),
+    openIntents: (limit) => store.openIntents(limit),
+    integrity: () => store.integrity(),
+    strayPayloads: (limit) => store.strayPayloads(limit),
+    anchored: () => store.anchored(),
+    anchor: anchors.read,
   };
 }

@@ -11,6 +11,7 @@ import { Worker } from "node:worker_threads";
 import { assert, KernelError } from "../base/errors.ts";
 import { LEDGER_QUEUE_CHARACTERS_MAX, LEDGER_QUEUE_MAX, LEDGER_RETRY_MS, LEDGER_SYNC_MS } from "../base/limits.ts";
 import { pendingEntry } from "../ledger/chain.ts";
+import type { LedgerPlace } from "../ledger/ledger-store.ts";
 import { IntentNotOpenError, type OpenIntent, type OpenIntentSource } from "../ledger/orphans.ts";
 import type { SpoolRecovery, SpoolSource } from "../ledger/spool-recovery.ts";
 import type { Durability, EventSink, LedgerEvent } from "../model/event.ts";
@@ -86,6 +87,8 @@ class WorkerLedgerThread implements LedgerThread {
   private readonly spools: boolean;
   private readonly restarts: boolean;
   private worker: Worker | undefined;
+  /** Where the last worker that said so had the ledger open. */
+  private known: LedgerPlace | undefined;
   /** Asked to rest, and nothing sent since. */
   private resting: PromiseWithResolvers<void> | undefined;
   /** Events recorded since the last flush. */
@@ -263,7 +266,8 @@ class WorkerLedgerThread implements LedgerThread {
   }
 
   /** Nothing was sent since the worker was asked, so that it holds nothing that was not answered. */
-  private async rested(closed: boolean): Promise<void> {
+  private async rested({ closed, known }: Extract<LedgerReply, { kind: "rested" }>): Promise<void> {
+    this.known = known ?? this.known;
     const { worker, resting } = this;
     if (worker === undefined || resting === undefined) return;
     this.resting = undefined;
@@ -277,7 +281,7 @@ class WorkerLedgerThread implements LedgerThread {
 
   private spawn(): Worker {
     const worker = new Worker(new URL(import.meta.url.endsWith(".ts") ? "./ledger-worker.ts" : "./ledger-worker.js", import.meta.url), {
-      workerData: this.data,
+      workerData: { ...this.data, ...(this.known && { known: this.known }) } satisfies LedgerWorkerData,
     });
     worker.unref();
     worker.on("message", (reply: LedgerReply) => this.answer(reply));
@@ -289,11 +293,11 @@ class WorkerLedgerThread implements LedgerThread {
   private answer(reply: LedgerReply): void {
     if (reply.kind === "appended") this.appended(reply);
     else if (reply.kind === "refused") this.refused(reply.count, reply.failure);
-    else if (reply.kind === "opened") this.opened(reply.failure);
+    else if (reply.kind === "opened") this.opened(reply);
     else if (reply.kind === "sync_failed") this.problem = reply.failure.message;
     else if (reply.kind === "writable") this.problem = undefined;
     else if (reply.kind === "closed") this.closed(reply.failure);
-    else if (reply.kind === "rested") void this.rested(reply.closed);
+    else if (reply.kind === "rested") void this.rested(reply);
     else this.answerQuestion(reply.id, reply.answer);
     // What was spooled is safe without this process: a ledger that cannot take it must not keep the process from ending.
     const done = !this.spool.dirty || this.problem !== undefined;
@@ -316,8 +320,9 @@ class WorkerLedgerThread implements LedgerThread {
     for (let index = 0; index < count; index++) this.next()?.reject(unavailable(message));
   }
 
-  private opened(failure: Failure | undefined): void {
+  private opened({ failure, known }: Extract<LedgerReply, { kind: "opened" }>): void {
     this.attended = true;
+    this.known = known ?? this.known;
     this.problem = failure?.message;
     if (failure === undefined) this.opening.resolve();
     else this.opening.reject(new KernelError(failure.code, failure.message));

@@ -11,15 +11,19 @@
  */
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { assert, KernelError } from "../base/errors.ts";
+import { systemClock } from "../base/clock.ts";
 import { systemRandom } from "../base/ids.ts";
 import { LEDGER_BATCH_MAX, LEDGER_RETRY_MS, LEDGER_SYNC_MS } from "../base/limits.ts";
 import { appendBatch, appendSpooled, type BatchEvent, readOpenIntents } from "../ledger/ledger.ts";
-import type { LedgerStore } from "../ledger/ledger-store.ts";
+import type { LedgerPlace, LedgerStore } from "../ledger/ledger-store.ts";
 import { recoverSpool, spooledInstances } from "../ledger/spool-recovery.ts";
 import type { SpoolStore } from "../ledger/spool-store.ts";
+import { openAnchorStore } from "../stores/embedded/anchor-store.ts";
+import { requireClaim } from "../stores/embedded/instance-store.ts";
 import { openLedgerStore } from "../stores/embedded/ledger-store.ts";
 import { openSpoolStore } from "../stores/embedded/spool-store.ts";
 import { collectHeap, IdleMemory } from "./idle-memory.ts";
+import { LedgerAnchoring } from "./ledger-anchoring.ts";
 import { SpoolIntake } from "./ledger-intake.ts";
 import type { Failure, LedgerAnswer, LedgerQuestion, LedgerReply, LedgerRequest, LedgerWorkerData, SentEvent } from "./ledger-messages.ts";
 
@@ -32,6 +36,9 @@ class LedgerWorker {
   private readonly port: MessagePort;
   private readonly data: LedgerWorkerData;
   private store: LedgerStore | undefined;
+  /** Where the ledger stood when it was last open: it is not continued anywhere else. */
+  private known: LedgerPlace | undefined;
+  private readonly anchoring: LedgerAnchoring;
   private readonly spools: SpoolStore;
   private readonly intake: SpoolIntake;
   private queue: SentEvent[] = [];
@@ -52,6 +59,14 @@ class LedgerWorker {
   constructor(port: MessagePort, data: LedgerWorkerData) {
     this.port = port;
     this.data = data;
+    this.known = data.known;
+    const { stateDirectory, instanceId } = data;
+    this.anchoring = new LedgerAnchoring({
+      anchors: openAnchorStore(stateDirectory),
+      instanceId,
+      random: systemRandom,
+      nowMs: systemClock.nowMs,
+    });
     this.spools = openSpoolStore(data.stateDirectory);
     this.intake = new SpoolIntake(this.spools, data.instanceId);
   }
@@ -59,8 +74,7 @@ class LedgerWorker {
   async start(): Promise<void> {
     this.running = true;
     try {
-      await this.opened();
-      this.reply({ kind: "opened" });
+      this.reply({ kind: "opened", known: (await this.opened()).place() });
     } catch (error) {
       this.failed(LEDGER_RETRY_MS);
       this.reply({ kind: "opened", failure: failureOf(error) });
@@ -96,6 +110,7 @@ class LedgerWorker {
         stuck = false;
         if (!this.intake.waiting) await this.sync();
       }
+      if (this.anchorDue()) await this.anchor();
       if (this.queue.length > 0 || (this.intake.waiting && !stuck)) stuck = !(await this.append());
       else if (this.questions.length > 0) await this.answer();
       else if (this.restAsked) await this.rest();
@@ -104,7 +119,7 @@ class LedgerWorker {
     this.running = false;
     this.idle.touch();
     if (this.closing) await this.close();
-    else if (this.syncAtMs !== undefined) this.scheduleSync(this.syncAtMs);
+    else this.schedule(Math.min(this.syncAtMs ?? Infinity, this.anchoring.dueAtMs ?? Infinity));
   }
 
   /** Takes what is waiting in the port, so that it joins this transaction rather than the next. */
@@ -120,7 +135,7 @@ class LedgerWorker {
   private async append(): Promise<boolean> {
     const batch = this.queue.slice(0, LEDGER_BATCH_MAX);
     try {
-      const store = await this.opened();
+      const store = await this.intact();
       const events = this.intake.before(batch);
       const taken = events.filter(({ counter }) => counter === 0).length;
       const sequences = await this.write(store, events);
@@ -141,16 +156,19 @@ class LedgerWorker {
 
   /** Sequences of the events that do not come from the spool. */
   private async write(store: LedgerStore, events: readonly BatchEvent[]): Promise<readonly number[]> {
+    const { claim, instanceId } = this.data;
+    if (claim) requireClaim(claim);
     const mark = this.intake.mark();
-    if (mark === undefined) {
-      const entries = events.map(({ entry }) => entry);
-      const sequences = await appendBatch(store, entries, this.data.instanceId, systemRandom);
-      if (entries.some((entry) => entry.durability === "durable")) this.syncAtMs = undefined;
-      else this.syncAtMs ??= performance.now() + SYNC_AFTER_MS;
-      return sequences;
-    }
-    const sequences = await appendSpooled(store, { events, mark }, systemRandom);
-    this.syncAtMs = undefined;
+    const entries = events.map(({ entry }) => entry);
+    const isDurable = mark !== undefined || entries.some((entry) => entry.durability === "durable");
+    const sequences =
+      mark === undefined
+        ? await appendBatch(store, entries, instanceId, systemRandom)
+        : await appendSpooled(store, { events, mark }, systemRandom);
+    if (isDurable) {
+      this.syncAtMs = undefined;
+      await this.anchoring.appended(store);
+    } else this.syncAtMs ??= performance.now() + SYNC_AFTER_MS;
     return sequences.filter((_, index) => events[index]?.counter === 0);
   }
 
@@ -203,14 +221,30 @@ class LedgerWorker {
     return this.syncAtMs !== undefined && performance.now() >= this.syncAtMs;
   }
 
-  private scheduleSync(atMs: number): void {
-    this.syncTimer ??= setTimeout(
-      () => {
-        this.syncTimer = undefined;
-        if (!this.running) void this.run();
-      },
-      Math.max(1, Math.ceil(atMs - performance.now())),
-    );
+  private schedule(atMs: number): void {
+    clearTimeout(this.syncTimer);
+    if (atMs === Infinity) return;
+    const work = (): void => {
+      if (!this.running) void this.run();
+    };
+    this.syncTimer = setTimeout(work, Math.max(1, Math.ceil(atMs - performance.now())));
+  }
+
+  private anchorDue(): boolean {
+    const { dueAtMs } = this.anchoring;
+    return dueAtMs !== undefined && performance.now() >= dueAtMs;
+  }
+
+  /** The anchor of what is durable already; what stops it stops everything, as a failed sync does. */
+  private async anchor(): Promise<void> {
+    try {
+      await this.anchoring.anchor(await this.opened());
+    } catch (error) {
+      this.anchoring.postpone(LEDGER_RETRY_MS);
+      this.failed(LEDGER_RETRY_MS);
+      await this.abandon();
+      this.reply({ kind: "sync_failed", failure: failureOf(error) });
+    }
   }
 
   /** A failed sync stays due, so that it is tried again; one that succeeds after a failure shows that writing works. */
@@ -232,10 +266,11 @@ class LedgerWorker {
   private async rest(): Promise<void> {
     this.restAsked = false;
     if (this.syncAtMs !== undefined) await this.sync();
+    if (this.anchoring.dueAtMs !== undefined) await this.anchor();
     const busy = this.queue.length > 0 || this.questions.length > 0 || this.intake.waiting || this.closing;
     const closed = !busy && this.syncAtMs === undefined && this.spoolSyncAtMs === undefined;
     if (closed) await this.abandon();
-    this.reply({ kind: "rested", closed });
+    this.reply({ kind: "rested", closed, ...(this.known && { known: this.known }) });
   }
 
   private async close(): Promise<void> {
@@ -245,6 +280,7 @@ class LedgerWorker {
     try {
       if (this.intake.used) await this.giveSpoolBack();
       if (this.syncAtMs !== undefined) await this.store?.sync();
+      if (this.store) await this.anchoring.anchor(this.store);
     } catch (error) {
       failure = failureOf(error);
     }
@@ -263,14 +299,32 @@ class LedgerWorker {
     await (await this.opened()).forgetSpool(this.data.instanceId);
   }
 
+  /** The store over the files that stand at their places: it is opened again where others do, and refused where the ledger is lost. */
+  private async intact(): Promise<LedgerStore> {
+    const store = await this.opened();
+    if (store.inPlace()) return store;
+    await this.abandon();
+    return this.opened();
+  }
+
   private async opened(): Promise<LedgerStore> {
-    this.store ??= await openLedgerStore(this.data.stateDirectory);
-    return this.store;
+    if (this.store !== undefined) return this.store;
+    const store = await openLedgerStore(this.data.stateDirectory, this.known);
+    try {
+      await this.anchoring.open(store);
+      this.known = store.place();
+    } catch (error) {
+      await store.close();
+      throw error;
+    }
+    this.store = store;
+    return store;
   }
 
   private async abandon(): Promise<void> {
     const store = this.store;
     this.store = undefined;
+    if (store) this.known = store.place();
     try {
       await store?.close();
     } catch (error) {

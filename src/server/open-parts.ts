@@ -26,6 +26,7 @@ import { openApprovals } from "./approvals.ts";
 import { BUILT_IN_TOOLS } from "./built-in-tools.ts";
 import { currentRedactor, gitRemotesBy, kernelSettings, openConfiguration } from "./configuration.ts";
 import { evidenceKey } from "./evidence-key.ts";
+import { ledgerOf } from "./ledger-messages.ts";
 import { type LedgerThread, startLedgerThread } from "./ledger-thread.ts";
 import { openMachine } from "./open-machine.ts";
 import { openSandbox } from "./open-sandbox.ts";
@@ -140,7 +141,7 @@ async function openBase(options: KernelOptions) {
   const settings = kernelSettings(environment, live);
   const instances = await openInstanceStore(stateDirectory, systemRandom);
   const instance = await instances.claim();
-  const ledger = startLedgerThread({ stateDirectory, instanceId: instance.id }, { spool: options.awaitSequences !== true });
+  const ledger = startLedgerThread(ledgerOf(stateDirectory, instance), { spool: options.awaitSequences !== true });
   const stores = await openStores(stateDirectory, onInternalError).catch(async (error: unknown) => {
     await ledger.close().catch(onInternalError);
     await instance.release();

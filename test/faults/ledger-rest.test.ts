@@ -52,14 +52,14 @@ test.each([true, false])("a thread that was ended comes back with the next event
     }
     await rested(own);
     expect(ledger.health()).toEqual({ writable: true, waiting: 0 });
-    expect((await readdir(stateDirectory)).toSorted()).toEqual(["ledger.db", ...(spool ? ["spool"] : [])]); // no log: it was closed
+    expect((await readdir(stateDirectory)).toSorted()).toEqual(["anchor", "ledger.db", ...(spool ? ["spool"] : [])]); // no log: it was closed
     expect(await recorded(stateDirectory)).toEqual(ids);
   }
   expect(await ledger.openIntents()).toEqual([]);
   await rested(own);
   await ledger.record(sampleEvent("last"), "durable");
   await ledger.close();
-  expect(await readdir(stateDirectory, { recursive: true })).toEqual(["ledger.db", ...(spool ? ["spool"] : [])]);
+  expect(await readdir(stateDirectory, { recursive: true })).toEqual(["anchor", "ledger.db", ...(spool ? ["spool"] : [])]);
   expect(await recorded(stateDirectory)).toEqual([...ids, "last"]);
 });
 

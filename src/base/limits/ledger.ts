@@ -9,6 +9,8 @@ export const LEDGER_QUEUE_MAX = 65_536;
 export const LEDGER_QUEUE_CHARACTERS_MAX = 64 * MIB;
 /** Milliseconds within which an entry that was acknowledged without fsync is fsynced. */
 export const LEDGER_SYNC_MS = 50;
+/** Milliseconds between two moves of the ledger's anchor: each costs an fsync, and entries younger than that may be cut off unseen. */
+export const LEDGER_ANCHOR_PAUSE_MS = 1_000;
 /** Bytes of one instance's spool; beyond it buffered events wait for the writer, so that a restart recovers it quickly. */
 export const LEDGER_SPOOL_BYTES_MAX = 64 * MIB;
 /** Bytes of spool that one write transaction takes; a larger frame is not spooled. */

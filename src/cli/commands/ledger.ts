@@ -1,4 +1,4 @@
-/** `handrail ledger`: read the evidence and verify it, beside running kernels. */
+/** `handrail ledger`: read the evidence, verify it, and accept what it has lost, beside running kernels. */
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { hex } from "../../base/bytes.ts";
@@ -6,7 +6,7 @@ import { KernelError } from "../../base/errors.ts";
 import type { LedgerReader, LedgerRecord } from "../../server/ledger-reader.ts";
 import { defaultStatePath } from "../../server/operator-directory.ts";
 import { EXIT_FAILURE, EXIT_OK } from "../exit-codes.ts";
-import { wholeNumber } from "../inputs.ts";
+import { currentUser, wholeNumber } from "../inputs.ts";
 import { print, printJson, say, visible } from "../output.ts";
 
 interface LedgerFlags {
@@ -29,15 +29,32 @@ export function addLedgerCommand(program: Command): void {
       process.exitCode = await verify(flags);
     },
   );
+  withState(
+    ledger
+      .command("accept")
+      .description("accept that entries are lost, as `verify` says; recorded with your name, before kernels take up work again")
+      .requiredOption("--reason <text>", "why, for the record"),
+  ).action((flags: LedgerFlags & { readonly reason: string }) => accept(flags));
+}
+
+async function accept(flags: LedgerFlags & { readonly reason: string }): Promise<void> {
+  const { acceptLoss } = await import("../../server/ledger-acceptance.ts");
+  const sequence = await acceptLoss(stateOf(flags), { by: currentUser(), reason: flags.reason });
+  if (flags.json) printJson({ accepted: sequence });
+  else print(`accepted in entry ${sequence}; restart the kernels that use this state directory`);
 }
 
 function withState(command: Command): Command {
   return command.option("--state <directory>", "state directory (default: $XDG_STATE_HOME/handrail)").option("--json", "print JSON");
 }
 
+function stateOf({ state }: Pick<LedgerFlags, "state">): string {
+  return state === undefined ? defaultStatePath(process.env) : resolve(state);
+}
+
 async function withReader<T>(flags: LedgerFlags, work: (reader: LedgerReader) => Promise<T>): Promise<T> {
   const { openLedgerReader } = await import("../../server/ledger-reader.ts");
-  const reader = await openLedgerReader(flags.state === undefined ? defaultStatePath(process.env) : resolve(flags.state));
+  const reader = await openLedgerReader(stateOf(flags));
   try {
     return await work(reader);
   } finally {

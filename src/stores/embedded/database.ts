@@ -5,8 +5,9 @@
  */
 import { basename } from "node:path";
 import Sqlite, { type Database } from "better-sqlite3";
-import { KernelError, type KernelErrorCode } from "../../base/errors.ts";
+import { assert, KernelError, type KernelErrorCode } from "../../base/errors.ts";
 import { STORE_BUSY_MS, STORE_BUSY_POLL_MS } from "../../base/limits.ts";
+import { identityAt, OpenedFiles } from "./opened-files.ts";
 import { errorCode, prepareFile } from "./state-directory.ts";
 
 /** How a database is laid out: one SQL text per schema version, run in order from the version found. */
@@ -19,9 +20,13 @@ export interface Schema {
 /** Which code an operational failure of this database carries. */
 export type UnavailableCode = Extract<KernelErrorCode, "STORE_UNAVAILABLE" | "LEDGER_UNAVAILABLE">;
 
+/** The files of each database that is open for writing. */
+const files = new WeakMap<Database, OpenedFiles>();
+
 /** Opens for writing, making or migrating the database where needed. Commits are fsynced unless changed. */
 export async function openDatabase(path: string, schema: Schema, code: UnavailableCode): Promise<Database> {
   await prepareFile(path);
+  const before = identityAt(path);
   return opened(path, code, () => {
     const database = new Sqlite(path, { timeout: STORE_BUSY_MS });
     return closedOnError(database, () => {
@@ -30,6 +35,8 @@ export async function openDatabase(path: string, schema: Schema, code: Unavailab
       database.pragma("foreign_keys = ON");
       database.pragma("trusted_schema = OFF");
       migrate(database, path, schema, code);
+      files.set(database, new OpenedFiles(path, code));
+      if (filesOf(database).identity !== before) throw new KernelError(code, `${name(path)} was replaced while it was opened; try again`);
       database.pragma(`busy_timeout = ${STORE_BUSY_POLL_MS}`);
     });
   });
@@ -64,8 +71,16 @@ export function guarded<T>(path: string, code: UnavailableCode, work: () => T): 
   }
 }
 
-/** Runs `work` in a transaction that holds the write lock from its start. */
+/** The files of a database that was opened for writing. */
+export function filesOf(database: Database): OpenedFiles {
+  const opened = files.get(database);
+  assert(opened !== undefined, "a database that is written was opened for writing");
+  return opened;
+}
+
+/** Runs `work` in a transaction that holds the write lock from its start, on files that stand where they were opened. */
 export function immediately<T>(database: Database, work: () => T): T {
+  files.get(database)?.checkDatabase();
   database.exec("BEGIN IMMEDIATE");
   try {
     const result = work();

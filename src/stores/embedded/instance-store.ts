@@ -11,8 +11,9 @@ import { join } from "node:path";
 import { KernelError } from "../../base/errors.ts";
 import { newId, type RandomBytes } from "../../base/ids.ts";
 import { INSTANCE_SWEEP_MAX } from "../../base/limits.ts";
-import type { Instance, InstanceStore } from "../../ledger/instance-store.ts";
+import type { ClaimFile, Instance, InstanceStore } from "../../ledger/instance-store.ts";
 import { tryLock } from "./file-lock.ts";
+import { identityAt, identityOf } from "./opened-files.ts";
 import { checkStateDirectory, errorCode, prepareStateDirectory } from "./state-directory.ts";
 
 const ID_PATTERN = /^ins_[A-Za-z0-9_-]{22}$/;
@@ -45,11 +46,19 @@ async function claim(directory: string, id: string): Promise<Instance> {
   await rename(unnamed, path);
   return {
     id,
+    claim: { path, identity: identityOf(descriptor) },
     release: async () => {
       await removed(path);
       closeSync(descriptor);
     },
   };
+}
+
+/** @throws KernelError STORE_UNAVAILABLE when the claim's file is not there any more: then other kernels take over what its instance began */
+export function requireClaim({ path, identity }: ClaimFile): void {
+  if (identityAt(path) === identity) return;
+  const what = "the lock file of this kernel was removed from the state directory, so that others take it for dead";
+  throw new KernelError("STORE_UNAVAILABLE", `${what}; restart the kernel`);
 }
 
 async function isAlive(directory: string, id: string): Promise<boolean> {

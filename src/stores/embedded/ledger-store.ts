@@ -6,6 +6,8 @@
  * committed before; buffered ones commit with `NORMAL`, which leaves the log in the page cache: safe from the death of
  * the process, not of the machine. `sync` commits a small change with `FULL`.
  *
+ * INVARIANT: what is acknowledged was committed to the files that stand at their paths, after the head that this store saw last.
+ *
  * INVARIANT: the head row, the last entry, the open intents and the marks of spools change in the same transaction as
  * the entries.
  */
@@ -17,6 +19,7 @@ import type {
   AppendRequest,
   AppendView,
   Head,
+  LedgerPlace,
   LedgerRow,
   LedgerStore,
   OpenIntentRow,
@@ -24,25 +27,32 @@ import type {
   StoredEntry,
 } from "../../ledger/ledger-store.ts";
 import type { Durability } from "../../model/event.ts";
-import { guarded, immediately, openDatabase, openDatabaseReadOnly } from "./database.ts";
+import { filesOf, guarded, immediately, openDatabase, openDatabaseReadOnly } from "./database.ts";
+import { identityAt } from "./opened-files.ts";
 import { LEDGER_SCHEMA } from "./schema.ts";
 import { checkStateDirectory, prepareStateDirectory } from "./state-directory.ts";
 
-/** Opens the ledger of a state directory for writing; refuses one whose tail does not agree with its head. */
-export async function openLedgerStore(stateDirectory: string): Promise<LedgerStore> {
-  await prepareStateDirectory(stateDirectory);
+/**
+ * Opens the ledger of a state directory for writing; refuses one whose tail does not agree with its head.
+ * @param known where it stood before: another file, or one that does not hold that head, is refused, and none is made
+ */
+export async function openLedgerStore(stateDirectory: string, known?: LedgerPlace): Promise<LedgerStore> {
   const path = join(stateDirectory, "ledger.db");
+  if (known !== undefined && identityAt(path) !== known.file) throw lostLedger();
+  await prepareStateDirectory(stateDirectory);
   const database = await openDatabase(path, LEDGER_SCHEMA, "LEDGER_UNAVAILABLE");
   try {
     guarded(path, "LEDGER_UNAVAILABLE", () => {
       database.pragma(`cache_size = -${LEDGER_CACHE_KIB}`);
       checkTail(database);
     });
+    const store = new EmbeddedLedgerStore(database, path);
+    if (known !== undefined) store.continueAfter(known.head);
+    return store;
   } catch (error) {
     database.close();
     throw error;
   }
-  return new EmbeddedLedgerStore(database, path);
 }
 
 /** Opens the ledger of a state directory for reading; kernels may append meanwhile. */
@@ -81,6 +91,8 @@ class EmbeddedLedgerStore implements LedgerStore {
   private readonly path: string;
   private readonly statements: Statements;
   private synchronous: "FULL" | "NORMAL" = "FULL";
+  /** The last head that this connection saw committed; absent until it was asked for. */
+  private known: Head | undefined;
 
   constructor(database: Database, path: string) {
     this.database = database;
@@ -91,7 +103,36 @@ class EmbeddedLedgerStore implements LedgerStore {
   async append(request: AppendRequest): Promise<Head> {
     return this.guarded(() => {
       this.promise(request.durability);
-      return immediately(this.database, () => this.write(request));
+      const head = immediately(this.database, () => this.write(request));
+      filesOf(this.database).check();
+      this.known = head;
+      return head;
+    });
+  }
+
+  /** @throws KernelError STORE_CORRUPT when `head` does not stand in the ledger */
+  continueAfter(head: Head): void {
+    this.guarded(() => this.requireHead(head, this.readHead()));
+    this.known = head;
+  }
+
+  place(): LedgerPlace {
+    this.known ??= this.guarded(() => this.readHead());
+    return { file: filesOf(this.database).identity, head: this.known };
+  }
+
+  inPlace(): boolean {
+    return this.guarded(() => filesOf(this.database).inPlace());
+  }
+
+  async anchored(): Promise<boolean> {
+    return this.guarded(() => this.database.prepare<[], number>("SELECT anchored FROM syncs WHERE one = 1").pluck().get()) === 1;
+  }
+
+  async markAnchored(): Promise<void> {
+    this.guarded(() => {
+      this.promise("durable");
+      this.database.exec("UPDATE syncs SET anchored = 1");
     });
   }
 
@@ -100,6 +141,7 @@ class EmbeddedLedgerStore implements LedgerStore {
       this.promise("durable");
       // A commit without a changed page would not sync anything, so that a counter changes.
       this.database.exec("UPDATE syncs SET count = count + 1");
+      filesOf(this.database).check();
     });
   }
 
@@ -140,6 +182,11 @@ class EmbeddedLedgerStore implements LedgerStore {
     });
   }
 
+  async strayPayloads(limit: number): Promise<readonly number[]> {
+    const sql = "SELECT p.seq FROM payloads p LEFT JOIN entries e ON e.seq = p.seq WHERE e.seq IS NULL ORDER BY p.seq LIMIT ?";
+    return this.guarded(() => this.database.prepare<[number], number>(sql).pluck().all(limit));
+  }
+
   async integrity(): Promise<readonly string[]> {
     const rows = this.guarded(() => this.database.prepare<[], string>(`PRAGMA integrity_check(${LEDGER_PROBLEMS_MAX})`).pluck().all());
     return rows.filter((row) => row !== "ok");
@@ -151,6 +198,7 @@ class EmbeddedLedgerStore implements LedgerStore {
 
   private write({ build, closes, spooled }: AppendRequest): Head {
     const head = this.readHead();
+    if (this.known !== undefined) this.requireHead(this.known, head);
     const announced = new Set(closes);
     const view: AppendView = {
       head,
@@ -194,6 +242,13 @@ class EmbeddedLedgerStore implements LedgerStore {
     }
   }
 
+  /** The chain only grows: whatever other kernels appended, the head that was seen is still an entry of it. */
+  private requireHead({ sequence, hash }: Head, now: Head): void {
+    const stands = now.sequence === sequence ? now.hash : this.statements.hash.get(sequence)?.hash;
+    if (sequence === 0 || (stands !== undefined && Buffer.from(stands).equals(hash))) return;
+    throw lostLedger();
+  }
+
   private readHead(): Head {
     const row = this.statements.head.get();
     if (row === undefined)
@@ -226,6 +281,7 @@ interface Statements {
   readonly closeIntent: Statement<[number]>;
   readonly isOpen: Statement<[number], IntentRow>;
   readonly read: Statement<[number, number], EntryRow>;
+  readonly hash: Statement<[number], Pick<HeadRow, "hash">>;
   readonly intents: Statement<[number], IntentRow>;
   readonly spool: Statement<[string], SpoolRow>;
   readonly setSpool: Statement<[string, number]>;
@@ -238,15 +294,17 @@ function prepareStatements(database: Database): Statements {
     head: database.prepare(SELECT_HEAD),
     setHead: database.prepare("UPDATE head SET seq = ?, hash = ? WHERE one = 1"),
     insertEntry: database.prepare("INSERT INTO entries VALUES (?, ?, ?)"),
-    insertPayload: database.prepare("INSERT INTO payloads VALUES (?, ?, ?)"),
+    // A payload without an entry is no evidence: whoever put it there must not stop the entry that gets its sequence.
+    insertPayload: database.prepare("INSERT OR REPLACE INTO payloads VALUES (?, ?, ?)"),
     insertEntries: database.prepare(`INSERT INTO entries VALUES ${TRIPLES}`),
-    insertPayloads: database.prepare(`INSERT INTO payloads VALUES ${TRIPLES}`),
+    insertPayloads: database.prepare(`INSERT OR REPLACE INTO payloads VALUES ${TRIPLES}`),
     openIntent: database.prepare("INSERT INTO open_intents VALUES (?, ?)"),
     closeIntent: database.prepare("DELETE FROM open_intents WHERE seq = ?"),
     isOpen: database.prepare("SELECT seq FROM open_intents WHERE seq = ?"),
     read: database.prepare(
       "SELECT e.seq, e.entry, e.hash, p.salt, p.payload FROM entries e LEFT JOIN payloads p ON p.seq = e.seq WHERE e.seq >= ? ORDER BY e.seq LIMIT ?",
     ),
+    hash: database.prepare("SELECT hash FROM entries WHERE seq = ?"),
     intents: database.prepare("SELECT seq, instance_id FROM open_intents ORDER BY seq LIMIT ?"),
     spool: database.prepare("SELECT instance_id, through FROM spools WHERE instance_id = ?"),
     setSpool: database.prepare(
@@ -255,6 +313,11 @@ function prepareStatements(database: Database): Statements {
     spools: database.prepare("SELECT instance_id, through FROM spools ORDER BY instance_id LIMIT ?"),
     forgetSpool: database.prepare("DELETE FROM spools WHERE instance_id = ?"),
   };
+}
+
+function lostLedger(): KernelError {
+  const what = "`ledger.db` in the state directory is not the ledger that this kernel wrote to";
+  return new KernelError("LEDGER_UNAVAILABLE", `${what}; stop every kernel, put the file back, then run \`handrail ledger verify\``);
 }
 
 /** A ledger whose tail was cut must not be continued: later entries would hide where. */

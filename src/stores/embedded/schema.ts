@@ -16,6 +16,8 @@ export const LEDGER_SCHEMA: Schema = {
      INSERT INTO head VALUES (1, 0, zeroblob(32));
      INSERT INTO syncs VALUES (1, 0);`,
     "CREATE TABLE spools (instance_id TEXT PRIMARY KEY, through INTEGER NOT NULL) STRICT, WITHOUT ROWID;",
+    // Says that there is an anchor beside the ledger, so that its absence is noticed.
+    "ALTER TABLE syncs ADD COLUMN anchored INTEGER NOT NULL DEFAULT 0;",
   ],
 };
 
