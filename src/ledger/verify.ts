@@ -73,7 +73,7 @@ export async function verifyLedger(
     run.finish(head);
     await checkBeyond(source, head, run);
   }
-  await checkStrays(source, run);
+  await checkStrays(source, end, run);
   if (typeof anchor === "string") run.report(0, `its anchor cannot be used: ${anchor}`);
   else if (source.anchor !== undefined) await checkAnchor(source, anchor.read, run);
   return run.result();
@@ -116,10 +116,14 @@ async function checkBeyond(source: VerifySource, head: Head, run: Verification):
 }
 
 /** Payloads that belong to no entry say nothing, but somebody put them there. */
-async function checkStrays(source: VerifySource, run: Verification): Promise<void> {
+async function checkStrays(source: VerifySource, end: number, run: Verification): Promise<void> {
   const strays = await attempt(() => source.strayPayloads(LEDGER_PROBLEMS_MAX));
   if (typeof strays === "string") run.report(0, `the payloads cannot be read: ${strays}`);
-  else for (const sequence of strays) run.report(sequence, "there is a payload, but no entry that it belongs to");
+  else {
+    // Up to the head an entry without which a payload stands is reported as missing.
+    const beyond = strays.filter((sequence) => sequence < 1 || sequence > end);
+    for (const sequence of beyond) run.report(sequence, "there is a payload, but no entry that it belongs to");
+  }
 }
 
 async function checkAnchor(source: VerifySource, anchor: Anchor | undefined, run: Verification): Promise<void> {

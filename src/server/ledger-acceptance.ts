@@ -18,6 +18,7 @@ import type { LedgerEvent } from "../model/event.ts";
 import { openAnchorStore } from "../stores/embedded/anchor-store.ts";
 import { openInstanceStore } from "../stores/embedded/instance-store.ts";
 import { openLedgerStore } from "../stores/embedded/ledger-store.ts";
+import { isStateLost, openStateStores } from "../stores/embedded/state-stores.ts";
 import { restarted } from "./ledger-anchoring.ts";
 
 /** Who accepts, and why. */
@@ -39,7 +40,10 @@ export async function acceptLoss(stateDirectory: string, act: Acceptance): Promi
   try {
     const store = await openLedgerStore(stateDirectory);
     try {
-      return await accept(store, openAnchorStore(stateDirectory), instance.id, { by: act.by, reason });
+      const parts = { store, anchors: openAnchorStore(stateDirectory), instanceId: instance.id, isStateLost: isStateLost(stateDirectory) };
+      const sequence = await accept(parts, { by: act.by, reason });
+      if (parts.isStateLost) await (await openStateStores(stateDirectory, true)).sessions.close();
+      return sequence;
     } finally {
       await store.close();
     }
@@ -48,12 +52,19 @@ export async function acceptLoss(stateDirectory: string, act: Acceptance): Promi
   }
 }
 
-async function accept(store: LedgerStore, anchors: AnchorStore, instanceId: string, { by, reason }: Acceptance): Promise<number> {
+interface Accepted {
+  readonly store: LedgerStore;
+  readonly anchors: AnchorStore;
+  readonly instanceId: string;
+  readonly isStateLost: boolean;
+}
+
+async function accept({ store, anchors, instanceId, isStateLost }: Accepted, { by, reason }: Acceptance): Promise<number> {
   const nowMs = systemClock.nowMs();
   const loss = await lossOf(store, anchors);
-  if (loss === undefined && !(await saysLost(store))) throw new KernelError("USAGE", "nothing is lost that could be accepted");
+  if (loss === undefined && !isStateLost && !(await saysLost(store))) throw new KernelError("USAGE", "nothing is lost that could be accepted");
   const who = { sessionId: "", actor: `operator:${by}`, requestId: "", timeMs: nowMs };
-  const accepted: LedgerEvent = { type: "ledger_accepted", ...who, payload: { by, reason, severity: "warning" } };
+  const accepted: LedgerEvent = { type: "ledger_accepted", ...who, payload: { by, reason, ...(isStateLost && { stateLost: true }), severity: "warning" } };
   const events = [...(loss ? [restarted(loss, nowMs)] : []), accepted].map((event) => pendingEntry(event, "durable"));
   const sequence = (await appendBatch(store, events, instanceId, systemRandom)).at(-1) ?? 0;
   const chain = await chainOf(store);

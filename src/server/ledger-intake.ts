@@ -42,6 +42,11 @@ export class SpoolIntake {
     return this.everUsed;
   }
 
+  /** Bytes that were spooled and that the ledger does not hold. */
+  get unreadBytes(): number {
+    return this.told.bytes - this.held.bytes;
+  }
+
   /** The main thread has spooled this much. */
   extend(extent: SpoolExtent): void {
     this.everUsed = true;

@@ -14,6 +14,7 @@ import { assert, KernelError } from "../base/errors.ts";
 import { systemClock } from "../base/clock.ts";
 import { systemRandom } from "../base/ids.ts";
 import { LEDGER_BATCH_MAX, LEDGER_RETRY_MS, LEDGER_SYNC_MS } from "../base/limits.ts";
+import { pendingEntry } from "../ledger/chain.ts";
 import { appendBatch, appendSpooled, type BatchEvent, readOpenIntents } from "../ledger/ledger.ts";
 import type { LedgerPlace, LedgerStore } from "../ledger/ledger-store.ts";
 import { recoverSpool, spooledInstances } from "../ledger/spool-recovery.ts";
@@ -50,6 +51,7 @@ class LedgerWorker {
   private syncAtMs: number | undefined;
   /** The last attempt to write failed. */
   private failing = false;
+  private spoolLossRecorded = false;
   private syncTimer: NodeJS.Timeout | undefined;
   /** When the spool has to be synced unless an append comes first. */
   private spoolSyncAtMs: number | undefined;
@@ -148,9 +150,24 @@ class LedgerWorker {
       this.intake.rollBack();
       if (this.syncDue()) this.syncAtMs = undefined;
       this.failed(this.intake.waiting ? LEDGER_RETRY_MS : SYNC_AFTER_MS);
+      if (this.intake.waiting && error instanceof KernelError && error.code === "STORE_CORRUPT") await this.recordSpoolLoss();
       await this.abandon();
       this.reply({ kind: "refused", count: batch.length, failure: failureOf(error) });
       return false;
+    }
+  }
+
+  /** What stood in a spool that was removed or overwritten is lost, and the chain says so once. */
+  private async recordSpoolLoss(): Promise<void> {
+    if (this.spoolLossRecorded || this.store === undefined) return;
+    const { instanceId } = this.data;
+    const payload = { instance_id: instanceId, unreadBytes: this.intake.unreadBytes, severity: "critical" };
+    const event = { type: "spool_damaged", sessionId: "", actor: "kernel", requestId: "", timeMs: systemClock.nowMs(), payload } as const;
+    try {
+      await appendBatch(this.store, [pendingEntry(event, "durable")], instanceId, systemRandom);
+      this.spoolLossRecorded = true;
+    } catch (error) {
+      this.reply({ kind: "sync_failed", failure: failureOf(error) });
     }
   }
 

@@ -10,11 +10,13 @@ import { acceptLoss } from "../../src/server/ledger-acceptance.ts";
 import { openLedgerReader } from "../../src/server/ledger-reader.ts";
 import { startLedgerThread } from "../../src/server/ledger-thread.ts";
 import { openAnchorStore } from "../../src/stores/embedded/anchor-store.ts";
+import { openStateStores } from "../../src/stores/embedded/state-stores.ts";
 import { sampleEvent } from "../stores/contract.ts";
 import { freshDirectory } from "../stores/place.ts";
 
 /** A kernel that records `names` durably and ends. */
 async function session(directory: string, ...names: readonly string[]): Promise<void> {
+  await (await openStateStores(directory)).sessions.close();
   const ledger = startLedgerThread({ stateDirectory: directory, instanceId: "ins_a" });
   try {
     for (const name of names) await ledger.record(sampleEvent(name), "durable");
@@ -148,6 +150,17 @@ test.each(EXCHANGES)("%s: kernels refuse it, verify says so, and a person may ac
   expect(await acceptLoss(directory, act)).toBe(before + 2);
   expect((await entriesOf(directory)).slice(before).map(([type]) => type)).toEqual(["ledger_restarted", "ledger_accepted"]);
   await session(directory, "after");
+  expect(await problemsOf(directory)).toEqual([]);
+});
+
+test("sessions and freezes that were removed are not begun anew in silence: a freeze does not end so", async () => {
+  const directory = await freshDirectory();
+  await session(directory, "one");
+  for (const suffix of ["", "-wal", "-shm"]) await rm(join(directory, `state.db${suffix}`), { force: true });
+  await expect(openStateStores(directory)).rejects.toMatchObject({ code: "STORE_CORRUPT", message: expect.stringContaining("`state.db`") });
+  expect(await acceptLoss(directory, act)).toBe(2);
+  expect((await entriesOf(directory)).at(-1)).toEqual(["ledger_accepted", { ...act, stateLost: true, severity: "warning" }]);
+  await session(directory, "two");
   expect(await problemsOf(directory)).toEqual([]);
 });
 

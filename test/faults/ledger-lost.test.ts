@@ -1,8 +1,8 @@
 /** The files of the ledger go away under a running kernel: nothing is acknowledged that no file at its place holds. */
-import { cp, mkdir, rename, rm, truncate } from "node:fs/promises";
+import { cp, mkdir, rename, rm, stat, truncate } from "node:fs/promises";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { systemRandom } from "../../src/base/ids.ts";
 import { ledgerOf } from "../../src/server/ledger-messages.ts";
 import { openLedgerReader } from "../../src/server/ledger-reader.ts";
@@ -129,6 +129,26 @@ test("a kernel whose lock file was removed records no more effects: others take 
   await expect(ledger.record(sampleEvent("two"), "durable")).rejects.toThrow("restart the kernel");
   await ledger.close();
   await instance.release();
+});
+
+test.each([
+  ["removed", (path: string) => rm(path)],
+  ["replaced by a copy", (path: string) => cp(path, `${path}.copy`).then(() => rename(`${path}.copy`, path))],
+])("once the spool was %s, everything is refused soon, and the chain says that events are lost", async (_, lose) => {
+  const place = await running(1);
+  const spool = join(place.directory, "spool", "ins_a");
+  await place.ledger.record(sampleEvent("spooled"), "buffered");
+  await vi.waitFor(async () => expect((await stat(spool)).size).toBe(0), { timeout: 20_000, interval: 5 });
+  await lose(spool);
+  await place.ledger.record(sampleEvent("lost"), "buffered");
+  await vi.waitFor(() => expect(place.ledger.health().writable).toBe(false), { timeout: 20_000, interval: 5 });
+  await expect(place.ledger.record(sampleEvent("read"), "buffered")).rejects.toMatchObject(REFUSED);
+  await expect(place.ledger.record(sampleEvent("effect"), "durable")).rejects.toMatchObject(REFUSED);
+  const reader = await openLedgerReader(place.directory);
+  const last = (await reader.tail(1))[0];
+  await reader.close();
+  expect(last?.entry.eventType).toBe("spool_damaged");
+  expect(JSON.parse(Buffer.from(last?.payload ?? []).toString())).toMatchObject({ instance_id: "ins_a", severity: "critical" });
 });
 
 test("a payload without an entry stops nothing, and verification finds it", async () => {

@@ -153,7 +153,7 @@ test("closing records what waits, makes it durable, and leaves no log behind; la
   const last = ledger.record(sampleEvent("last"), "buffered");
   await ledger.close();
   expect(await last).toBeUndefined();
-  expect(await readdir(stateDirectory, { recursive: true })).toEqual(["ledger.db", "spool"]);
+  expect(await readdir(stateDirectory, { recursive: true })).toEqual(["anchor", "ledger.db", "spool"]);
   await expect(ledger.record(sampleEvent("late"), "buffered")).rejects.toMatchObject({ code: "LEDGER_UNAVAILABLE" });
   await expect(ledger.openIntents()).rejects.toMatchObject({ code: "LEDGER_UNAVAILABLE" });
   await ledger.close();

@@ -11,6 +11,8 @@ export const LEDGER_OPEN_INTENTS_MAX = 65_536;
 export const STORE_LIST_MAX = 10_000;
 /** Sessions and leases kept in memory between two changes of the store; the oldest go first. */
 export const STORE_CACHE_ENTRIES_MAX = 4096;
+/** Milliseconds between two looks whether the sessions and freezes that are read still stand in the state directory. */
+export const STORE_LOOK_MS = 100;
 /** Lock files of dead instances that one start removes. */
 export const INSTANCE_SWEEP_MAX = 1024;
 /** Directories with files in the making that one kernel has noted at a time: one of its calls writes into one. */

@@ -70,6 +70,11 @@ export class OpenedFiles {
     this.#check(this.#database);
   }
 
+  /** Whether each path still names the file that was opened, however long that is. */
+  checkNames(): void {
+    for (const { path, identity } of [this.#database, ...this.#others]) if (identityAt(path) !== identity) throw lost(path, this.#code);
+  }
+
   #check(file: Seen): void {
     if (!stands(file)) throw lost(file.path, this.#code);
   }

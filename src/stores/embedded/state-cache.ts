@@ -2,14 +2,19 @@
  * Rows of `state.db` kept in memory until the database changes.
  *
  * SQLite's `data_version` says whether another connection, of this or any other process, committed since. INVARIANT: a
- * cached row is used only after asking in the same turn of the event loop.
+ * cached row is used only after asking in the same turn of the event loop. INVARIANT: it is not used for longer than a pause when the
+ * files of the database were removed or replaced: what others freeze or revoke then stands elsewhere.
  */
 import type { Database, Statement } from "better-sqlite3";
-import { STORE_CACHE_ENTRIES_MAX } from "../../base/limits.ts";
+import { STORE_CACHE_ENTRIES_MAX, STORE_LOOK_MS } from "../../base/limits.ts";
 import { currentTurn } from "../../base/turn.ts";
+import { filesOf } from "./database.ts";
+import type { OpenedFiles } from "./opened-files.ts";
 
 /** Says when what was read of one connection's database may be out of date. */
 export class StateFreshness {
+  readonly #files: OpenedFiles;
+  #lookedAtMs = -Infinity;
   readonly #dataVersion: Statement<[], number>;
   #seenVersion: number | undefined;
   #askedInTurn = -1;
@@ -17,6 +22,7 @@ export class StateFreshness {
   #generation = 0;
 
   constructor(database: Database) {
+    this.#files = filesOf(database);
     this.#dataVersion = database.prepare<[], number>("PRAGMA data_version").pluck();
   }
 
@@ -24,11 +30,20 @@ export class StateFreshness {
   generation(): number {
     const turn = currentTurn();
     if (turn === this.#askedInTurn) return this.#generation;
+    this.#look();
     this.#askedInTurn = turn;
     const version = this.#dataVersion.get();
     if (version !== this.#seenVersion) this.#generation += 1;
     this.#seenVersion = version;
     return this.#generation;
+  }
+
+  /** Looking costs more than asking, and a file that is gone does not come back. */
+  #look(): void {
+    const nowMs = performance.now();
+    if (nowMs - this.#lookedAtMs < STORE_LOOK_MS) return;
+    this.#files.checkNames();
+    this.#lookedAtMs = nowMs;
   }
 }
 

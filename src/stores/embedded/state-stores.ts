@@ -1,5 +1,7 @@
 /** The stores of `state.db`: sessions and leases, marks, armings, and freezes, on one connection and with one question about its freshness. */
+import { statSync } from "node:fs";
 import { join } from "node:path";
+import { KernelError } from "../../base/errors.ts";
 import type { FreezeStore } from "../../flow/freeze-store.ts";
 import type { MarkStore } from "../../flow/mark-store.ts";
 import type { ArmingStore } from "../../session/arming-store.ts";
@@ -21,10 +23,25 @@ export interface StateStores {
   readonly freezes: FreezeStore;
 }
 
-/** Opens `state.db` of a state directory. */
-export async function openStateStores(stateDirectory: string): Promise<StateStores> {
+const FILE = "state.db";
+
+/**
+ * Whether `state.db` was there and is gone, with its sessions and freezes: every kernel opens it before it records anything, and the
+ * ledger's anchor says that one did.
+ */
+export function isStateLost(stateDirectory: string): boolean {
+  const [state, anchor] = [FILE, "anchor"].map((name) => statSync(join(stateDirectory, name), { throwIfNoEntry: false }));
+  return anchor !== undefined && (state === undefined || state.size === 0);
+}
+
+/**
+ * Opens `state.db` of a state directory.
+ * @param acceptsLoss makes it anew where it is gone; otherwise that is refused, because a freeze must not end so
+ */
+export async function openStateStores(stateDirectory: string, acceptsLoss = false): Promise<StateStores> {
   await prepareStateDirectory(stateDirectory);
-  const path = join(stateDirectory, "state.db");
+  const path = join(stateDirectory, FILE);
+  if (!acceptsLoss && isStateLost(stateDirectory)) throw lost();
   const database = await openDatabase(path, STATE_SCHEMA, "STORE_UNAVAILABLE");
   const freshness = new StateFreshness(database);
   return {
@@ -33,4 +50,10 @@ export async function openStateStores(stateDirectory: string): Promise<StateStor
     armings: new EmbeddedArmingStore(database, path, freshness),
     freezes: new EmbeddedFreezeStore(database, path, freshness),
   };
+}
+
+function lost(): KernelError {
+  const what = "`state.db` was removed from the state directory, and its sessions and freezes with it";
+  const advice = "restore it from a backup, or accept the loss with `handrail ledger accept --reason <why>`";
+  return new KernelError("STORE_CORRUPT", `${what}; ${advice}`);
 }
