@@ -137,6 +137,7 @@ export async function openBareKernel(
     rates: new Rates({ store: spending.rates, instanceId: "ins_bench", clock: systemClock, onInternalError: console.error }),
     dedupe: new Dedupe({
       store: kept,
+      evidence: { executedAt: async () => undefined },
       instanceId: "ins_bench",
       isAlive: async () => false,
       clock: systemClock,

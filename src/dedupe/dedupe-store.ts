@@ -35,6 +35,8 @@ export interface HeldClaim {
   /** The effect may have happened. */
   readonly begun: boolean;
   readonly sinceMs: number;
+  /** The answer that its holder was about to give, if it came so far. Whether that is true only the evidence can say. */
+  readonly prepared?: KeptRecord;
 }
 
 /** What a claim met. */
@@ -54,6 +56,8 @@ export interface DedupeStore {
   readonly supersede: (request: ClaimRequest) => Promise<boolean>;
   /** Marks the claim as begun. Durable once resolved; false when the holder has no such claim. */
   readonly begin: (key: DedupeKey, holder: string) => Promise<boolean>;
+  /** Puts the answer beside a begun claim, durably, before its outcome is recorded; false when the holder has no such claim. */
+  readonly prepare: (key: DedupeKey, holder: string, record: KeptRecord) => Promise<boolean>;
   /** Turns the claim into a kept answer, which survives a killed process; false when the holder has no such claim. */
   readonly keep: (key: DedupeKey, holder: string, record: KeptRecord, nowMs: number) => Promise<boolean>;
   /** Gives the claim up: the next one who asks gets it. */

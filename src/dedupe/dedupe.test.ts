@@ -9,7 +9,7 @@ import { canonicalJson } from "../base/json.ts";
 import { DEDUPE_KEPT_MS, DEDUPE_PURGE_PAUSE_MS, DEDUPE_PURGE_ROWS_MAX, DEDUPE_WAIT_MS } from "../base/limits.ts";
 import type { CallResponse, Outcome } from "../model/call.ts";
 import { openDedupeStore } from "../stores/embedded/dedupe-store.ts";
-import { type Claim, callDigest, Dedupe, type Entry } from "./dedupe.ts";
+import { type BegunCall, type Claim, callDigest, Dedupe, type Entry } from "./dedupe.ts";
 import type { DedupeStore } from "./dedupe-store.ts";
 
 const LABEL = { trustLevel: "user", dataClass: "internal", source: { origin: "tool:t", timestamp: "2026-01-01T00:00:00.000Z" } } as const;
@@ -32,15 +32,18 @@ function place() {
     for (const store of stores) await store.close();
   });
   const errors: unknown[] = [];
+  /** What was recorded, by intent. */
+  const recorded = new Map<number, number>();
+  const evidence = { executedAt: async ({ intent }: BegunCall) => recorded.get(intent) };
   const kernel = (instanceId: string) => {
     alive.add(instanceId);
     const store = openDedupeStore(directory);
     stores.push(store);
     const isAlive = async (id: string) => alive.has(id);
-    const dedupe = new Dedupe({ store, instanceId, isAlive, clock, onInternalError: (error) => void errors.push(error) });
+    const dedupe = new Dedupe({ store, evidence, instanceId, isAlive, clock, onInternalError: (error) => void errors.push(error) });
     return { dedupe, store, enter: (keyed = KEYED, signal = new AbortController().signal) => dedupe.enter(keyed, signal) };
   };
-  return { kernel, time, alive, errors };
+  return { kernel, time, alive, errors, recorded };
 }
 
 function answerOf(mark: string, outcome: Outcome = { kind: "success", data: { mark }, label: LABEL, truncated: false }): CallResponse {
@@ -288,4 +291,24 @@ test("whatever the order: never two at a time, nothing after a kept answer or a 
     }),
     { numRuns: 60 },
   );
+});
+
+test("a kernel that is gone leaves its answer, if the evidence says that the call was executed", async () => {
+  const { kernel, alive, recorded } = place();
+  for (const dedupeKey of ["recorded", "not recorded"]) {
+    const claim = claimOf(await kernel("ins_gone").enter({ ...KEYED, dedupeKey }));
+    await claim.begin();
+    const { ledgerSequence: _, ...answer } = answerOf("first");
+    await claim.prepare(answer, WRITE, dedupeKey === "recorded" ? 5 : 6);
+  }
+  recorded.set(5, 7);
+  const living = kernel("ins_next");
+  // While its kernel lives, the evidence is not asked.
+  const { entry } = await waiter({ enter: (keyed) => living.enter({ ...KEYED, dedupeKey: "recorded", ...keyed }) });
+  alive.delete("ins_gone");
+  expect(await entry).toMatchObject({ kind: "replay", answer: answerOf("first") });
+  alive.clear();
+  expect(await kernel("ins_later").enter({ ...KEYED, dedupeKey: "recorded" })).toMatchObject({ kind: "replay", answer: answerOf("first") });
+  expect(await kernel("ins_later").enter({ ...OTHER_RULES, dedupeKey: "recorded" })).toMatchObject({ kind: "stale" });
+  expect(await kernel("ins_later").enter({ ...KEYED, dedupeKey: "not recorded" })).toMatchObject(failed("OUTCOME_UNKNOWN"));
 });

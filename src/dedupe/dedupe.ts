@@ -28,9 +28,24 @@ import { decodeAnswer, type Execution, encodeAnswer, isKept } from "./kept-answe
 
 export { callDigest } from "./call-digest.ts";
 
+/** An intent of a kernel that is gone. */
+export interface BegunCall {
+  readonly sessionId: string;
+  readonly instanceId: string;
+  /** Sequence of the intent. */
+  readonly intent: number;
+}
+
+/** What the evidence says of calls. */
+export interface ExecutionEvidence {
+  /** Sequence of the entry that recorded the call as executed; `undefined` when there is none, or none is found. */
+  readonly executedAt: (call: BegunCall) => Promise<number | undefined>;
+}
+
 /** What replay protection needs of its kernel. */
 export interface DedupeParts {
   readonly store: DedupeStore;
+  readonly evidence: ExecutionEvidence;
   readonly instanceId: string;
   readonly isAlive: (instanceId: string) => Promise<boolean>;
   readonly clock: Clock;
@@ -50,6 +65,11 @@ export interface KeyedCall extends DedupeKey {
 export interface Claim {
   /** Says that the effect is about to happen. @throws KernelError STORE_UNAVAILABLE, and then it must not happen */
   readonly begin: () => Promise<void>;
+  /**
+   * Puts the answer aside before its outcome is recorded, so that a kernel that is killed afterwards leaves both. Never rejects: without it
+   * a killed kernel leaves an unknown outcome.
+   */
+  readonly prepare: (answer: CallResponse, execution: Execution, intent: number, seen?: Mark) => Promise<void>;
   /** Keeps the answer or gives the claim up. Never rejects: what the call did stands either way. */
   readonly settle: (answer: CallResponse, execution: Execution, seen?: Mark) => Promise<void>;
 }
@@ -143,9 +163,24 @@ export class Dedupe {
     if (await this.#isGone(outcome.holder)) {
       const isForgotten = outcome.sinceMs < request.forgetBeforeMs;
       if (!outcome.begun || isForgotten) return (await this.#parts.store.takeOver(request, outcome)) ? { kind: "claimed" } : undefined;
-      return isSame ? { kind: "failure", failure: outcomeUnknown() } : CONFLICT();
+      return isSame ? this.#recorded(request, outcome) : CONFLICT();
     }
     return isSame ? undefined : CONFLICT();
+  }
+
+  /** What the evidence says of a call whose kernel is gone: the answer that was put aside counts if its outcome was recorded. */
+  async #recorded(key: DedupeKey, { holder, prepared }: HeldClaim): Promise<Found> {
+    const unknown: Found = { kind: "failure", failure: outcomeUnknown() };
+    if (prepared === undefined) return unknown;
+    const { intent, answer, ...more } = decodeAnswer(prepared);
+    if (intent === undefined) return unknown;
+    const { store, evidence, clock } = this.#parts;
+    const ledgerSequence = await evidence.executedAt({ sessionId: key.sessionId, instanceId: holder, intent });
+    if (ledgerSequence === undefined) return unknown;
+    const kept = { answer: { ...answer, ledgerSequence }, ...more };
+    // Whoever else asked meanwhile kept the same.
+    await store.keep(key, holder, encodeAnswer(kept), clock.nowMs());
+    return { kind: "kept", kept };
   }
 
   /** A claim of this very kernel that no flight stands for is one that could not be settled. */
@@ -165,6 +200,11 @@ export class Dedupe {
       begin: async () => {
         if (await store.begin(key, instanceId)) return;
         throw new KernelError("STORE_UNAVAILABLE", "the claim of a call with a dedupe key was lost");
+      },
+      prepare: async (answer, execution, intent, seen) => {
+        if (!isKept(answer.outcome, execution)) return;
+        const record = encodeAnswer({ answer, basis: key.basis, ...(seen && { seen }), intent });
+        await store.prepare(key, instanceId, record).catch(onInternalError);
       },
       settle: async (answer, execution, seen) => {
         const kept = isKept(answer.outcome, execution) ? { answer, basis: key.basis, ...(seen && { seen }) } : undefined;

@@ -49,6 +49,8 @@ export interface KeptAnswer {
   readonly basis: string;
   /** The mark of what the answer shows, as the tool's result had it; absent where it shows none. */
   readonly seen?: Mark;
+  /** Sequence of the call's intent, as long as the evidence has to say whether it was executed. */
+  readonly intent?: number;
 }
 
 /** The record of an answer: bytes that an outcome holds stand apart, in the order that `parts` names. */
@@ -73,7 +75,7 @@ export function encodeAnswer({ answer, ...more }: KeptAnswer): KeptRecord {
  */
 export function decodeAnswer(record: KeptRecord): KeptAnswer {
   const kept = parsed(record.text);
-  const { parts, outcome, basis, seen, ...rest } = kept;
+  const { parts, outcome, basis, seen, intent, ...rest } = kept;
   if (!Array.isArray(parts) || !isJsonObject(outcome)) throw corrupt();
   const whole: Record<string, unknown> = { ...outcome };
   let at = 0;
@@ -86,7 +88,8 @@ export function decodeAnswer(record: KeptRecord): KeptAnswer {
   const answer = { ...rest, outcome: whole } as unknown as CallResponse;
   // One without a mark shows as much as its label says.
   const mark = markOf(seen) ?? markOf(outcome["label"]);
-  return { answer, basis: typeof basis === "string" ? basis : "", ...(mark && { seen: mark }) };
+  const known = { answer, basis: typeof basis === "string" ? basis : "", ...(mark && { seen: mark }) };
+  return typeof intent === "number" ? { ...known, intent } : known;
 }
 
 function parsed(text: string): Readonly<Record<string, unknown>> {

@@ -2,6 +2,7 @@
  * The end of every call: record what came of it, then answer. What cannot be recorded is not answered as done.
  */
 import { KernelError } from "../base/errors.ts";
+import type { Execution } from "../dedupe/kept-answer.ts";
 import type { CallResponse, Outcome } from "../model/call.ts";
 import type { Denial } from "../model/decision.ts";
 import { storeFailure, ToolFailure } from "../model/failure.ts";
@@ -53,6 +54,7 @@ export class Answer {
 
   async #failed(failure: ToolFailure, seen: Mark | undefined): Promise<CallResponse> {
     const outcome = errorOf(failure, this.#trail.redaction);
+    await this.#prepare(outcome, seen);
     const sequence = await this.#evidence.failed(this.#trail, failure);
     return this.#respond(outcome, this.#trail.rules, sequence, seen);
   }
@@ -62,6 +64,7 @@ export class Answer {
     if (result instanceof ToolFailure) return this.failed(result);
     if (this.#trail.stopped && this.#isHarmless()) return this.denied(this.#trail.stopped);
     await followResult(this.#parts, this.#evidence, this.#trail, result.seen);
+    await this.#prepare(result.outcome, result.seen);
     const sequence = await this.#evidence.executed(this.#trail, result);
     return this.#respond(result.outcome, this.#trail.rules, sequence, result.seen);
   }
@@ -98,14 +101,28 @@ export class Answer {
     return this.#respond(errorOf(unrecorded(this.#trail), undefined), this.#trail.rules, undefined);
   }
 
+  /** Puts the answer of an effect with a dedupe key aside, so that it outlives a kernel that is killed once its outcome is recorded. */
+  async #prepare(outcome: Outcome, seen: Mark | undefined): Promise<void> {
+    const { claim, intent } = this.#trail;
+    if (claim === undefined || intent === undefined) return;
+    await claim.prepare(this.#response(outcome, this.#trail.rules, undefined), this.#execution(), intent, seen);
+  }
+
   /** INVARIANT: the one way to an answer of this call's own, so that its claim and its budget are settled once, whatever the answer is. */
   async #respond(outcome: Outcome, rules: readonly string[], sequence: number | undefined, seen?: Mark): Promise<CallResponse> {
-    const { requestId, startedMs, claim, approval, tool, ran, done = false, unaffected = false } = this.#trail;
-    const durationMs = Math.max(0, this.#parts.clock.monotonicMs() - startedMs);
+    const { requestId, claim, approval, tool, ran } = this.#trail;
     if (approval && !ran) await this.#parts.approvals.giveBack(approval.ref, requestId);
     await settleBudget(this.#trail, outcome.kind === "denied");
+    const response = this.#response(outcome, rules, sequence);
+    if (claim && tool) await claim.settle(response, this.#execution(), seen);
+    return response;
+  }
+
+  #response(outcome: Outcome, rules: readonly string[], sequence: number | undefined): CallResponse {
+    const { requestId, startedMs } = this.#trail;
+    const durationMs = Math.max(0, this.#parts.clock.monotonicMs() - startedMs);
     const consumed = outcome.kind === "success" ? consumedOf(this.#trail) : undefined;
-    const response = {
+    return {
       requestId,
       outcome,
       durationMs,
@@ -113,8 +130,12 @@ export class Answer {
       ...(sequence !== undefined && { ledgerSequence: sequence }),
       ...(consumed !== undefined && { budgetConsumed: consumed }),
     };
-    if (claim && tool) await claim.settle(response, { effect: tool.capability.effect, ran, done, unaffected }, seen);
-    return response;
+  }
+
+  /** How far the call came; it has a tool, as every call with a claim does. */
+  #execution(): Execution {
+    const { tool, ran, done = false, unaffected = false } = this.#trail;
+    return { effect: tool?.capability.effect ?? "write", ran, done, unaffected };
   }
 }
 

@@ -26,6 +26,7 @@ import { openApprovals } from "./approvals.ts";
 import { BUILT_IN_TOOLS } from "./built-in-tools.ts";
 import { currentRedactor, gitRemotesBy, kernelSettings, openConfiguration } from "./configuration.ts";
 import { evidenceKey } from "./evidence-key.ts";
+import { executionEvidence } from "./execution-evidence.ts";
 import { ledgerOf } from "./ledger-messages.ts";
 import { type LedgerThread, startLedgerThread } from "./ledger-thread.ts";
 import { openMachine } from "./open-machine.ts";
@@ -115,7 +116,7 @@ export async function openParts(options: KernelOptions) {
     budgets: spending.budgets,
     rates: spending.rates,
     approvals: asking.approvals,
-    dedupe: new Dedupe({ ...who, store: kept, clock: systemClock, onInternalError }),
+    dedupe: new Dedupe({ ...who, store: kept, evidence: executionEvidence(stateDirectory), clock: systemClock, onInternalError }),
     workspaces: configuration.workspaces,
     sandbox: commands.sandbox,
     machine: machine.machine,

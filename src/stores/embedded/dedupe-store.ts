@@ -2,8 +2,8 @@
  * Claims and kept answers of calls with a dedupe key, in `dedupe.db`, shared by all kernels of a state directory.
  *
  * Apart from sessions, because every change of that database empties their cache; opened with the first such call,
- * because most clients make none. Commits survive a killed process; `begin` waits until its commit, and all before it, are
- * durable. INVARIANT: a row changes hands in one statement that names its holder.
+ * because most clients make none. Commits survive a killed process; `begin` and `prepare` wait until their commit, and all before
+ * it, are durable. INVARIANT: a row changes hands in one statement that names its holder.
  */
 import { join } from "node:path";
 import type { Database, Statement } from "better-sqlite3";
@@ -30,6 +30,7 @@ export function openDedupeStore(stateDirectory: string, bytesMax: number = DEDUP
     takeOver: async (request, from) => (await opened()).takeOver(request, from),
     supersede: async (request) => (await opened()).supersede(request),
     begin: async (key, holder) => (await opened()).begin(key, holder),
+    prepare: async (key, holder, record) => (await opened()).prepare(key, holder, record),
     keep: async (key, holder, record, nowMs) => (await opened()).keep(key, holder, record, nowMs),
     release: async (key, holder) => (await opened()).release(key, holder),
     purge: async (beforeMs, limit) => (await opened()).purge(beforeMs, limit),
@@ -73,6 +74,7 @@ class EmbeddedDedupeStore {
   private readonly moveClaim: Statement<[Values]>;
   private readonly claimKept: Statement<[Values]>;
   private readonly markBegun: Statement<[Values]>;
+  private readonly prepareAnswer: Statement<[Values]>;
   private readonly keepAnswer: Statement<[Values]>;
   private readonly giveUp: Statement<[Values]>;
   private readonly deleteKept: Statement<[number, number]>;
@@ -107,12 +109,16 @@ class EmbeddedDedupeStore {
       `INSERT INTO calls (session_id, dedupe_key, call, holder, begun, at_ms) VALUES (@sessionId, @dedupeKey, @call, @holder, 0, @nowMs)`,
     );
     this.moveClaim = database.prepare(
-      `UPDATE calls SET call = @call, holder = @holder, begun = 0, at_ms = @nowMs WHERE ${THIS} AND holder = @from AND begun = @begun`,
+      `UPDATE calls SET call = @call, holder = @holder, begun = 0, at_ms = @nowMs, answer = NULL, bytes = NULL
+         WHERE ${THIS} AND holder = @from AND begun = @begun`,
     );
     this.claimKept = database.prepare(
       `UPDATE calls SET call = @call, holder = @holder, begun = 0, at_ms = @nowMs, answer = NULL, bytes = NULL WHERE ${THIS} AND holder IS NULL`,
     );
     this.markBegun = database.prepare(`UPDATE calls SET begun = 1 WHERE ${THIS} AND holder = @holder AND begun = 0`);
+    this.prepareAnswer = database.prepare(
+      `UPDATE calls SET answer = @answer, bytes = @bytes WHERE ${THIS} AND holder = @holder AND begun = 1`,
+    );
     this.keepAnswer = database.prepare(
       `UPDATE calls SET holder = NULL, at_ms = @nowMs, answer = @answer, bytes = @bytes WHERE ${THIS} AND holder = @holder`,
     );
@@ -163,6 +169,12 @@ class EmbeddedDedupeStore {
     return true;
   }
 
+  async prepare(key: DedupeKey, holder: string, { text, bytes }: KeptRecord): Promise<boolean> {
+    if (!this.changed(this.prepareAnswer, { ...keyOf(key), holder, answer: text, bytes })) return false;
+    await this.log.sync();
+    return true;
+  }
+
   keep(key: DedupeKey, holder: string, { text, bytes }: KeptRecord, nowMs: number): boolean {
     return this.changed(this.keepAnswer, { ...keyOf(key), holder, answer: text, bytes, nowMs: Math.floor(nowMs) });
   }
@@ -195,7 +207,10 @@ class EmbeddedDedupeStore {
     const row = this.find.get(sessionId, dedupeKey);
     if (row === undefined) return undefined;
     const { call, holder, begun, at_ms: sinceMs, answer, bytes } = row;
-    if (holder !== null) return { kind: "held", call, holder, begun: begun === 1, sinceMs };
+    if (holder !== null) {
+      const prepared = answer !== null && bytes !== null && { prepared: { text: answer, bytes } };
+      return { kind: "held", call, holder, begun: begun === 1, sinceMs, ...prepared };
+    }
     if (sinceMs < forgetBeforeMs) return undefined;
     if (answer === null || bytes === null)
       throw new KernelError("STORE_CORRUPT", "`dedupe.db` in the state directory holds an answer that is none");
