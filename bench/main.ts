@@ -14,6 +14,7 @@ import { measureFlow } from "./redact/flow.ts";
 import { measureRedactionQuality } from "./redact/quality.ts";
 import { measureRedactionSpeed } from "./redact/speed.ts";
 import { ensureReferenceServer } from "./reference-server.ts";
+import { measureEdits } from "./spine/edits.ts";
 import { measureFramed } from "./spine/framed.ts";
 import { measureIdleMemory } from "./spine/idle-memory.ts";
 import { measureLedger } from "./spine/ledger.ts";
@@ -30,6 +31,7 @@ import { formatReport, thisMachine } from "./table.ts";
 /** The figures of the spine, in the order they are taken. */
 const SPINE = [
   { id: "mcp-read", measure: measureMcpReads },
+  { id: "mcp-edit", measure: measureEdits },
   { id: "framed-read", measure: measureFramed },
   { id: "pipeline", measure: measurePipeline },
   { id: "ledger", measure: measureLedger },

@@ -76,14 +76,30 @@ export class McpClient {
    * @param next the file of the n-th read
    */
   async read(inFlight: number, next: (index: number) => string | undefined): Promise<number> {
+    const { readTool: name, pathOf } = this.#command;
+    const call = (index: number) => {
+      const file = next(index);
+      return file === undefined ? undefined : { name, arguments: { path: pathOf(file) } };
+    };
+    return this.call(inFlight, call, (line, answered) => {
+      if (line.length < FILE_BYTES || answered % LOOKED_AT_EVERY === 0) inspect(line);
+    });
+  }
+
+  /** The same for calls of any tool; `look` throws at an answer that should not be. */
+  async call(
+    inFlight: number,
+    next: (index: number) => { readonly name: string; readonly arguments: object } | undefined,
+    look: (line: Buffer, answered: number) => void,
+  ): Promise<number> {
     let asked = 0;
     let answered = 0;
     let outgoing = "";
     const ask = (): void => {
-      const file = next(asked);
-      if (file === undefined) return;
+      const call = next(asked);
+      if (call === undefined) return;
       asked += 1;
-      outgoing += this.#request("tools/call", { name: this.#command.readTool, arguments: { path: this.#command.pathOf(file) } });
+      outgoing += this.#request("tools/call", call);
     };
     const flush = (): void => {
       if (outgoing !== "") this.#child.stdin?.write(outgoing);
@@ -93,7 +109,7 @@ export class McpClient {
     await this.#until((resolve) => {
       this.#onLine = (line) => {
         answered += 1;
-        if (line.length < FILE_BYTES || answered % LOOKED_AT_EVERY === 0) inspect(line);
+        look(line, answered);
         ask();
       };
       this.#onChunkEnd = () => {
