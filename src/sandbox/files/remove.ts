@@ -6,19 +6,18 @@
  * one that is closed to writing. INVARIANTS: under the file's lock, and the file is still the one that was looked at right
  * before its name goes; no link is followed once the place was judged; the directory is brought to disk.
  */
-import { closeSync, constants, fstatSync, fsync as fsyncWithCallback } from "node:fs";
-import { promisify } from "node:util";
+import { closeSync, constants, fstatSync } from "node:fs";
 import { ToolFailure } from "../../model/failure.ts";
 import type { RemoveReceipt } from "../../model/files.ts";
+import { syncDirectory } from "./directory-sync.ts";
 import { changed, failureOf, notAFile, quoted, throwIfCancelled, translated } from "./failures.ts";
 import { type HeldLock, withFileLock } from "./lock.ts";
 import { findExisting, kindOf, requestedPlace } from "./open.ts";
 import { type Destination, openExistingDestination, requireInPlace } from "./parent.ts";
+import { freeDescriptor } from "./replace.ts";
 import { handleOf } from "./roots.ts";
 import { errorName, O_PATH, openBeneath, removeName } from "./syscalls.ts";
 import { lockKeyOf, lookAt, pathOf, requireTarget, requireUnchanged, requireWritable, tooSlow, type WriteScope } from "./write.ts";
-
-const fsyncAsync = promisify(fsyncWithCallback);
 
 /** Deletes the regular file that `path` names. */
 export async function removeContained(scope: WriteScope, path: string): Promise<RemoveReceipt> {
@@ -64,7 +63,7 @@ async function removeLocked(scope: WriteScope, destination: Destination, path: s
     const result = removeName(destination.directory, destination.name, "file");
     if (result < 0) throw failureOf(errorName(result), path);
   } finally {
-    closeSync(original.descriptor);
+    await freeDescriptor(original.descriptor);
   }
   await toDisk(destination, path);
   return { path: pathOf(scope, destination), sizeBytes: Number(original.stats.size) };
@@ -72,7 +71,7 @@ async function removeLocked(scope: WriteScope, destination: Destination, path: s
 
 async function toDisk(destination: Destination, path: string): Promise<void> {
   try {
-    await fsyncAsync(destination.directory);
+    await syncDirectory(destination.directory);
   } catch {
     // The name is gone, only whether it stays so after a power failure is uncertain; saying "failed" would be a lie.
     const next = "list the directory to see whether it is gone, and have the disk checked";

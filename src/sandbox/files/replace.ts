@@ -6,6 +6,7 @@
  */
 import {
   type BigIntStats,
+  close,
   closeSync,
   constants,
   fchmodSync,
@@ -18,11 +19,17 @@ import { promisify } from "node:util";
 import { KernelError } from "../../base/errors.ts";
 import { FILE_CHUNK_BYTES } from "../../base/limits.ts";
 import { storeFailure, ToolFailure } from "../../model/failure.ts";
+import { syncDirectory } from "./directory-sync.ts";
 import { changed, failureOf, quoted, throwIfCancelled } from "./failures.ts";
 import type { NewFiles } from "./new-files.ts";
 import type { Destination } from "./parent.ts";
 import { openForReading, readInSteps } from "./read.ts";
 import { errno, errorName, linkThenRemove, openBeneath, removeName, renameWithin } from "./syscalls.ts";
+
+/**
+ * Closes the descriptor of a file that may have lost its name: freeing its blocks waits for the file system's journal, beside this thread.
+ */
+export const freeDescriptor: (descriptor: number) => Promise<void> = promisify(close);
 
 const writeAsync = promisify(writeWithCallback);
 const fsyncAsync = promisify(fsyncWithCallback);
@@ -135,6 +142,8 @@ export interface Placement {
   readonly replace: boolean;
   /** Called right before; throws when the step must not happen any more. */
   readonly check: () => void;
+  /** Called when the file has its name, before that is on disk. */
+  readonly onPlaced?: () => void;
   /** The failure when there is a file although there must be none. */
   readonly taken: () => ToolFailure;
 }
@@ -147,11 +156,12 @@ export async function putInPlace(destination: Destination, beside: Beside, path:
     placement.check();
     rename(directory, beside.name, name, path, placement);
     placed = true;
+    placement.onPlaced?.();
   } finally {
     if (!placed) removeName(directory, beside.name, "file");
   }
   try {
-    await fsyncAsync(directory);
+    await syncDirectory(directory);
   } catch {
     // The new content is in place, only its survival of a power failure is uncertain; saying "failed" would be a lie.
     throw new ToolFailure(

@@ -18,7 +18,7 @@ import { type FileEffect, type FileScope, find, kindOf } from "./open.ts";
 import { type Destination, openDestination, removeMade, requireInPlace } from "./parent.ts";
 import { contentDigest } from "./pre-image.ts";
 import { openForReading, readInSteps } from "./read.ts";
-import { type Content, type Original, putInPlace, writeBeside } from "./replace.ts";
+import { type Content, freeDescriptor, type Original, putInPlace, writeBeside } from "./replace.ts";
 import { errno, errorName, O_PATH, openBeneath } from "./syscalls.ts";
 
 /** What writing needs of the call. */
@@ -113,6 +113,7 @@ function destinationOf(scope: WriteScope, path: string, plan: Plan): Destination
 
 async function changeLocked(scope: WriteScope, destination: Destination, path: string, plan: Plan, lock: HeldLock): Promise<WriteReceipt> {
   const original = lookAt(destination, path);
+  let freed: Promise<void> | undefined;
   try {
     if (original === undefined && plan.whenMissing === "fail") throw failureOf("ENOENT", path);
     if (original !== undefined && plan.whenPresent === "fail") throw failureOf("EEXIST", path);
@@ -126,6 +127,9 @@ async function changeLocked(scope: WriteScope, destination: Destination, path: s
     await putInPlace(destination, beside, path, {
       replace: original !== undefined,
       taken,
+      onPlaced() {
+        freed = original && freeDescriptor(original.descriptor);
+      },
       check() {
         throwIfCancelled(scope.signal);
         if (!lock.isFresh()) throw tooSlow(path);
@@ -135,7 +139,7 @@ async function changeLocked(scope: WriteScope, destination: Destination, path: s
     });
     return { ...written, sizeBytes: beside.sizeBytes };
   } finally {
-    if (original) closeSync(original.descriptor);
+    if (original) await (freed ?? freeDescriptor(original.descriptor));
   }
 }
 

@@ -9,17 +9,18 @@
 import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { dirname } from "node:path";
+import { Coalesced } from "../../base/coalesced.ts";
 import { KernelError } from "../../base/errors.ts";
 import { errorCode } from "./state-directory.ts";
 
 /** The fsyncs of one database's log. */
 export class LogSync {
   readonly #log: FileHandle;
-  #running: Promise<void> | undefined;
-  #next: Promise<void> | undefined;
+  readonly #syncs: Coalesced;
 
   private constructor(log: FileHandle) {
     this.#log = log;
+    this.#syncs = new Coalesced(() => guarded(() => log.datasync()));
   }
 
   /** Opens the log of the database at `path`, which is open and has written; its directory entry is durable afterwards. */
@@ -34,32 +35,13 @@ export class LogSync {
 
   /** Resolves once everything that was committed before the call is durable. */
   sync(): Promise<void> {
-    if (this.#running === undefined) return this.#start();
-    // What runs may have begun before the caller's commit.
-    this.#next ??= this.#running.then(
-      () => this.#startNext(),
-      () => this.#startNext(),
-    );
-    return this.#next;
+    return this.#syncs.run();
   }
 
   /** Waits for what runs, and closes the log. */
   async close(): Promise<void> {
-    await Promise.allSettled([this.#next ?? this.#running]);
+    await this.#syncs.settled();
     await this.#log.close();
-  }
-
-  #startNext(): Promise<void> {
-    this.#next = undefined;
-    return this.#start();
-  }
-
-  #start(): Promise<void> {
-    const running = guarded(() => this.#log.datasync()).finally(() => {
-      if (this.#running === running) this.#running = undefined;
-    });
-    this.#running = running;
-    return running;
   }
 }
 
