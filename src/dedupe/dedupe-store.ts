@@ -56,7 +56,7 @@ export interface DedupeStore {
   readonly supersede: (request: ClaimRequest) => Promise<boolean>;
   /** Marks the claim as begun. Durable once resolved; false when the holder has no such claim. */
   readonly begin: (key: DedupeKey, holder: string) => Promise<boolean>;
-  /** Puts the answer beside a begun claim, durably, before its outcome is recorded; false when the holder has no such claim. */
+  /** Puts the answer beside a begun claim, where it survives a killed process; false when the holder has no such claim. */
   readonly prepare: (key: DedupeKey, holder: string, record: KeptRecord) => Promise<boolean>;
   /** Turns the claim into a kept answer, which survives a killed process; false when the holder has no such claim. */
   readonly keep: (key: DedupeKey, holder: string, record: KeptRecord, nowMs: number) => Promise<boolean>;

@@ -52,6 +52,19 @@ export function dedupeContract(open: () => Promise<DedupeStore>, openTwice: () =
     expect(await left.claim(wish("ins_a"))).toEqual({ kind: "kept", call: CALL, record: RECORD });
   });
 
+  test("an answer is put aside beside a begun claim, by its holder alone, and goes with the claim", async () => {
+    const [left, right] = await openTwice();
+    await left.claim(wish("ins_a"));
+    expect(await left.prepare(KEY, "ins_a", RECORD)).toBe(false);
+    await left.begin(KEY, "ins_a");
+    expect(await right.prepare(KEY, "ins_b", RECORD)).toBe(false);
+    expect(await left.prepare(KEY, "ins_a", RECORD)).toBe(true);
+    const held = { kind: "held", call: CALL, holder: "ins_a", begun: true, sinceMs: NOW_MS } as const;
+    expect(await right.claim(wish("ins_b"))).toEqual({ ...held, prepared: RECORD });
+    expect(await right.takeOver(wish("ins_b"), held)).toBe(true);
+    expect(await left.claim(wish("ins_a"))).toEqual({ ...held, holder: "ins_b", begun: false });
+  });
+
   test("a kept answer becomes a claim again, once, and nothing else does", async () => {
     const [left, right] = await openTwice();
     expect(await right.supersede(wish("ins_b"))).toBe(false);

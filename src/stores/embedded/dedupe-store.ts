@@ -2,8 +2,8 @@
  * Claims and kept answers of calls with a dedupe key, in `dedupe.db`, shared by all kernels of a state directory.
  *
  * Apart from sessions, because every change of that database empties their cache; opened with the first such call,
- * because most clients make none. Commits survive a killed process; `begin` and `prepare` wait until their commit, and all before
- * it, are durable. INVARIANT: a row changes hands in one statement that names its holder.
+ * because most clients make none. Commits survive a killed process; `begin` waits until its commit, and all before it, are
+ * durable. INVARIANT: a row changes hands in one statement that names its holder.
  */
 import { join } from "node:path";
 import type { Database, Statement } from "better-sqlite3";
@@ -169,10 +169,8 @@ class EmbeddedDedupeStore {
     return true;
   }
 
-  async prepare(key: DedupeKey, holder: string, { text, bytes }: KeptRecord): Promise<boolean> {
-    if (!this.changed(this.prepareAnswer, { ...keyOf(key), holder, answer: text, bytes })) return false;
-    await this.log.sync();
-    return true;
+  prepare(key: DedupeKey, holder: string, { text, bytes }: KeptRecord): boolean {
+    return this.changed(this.prepareAnswer, { ...keyOf(key), holder, answer: text, bytes });
   }
 
   keep(key: DedupeKey, holder: string, { text, bytes }: KeptRecord, nowMs: number): boolean {
