@@ -33,7 +33,9 @@ export async function measureEdits(playground: Playground, effort: Effort): Prom
     await theirs.open();
     const handrail = (inFlight: number) => during(effort.turnMs, (goesOn) => edit(ours, own, inFlight, goesOn, ourEdit));
     const reference = (inFlight: number) =>
-      during(effort.turnMs, (goesOn) => edit(theirs, foreign, inFlight, goesOn, (file, turn) => theirEdit(`${foreign.path}/${file}`, turn)));
+      during(effort.turnMs, (goesOn) =>
+        edit(theirs, foreign, inFlight, goesOn, (file, turn) => theirEdit(`${foreign.path}/${file}`, turn)),
+      );
     const loop = (inFlight: number) => during(effort.turnMs, (goesOn) => bareLoop(bare, inFlight, goesOn));
     for (const side of [handrail(16), reference(16), loop(16)]) await side(0);
     const rows: Row[] = [];

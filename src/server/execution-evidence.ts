@@ -1,7 +1,8 @@
 /** Looks up in the ledger whether a call of a kernel that is gone was executed: by the entry that closed its intent. */
+
+import { LEDGER_READ_ROWS_MAX } from "../base/limits.ts";
 import type { BegunCall, ExecutionEvidence } from "../dedupe/dedupe.ts";
 import type { LedgerRecord } from "../ledger/ledger.ts";
-import { LEDGER_READ_ROWS_MAX } from "../base/limits.ts";
 import { openLedgerReader } from "./ledger-reader.ts";
 
 /** Entries after an intent that are searched for its outcome: a tool that ran beside more of them counts as unknown. */

@@ -62,9 +62,14 @@ interface Accepted {
 async function accept({ store, anchors, instanceId, isStateLost }: Accepted, { by, reason }: Acceptance): Promise<number> {
   const nowMs = systemClock.nowMs();
   const loss = await lossOf(store, anchors);
-  if (loss === undefined && !isStateLost && !(await saysLost(store))) throw new KernelError("USAGE", "nothing is lost that could be accepted");
+  if (loss === undefined && !isStateLost && !(await saysLost(store)))
+    throw new KernelError("USAGE", "nothing is lost that could be accepted");
   const who = { sessionId: "", actor: `operator:${by}`, requestId: "", timeMs: nowMs };
-  const accepted: LedgerEvent = { type: "ledger_accepted", ...who, payload: { by, reason, ...(isStateLost && { stateLost: true }), severity: "warning" } };
+  const accepted: LedgerEvent = {
+    type: "ledger_accepted",
+    ...who,
+    payload: { by, reason, ...(isStateLost && { stateLost: true }), severity: "warning" },
+  };
   const events = [...(loss ? [restarted(loss, nowMs)] : []), accepted].map((event) => pendingEntry(event, "durable"));
   const sequence = (await appendBatch(store, events, instanceId, systemRandom)).at(-1) ?? 0;
   const chain = await chainOf(store);

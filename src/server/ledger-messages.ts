@@ -1,9 +1,9 @@
 /** What the main thread and the ledger's worker thread tell each other. Order is kept, so that events need no ids. */
 import type { KernelErrorCode } from "../base/errors.ts";
 import type { PendingEntry } from "../ledger/chain.ts";
+import type { ClaimFile, Instance } from "../ledger/instance-store.ts";
 import type { LedgerPlace } from "../ledger/ledger-store.ts";
 import type { OpenIntent } from "../ledger/orphans.ts";
-import type { ClaimFile, Instance } from "../ledger/instance-store.ts";
 import type { SpoolRecovery } from "../ledger/spool-recovery.ts";
 
 /** What the worker is started with. */

@@ -6,8 +6,8 @@
  */
 
 import { LEDGER_READ_ROWS_MAX } from "../base/limits.ts";
-import { type LedgerRecord, ledgerRecord } from "../ledger/ledger.ts";
 import type { AnchorStore } from "../ledger/anchor-store.ts";
+import { type LedgerRecord, ledgerRecord } from "../ledger/ledger.ts";
 import type { Head, LedgerStore } from "../ledger/ledger-store.ts";
 import { type VerifyProgress, type VerifyReport, type VerifySource, verifyLedger } from "../ledger/verify.ts";
 import { openAnchorStore } from "../stores/embedded/anchor-store.ts";

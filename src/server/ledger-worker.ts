@@ -10,8 +10,8 @@
  * store is closed, and the next events open it anew: nothing is assumed about what a failed file descriptor kept.
  */
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
-import { assert, KernelError } from "../base/errors.ts";
 import { systemClock } from "../base/clock.ts";
+import { assert, KernelError } from "../base/errors.ts";
 import { systemRandom } from "../base/ids.ts";
 import { LEDGER_BATCH_MAX, LEDGER_RETRY_MS, LEDGER_SYNC_MS } from "../base/limits.ts";
 import { pendingEntry } from "../ledger/chain.ts";

@@ -93,7 +93,11 @@ test("control: without an anchor a removed ledger begins anew in silence", async
 
 /** What is done to a ledger of four entries while no kernel runs; each leaves a chain that is consistent in itself. */
 const EXCHANGES: readonly (readonly [string, string, (directory: string, older: string) => Promise<void>])[] = [
-  ["an older copy is put in its place", "it ends at entry 2, but entry 4 stood in it", (directory, older) => copyFile(older, ledgerOf(directory))],
+  [
+    "an older copy is put in its place",
+    "it ends at entry 2, but entry 4 stood in it",
+    (directory, older) => copyFile(older, ledgerOf(directory)),
+  ],
   [
     "its tail is cut off together with the head",
     "it ends at entry 3, but entry 4 stood in it",

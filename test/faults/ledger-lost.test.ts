@@ -33,10 +33,7 @@ const REFUSED = { code: "LEDGER_UNAVAILABLE" };
 const LOSSES: readonly (readonly [string, (running: Running) => Promise<void>])[] = [
   ["the database is removed", ({ path }) => rm(path)],
   ["the database and its log are removed", ({ path }) => removeAll(path)],
-  [
-    "the database is moved away",
-    ({ path }) => rename(path, `${path}.away`),
-  ],
+  ["the database is moved away", ({ path }) => rename(path, `${path}.away`)],
   [
     "another copy of the database takes its place",
     async ({ path }) => {

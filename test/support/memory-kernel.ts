@@ -348,7 +348,14 @@ export async function memoryKernel(options: MemoryKernelOptions = {}): Promise<M
     content,
     budgets: new Budgets({ store: spent, instanceId: fixed.instanceId, clock, random: systemRandom, onInternalError }),
     rates: new Rates({ store: paced, instanceId: fixed.instanceId, clock, onInternalError }),
-    dedupe: new Dedupe({ store: kept, evidence: { executedAt: async () => undefined }, instanceId: fixed.instanceId, isAlive: async () => false, clock, onInternalError }),
+    dedupe: new Dedupe({
+      store: kept,
+      evidence: { executedAt: async () => undefined },
+      instanceId: fixed.instanceId,
+      isAlive: async () => false,
+      clock,
+      onInternalError,
+    }),
     ledger,
     onInternalError,
   });
