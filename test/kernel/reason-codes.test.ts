@@ -126,6 +126,8 @@ const EVENTS = [
   "lease_derived",
   "lease_released",
   "lease_renewed",
+  "ledger_accepted",
+  "ledger_restarted",
   "mark_raised",
   "network_blocked",
   "network_reached",
