@@ -15,7 +15,7 @@ import { HiddenCode } from "./hidden-code.ts";
 import { type Input, inputOf } from "./input.ts";
 import { type Marks, reasonsOf } from "./marks.ts";
 import { dangersOf, shellRun } from "./programs.ts";
-import { touchedBy } from "./redirections.ts";
+import { isExpandedTwice, touchedBy } from "./redirections.ts";
 import { isMisprinted, type Reprinted, reprintedIn } from "./reprinted.ts";
 import { hidesCode, isFixed, isTakenApart, plainWord, readAssignment, readWord, type ShellWord } from "./words.ts";
 import { unwrap, type Wrapped } from "./wrappers.ts";
@@ -365,6 +365,7 @@ export class CommandReader {
     const word = target === undefined ? undefined : readWord(target);
     // `>&-x` closes a descriptor and goes on with the word `x`.
     if (operator.endsWith("&") && word !== undefined && /^\d*-./.test(word.text)) this.doubt("unparsed");
+    if (word !== undefined && isExpandedTwice(operator, word)) this.doubt("dynamic_code");
     // Where the directory is not known, the name at least is judged: some names are secret everywhere.
     for (const directory of directories.paths ?? [undefined, "."]) {
       const touched = touchedBy(operator, word, directory);

@@ -22,6 +22,14 @@ const CONNECTION = /^\/dev\/(?:tcp|udp)\/([^/]+)\/([^/]+)$/;
 /** A descriptor that is duplicated, moved or closed. */
 const DESCRIPTOR = /^(?:\d+-?|-)$/;
 
+/** A word of which nothing is left to expand. */
+const PLAIN = /^[\w@%+=:,./-]*$/;
+
+/** Whether bash expands the target once more: a `>&` that is no descriptor is read again as `&>` with what the first time made. */
+export function isExpandedTwice(operator: RedirectOperator, target: ShellWord): boolean {
+  return operator === ">&" && !PLAIN.test(target.text);
+}
+
 const NOTHING: Touched = { kind: "nothing" };
 const UNKNOWN: Touched = { kind: "unknown" };
 
