@@ -60,7 +60,9 @@ export function flowObligations(mark: Mark, capability: ToolCapability, access: 
 
 const NONE: readonly FlowObligation[] = [];
 const EGRESS: FlowObligation = { obligation: "ask", ruleId: "FC-2" };
-const LEAK: FlowObligation = { obligation: "ask", ruleId: "FC-3" };
+/** Asks about a tool that can leak after untrusted content: about the call, and so alike about everything that it touches. */
+export const LEAK_RULE = "FC-3";
+const LEAK: FlowObligation = { obligation: "ask", ruleId: LEAK_RULE };
 const SECRET_WRITE: FlowObligation = { obligation: "ask", ruleId: "FC:secret-write" };
 
 /** Whether what the call sends leaves the machine. */

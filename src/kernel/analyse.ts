@@ -55,10 +55,16 @@ export function analyse(registry: ToolRegistry, call: ToolCall, trail: Analysed,
 
 /** What was seen first is seen again: an approval is for what was analysed. */
 function viewOf(trail: Pick<Trail, "seenToolchain"> & { readonly caller?: Pick<Judged, "place"> }): ToolchainView {
-  const look = trail.caller?.place.toolchain;
+  const { toolchain: look, installFile } = trail.caller?.place ?? {};
   if (look === undefined) return () => UNKNOWN_TOOLCHAIN;
-  return () => {
+  return (paths = []) => {
     trail.seenToolchain ??= look();
+    const { further = {} } = trail.seenToolchain;
+    const unseen = paths.filter((path) => !Object.hasOwn(further, path));
+    if (unseen.length > 0) {
+      const found = unseen.map((path) => [path, installFile?.(path) ?? null] as const);
+      trail.seenToolchain = { ...trail.seenToolchain, further: { ...further, ...Object.fromEntries(found) } };
+    }
     return trail.seenToolchain;
   };
 }

@@ -8,14 +8,23 @@
 import { assert } from "../base/errors.ts";
 import { EXEC_KEPT_BYTES, EXEC_TIMEOUT_MS, MAX_TIMEOUT_MS } from "../base/limits.ts";
 import { commandOf } from "../model/command.ts";
-import type { ExecAccess, ExecCommand, ExecOutcome, ExecRequest } from "../model/exec.ts";
-import { Refusal, ToolFailure } from "../model/failure.ts";
+import type { ExecAccess, ExecCommand, ExecOutcome, ExecRequest, ExecView } from "../model/exec.ts";
+import { FailureWithoutEffect, Refusal, ToolFailure } from "../model/failure.ts";
 import type { GitRemotes } from "../model/git-remote.ts";
 import type { ProgressListener } from "../model/progress.ts";
 import type { PolicyEngine } from "../policy/policy.ts";
 import type { NewFiles } from "../sandbox/files/new-files.ts";
+import type { WorkspaceRoots } from "../sandbox/files/roots.ts";
+import { makeViewDirectories } from "../sandbox/files/view-directories.ts";
 import { requireDirectory } from "../sandbox/files/working-directory.ts";
-import { type EgressAttempt, INSIDE_WORKSPACE, type Sandbox, type SandboxEnd, type SandboxLimits } from "../sandbox/sandbox.ts";
+import {
+  type EgressAttempt,
+  INSIDE_WORKSPACE,
+  type Sandbox,
+  type SandboxEnd,
+  type SandboxLimits,
+  type ScopeJudge,
+} from "../sandbox/sandbox.ts";
 import { commandEgress } from "./exec-egress.ts";
 import { noteCommand } from "./exec-record.ts";
 import { execScope } from "./exec-scope.ts";
@@ -56,16 +65,19 @@ async function run(exec: ExecParts, request: ExecRequest): Promise<ExecOutcome> 
   const sandbox = await exec.sandbox();
   if (!sandbox.isContained) requireNoSandbox(trail);
   await exec.recheck();
-  const workDir = insideOf(request.workDir);
-  if (workDir !== INSIDE_WORKSPACE) requireDirectory(caller.place.roots, workDir.slice(INSIDE_WORKSPACE.length + 1));
-  const output = new ShownOutput(request.keptBytesMax ?? EXEC_KEPT_BYTES, report);
+  const { view } = request;
+  const workDir = view?.workDir ?? insideOf(request.workDir);
   const { roots } = caller.place;
   const histories = new RepositoryHistories(caller, trail.receivedAtMs);
   let hidden: readonly string[] = [];
+  const judge = execScope(trail, policy, trail.receivedAtMs, histories);
+  if (view !== undefined) makeFilled(roots, judge, view);
+  else if (workDir !== INSIDE_WORKSPACE) requireDirectory(roots, workDir.slice(INSIDE_WORKSPACE.length + 1));
+  const output = new ShownOutput(request.keptBytesMax ?? EXEC_KEPT_BYTES, report);
   const end = await sandbox.run(
     {
       root: roots.service.path === "" ? "/" : roots.service.path,
-      judge: execScope(trail, policy, trail.receivedAtMs, histories),
+      judge,
       async settle(tookTime) {
         const again = sandbox.isContained && (await histories.settle(sandbox, exec.limits, signal));
         if (histories.hasWaited || tookTime) await exec.recheck();
@@ -83,6 +95,7 @@ async function run(exec: ExecParts, request: ExecRequest): Promise<ExecOutcome> 
       environment: request.environment ?? {},
       limits: { ...exec.limits, timeoutMs: timeoutOf(request) },
       ...(egress && { egress: egress.grant }),
+      ...(view && { view }),
     },
     output.takers,
     signal,
@@ -97,6 +110,20 @@ async function run(exec: ExecParts, request: ExecRequest): Promise<ExecOutcome> 
     ...(hidden.length > 0 && { hiddenRepositories: hidden }),
     ...(network && { network }),
   };
+}
+
+/** Makes the directories that a command fills in its view, where the call may write them. */
+function makeFilled(roots: WorkspaceRoots, judge: ScopeJudge, { directories }: ExecView): void {
+  const closed = directories.find(({ path }) => judge.entry(path, true) !== "write");
+  if (closed === undefined) {
+    makeViewDirectories(roots, directories);
+    return;
+  }
+  throw new FailureWithoutEffect(
+    "PERMISSION_DENIED",
+    `the command fills \`${closed.path}\`, which this call may not write; it did not run`,
+    "ask for a lease whose write paths cover that directory",
+  );
 }
 
 /** A tool that says nothing demands a sandbox, too. */

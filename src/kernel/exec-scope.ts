@@ -5,6 +5,7 @@
  * INVARIANT: what a file tool of this call would be refused, a command is refused too; a file whose writing asks is read only for a command, because
  * a command asks nobody; nor does it read in a repository what it could not read as a file.
  */
+import { LEAK_RULE } from "../flow/flow.ts";
 import type { WorkspacePath } from "../model/access.ts";
 import type { Tool } from "../model/tool.ts";
 import type { Zone, ZoneMap } from "../model/zone.ts";
@@ -46,7 +47,9 @@ export function execScope(trail: Trail, policy: PolicyEngine, nowMs: number, his
     const access: ResolvedAccess = { resource: { kind: "file", path: place.path }, effect, target: { place, zone } };
     const requests = requestsOf(caller, tool, [access], nowMs, NO_DEMANDS);
     const decided = evaluateRequests(policy, tool, requests);
-    const allowed = decided.ok && decided.value.obligations.length === 0;
+    // A person who agreed to the call after untrusted content agreed to it for each of its files.
+    const isAnswered = ({ ruleId }: { readonly ruleId: string }) => ruleId === LEAK_RULE && trail.approval?.rules.has(LEAK_RULE) === true;
+    const allowed = decided.ok && decided.value.obligations.every(isAnswered);
     if (!policy.looksAtPath(requests[0])) byZone.set(key, allowed);
     return allowed;
   };

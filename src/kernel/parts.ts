@@ -19,7 +19,7 @@ import type { GitRemotes } from "../model/git-remote.ts";
 import type { Session } from "../model/session.ts";
 import type { SpendingLimits } from "../model/spending-limits.ts";
 import type { SystemSettings } from "../model/system.ts";
-import type { Toolchain } from "../model/toolchain.ts";
+import type { ProjectFile, Toolchain } from "../model/toolchain.ts";
 import type { Workspace } from "../model/workspace.ts";
 import type { PolicyEngine } from "../policy/policy.ts";
 import type { Redactor } from "../redact/redact.ts";
@@ -60,6 +60,8 @@ export interface OpenWorkspace {
   readonly rules?: string;
   /** What the workspace is built with, as it is now. */
   readonly toolchain?: () => Toolchain;
+  /** A file of it that says what is installed, as it is now. */
+  readonly installFile?: (path: string) => ProjectFile | undefined;
   /** The repository in which a directory of it lies, as it is now. */
   readonly repository?: RepositoryView;
   /** Servers, as `host:port`, that git may reach outside of the public internet; none when absent. */

@@ -47,7 +47,10 @@ export interface Caller {
 export interface Judged {
   readonly session: Session;
   readonly lease: Lease;
-  readonly place: Pick<OpenWorkspace, "workspace" | "disabledTools" | "toolPolicy" | "toolchain" | "repository" | "privateGitHosts">;
+  readonly place: Pick<
+    OpenWorkspace,
+    "workspace" | "disabledTools" | "toolPolicy" | "toolchain" | "installFile" | "repository" | "privateGitHosts"
+  >;
   readonly mark: Mark;
   readonly armed: boolean;
   readonly gates: OperatorGates;

@@ -67,10 +67,15 @@ export interface Toolchain {
   /** Those of `PROJECT_FILES` that are there and may be looked at. */
   readonly files: Readonly<Partial<Record<ProjectFileName, ProjectFile>>>;
   readonly chosen: ChosenToolchain;
+  /** Files that a tool asked for besides, by path: as they stood when it first asked; `null` where there is none. */
+  readonly further?: Readonly<Record<string, ProjectFile | null>>;
 }
 
 /** The toolchain of a workspace that nobody has looked at, as in an imagined call. */
 export const UNKNOWN_TOOLCHAIN: Toolchain = { files: {}, chosen: {} };
 
-/** Looks at the toolchain when it is first asked for, and says the same from then on. */
-export type ToolchainView = () => Toolchain;
+/**
+ * Looks at the toolchain when it is first asked for, and says the same from then on.
+ * @param further paths of files that are to be among `further`; they become part of what an approval is bound to
+ */
+export type ToolchainView = (further?: readonly string[]) => Toolchain;

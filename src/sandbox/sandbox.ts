@@ -6,7 +6,7 @@
  */
 import { SANDBOX_ASKED_BYTES_MAX, SANDBOX_LOOKS_MAX, SANDBOX_RESERVED_BYTES, SANDBOX_RUNS_MAX } from "../base/limits.ts";
 import { asStep } from "../base/long-steps.ts";
-import type { ExecEnforcement, ExecLanded } from "../model/exec.ts";
+import type { ExecEnforcement, ExecLanded, ExecView } from "../model/exec.ts";
 import { ToolFailure } from "../model/failure.ts";
 import type { Backend } from "./backend.ts";
 import { bwrapBackend } from "./bwrap/bwrap-backend.ts";
@@ -24,6 +24,7 @@ import { Egress, type EgressGrant } from "./net/egress.ts";
 import { noBackend } from "./none/none-backend.ts";
 import { NEW_NAMESPACES, planSandbox, type SandboxFile, type SandboxLimits, type SandboxMount } from "./plan/plan.ts";
 import { PROCESSORS, type Processor } from "./plan/syscall-numbers.ts";
+import { viewFiles, viewMounts } from "./plan/view-mounts.ts";
 import { type ScopeJudge, WorkspaceLook } from "./plan/workspace-mounts.ts";
 import { SOCAT } from "./run/beginning.ts";
 import type { RunEnd, RunOutput } from "./run/launch.ts";
@@ -85,6 +86,8 @@ export interface SandboxRun {
   readonly egress?: EgressGrant;
   /** What it sees in place of files of the workspace; refused where that cannot be done. */
   readonly files?: readonly SandboxFile[];
+  /** What it sees in place of the workspace by its scope; refused where that cannot be done. */
+  readonly view?: ExecView;
 }
 
 /** How what a command changed lands. */
@@ -196,7 +199,7 @@ export class Sandbox {
   }
 
   async #runAs(identity: Identity, processor: Processor, wanted: SandboxRun, output: RunOutput, signal: AbortSignal): Promise<SandboxEnd> {
-    if (wanted.files !== undefined && !this.isContained) throw noOwnFiles(this.#backend.name);
+    if ((wanted.files !== undefined || wanted.view !== undefined) && !this.isContained) throw noOwnFiles(this.#backend.name);
     const view = wanted.landing !== undefined && this.isContained ? new View(this.#views, identity, wanted.root) : undefined;
     try {
       const end = await this.#runSeeing(view, view?.identity ?? identity, processor, wanted, output, signal);
@@ -214,7 +217,7 @@ export class Sandbox {
     output: RunOutput,
     signal: AbortSignal,
   ): Promise<SandboxEnd> {
-    const { root, judge, settle, limits, environment, egress, ...rest } = wanted;
+    const { root, judge, settle, limits, environment, egress, view: selected, ...rest } = wanted;
     const look = await settledLook(() => new WorkspaceLook(identity.source, workspaceTree(root), judge), settle, signal);
     this.#system ??= systemView(this.#options.toolchains);
     const system = this.#system;
@@ -224,10 +227,11 @@ export class Sandbox {
     try {
       // As late as can be: what follows is no more than what a start takes.
       view?.begin();
-      const mounts = asStep("planning mounts", () => {
+      const scoped = asStep("planning mounts", () => {
         look.renew();
         return look.result();
       });
+      const mounts = selected === undefined ? scoped : viewMounts(identity.source, scoped, selected);
       group = this.#groupFor(limits);
       const plan = planSandbox(
         {
@@ -236,6 +240,7 @@ export class Sandbox {
           askedBytesMax: group ? SANDBOX_ASKED_BYTES_MAX : limits.memoryBytesMax + SANDBOX_RESERVED_BYTES,
           system: seenBy(identity, system.mounts),
           workspace: mounts,
+          ...(selected && { files: viewFiles(selected) }),
           environment: { PATH: system.path.join(":"), ...environment },
           ...(way && { proxySocket: way.socketPath }),
         },

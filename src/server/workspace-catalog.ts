@@ -24,7 +24,7 @@ import type { ChosenToolchain } from "../model/toolchain.ts";
 import type { Workspace } from "../model/workspace.ts";
 import { BUILT_IN_ZONE_RULES, compileZones, type ZoneRules } from "../model/zone.ts";
 import { isInPlaceThisTurn, openWorkspaceRoots, type WorkspaceRoots } from "../sandbox/files/files.ts";
-import { projectFiles } from "../sandbox/files/project-files.ts";
+import { installFile, projectFiles } from "../sandbox/files/project-files.ts";
 import { lookAtRepository } from "../sandbox/git/repository.ts";
 import { readyGitRules } from "./git-rules.ts";
 import { grantOf } from "./grants.ts";
@@ -206,6 +206,7 @@ async function openWorkspace(rulesOf: WorkspaceRules, hidden: readonly string[],
       }),
     ),
     toolchain: () => ({ files: projectFiles(workspace, roots), chosen }),
+    installFile: (path) => installFile(workspace, roots, path),
     repository: (directory) => lookAtRepository(workspace, roots, directory, gitRules),
     privateGitHosts: new Set(opened),
     volumeId: String(statSync(session.serviceRoot).dev),

@@ -104,17 +104,48 @@ test("what the lock file names is installed from the registry, without its scrip
   );
 });
 
-test("a host that only the lock file names is not reached, and that is in the ledger", async () => {
+test("a host that only the lock file names is refused before anything runs", async () => {
+  const { place, internet, session } = await opened();
+  service(place, "evil.example", tinyPackage(place));
+  expect((await session.call("install_dependencies", { manager: "npm" })).result).toMatchObject({
+    error: { code: "NOT_SUPPORTED", message: expect.stringContaining("`node_modules/tiny`, which comes from `evil.example`") },
+  });
+  expect([existsSync(join(place.workspace, "node_modules")), internet.connected, internet.lookedUp]).toEqual([false, [], []]);
+});
+
+test("a host that a registry sends npm to is not reached, and that is in the ledger", async () => {
   const { place, internet, session, close } = await opened();
   const tarball = tinyPackage(place);
-  await internet.http("registry.example", 80, (_, response) => response.end(tarball));
-  await internet.http("evil.example", 80, (_, response) => response.end(tarball));
-  service(place, "evil.example", tarball);
+  await internet.http("registry.example", 80, (_, response) => response.writeHead(302, { location: "http://evil.example/tiny.tgz" }).end());
+  service(place, "registry.example", tarball);
   const { result } = await session.call("install_dependencies", { manager: "npm" });
   expect(result).toMatchObject({ status: "success", data: { installed: false } });
-  expect([existsSync(join(place.workspace, "node_modules/tiny")), internet.connected, internet.lookedUp]).toEqual([false, [], []]);
+  expect([existsSync(join(place.workspace, "node_modules/tiny")), internet.lookedUp]).toEqual([false, ["registry.example"]]);
   await close();
   const evidence = await readEvidence(place.state);
   expect(facts(evidence, "network_blocked")).toMatchObject([{ host: "evil.example", port: 80, outcome: "refused", severity: "warning" }]);
-  expect(facts(evidence, "network_reached")).toEqual([]);
+});
+
+test("packages of the workspace are linked, and get directories of their own where the lock file says so", async () => {
+  const { place, internet, session } = await opened();
+  const tarball = tinyPackage(place);
+  await internet.http("registry.example", 80, (_, response) => response.end(tarball));
+  service(place, "registry.example", tarball);
+  const lock = JSON.parse(readFileSync(join(place.workspace, "package-lock.json"), "utf8"));
+  const tiny = lock.packages["node_modules/tiny"];
+  const member = { name: "a", version: "1.0.0", dependencies: { tiny: "1.0.0" } };
+  const packages = {
+    "": { name: "x", version: "1.0.0", workspaces: ["packages/*"] },
+    "node_modules/a": { resolved: "packages/a", link: true },
+    "packages/a": member,
+    "packages/a/node_modules/tiny": tiny,
+  };
+  place.put("workspace/package.json", JSON.stringify({ name: "x", version: "1.0.0", workspaces: ["packages/*"] }));
+  place.put("workspace/packages/a/package.json", JSON.stringify({ ...member, scripts: { prepare: "exit 1" } }));
+  place.put("workspace/packages/a/.npmrc", "git=/workspace/evil.sh\n");
+  place.put("workspace/package-lock.json", JSON.stringify({ ...lock, packages }));
+  const { result } = await session.call("install_dependencies", { manager: "npm" });
+  expect(result).toMatchObject({ status: "success", data: { installed: true } });
+  const at = (path: string) => existsSync(join(place.workspace, path));
+  expect([at("node_modules/a/package.json"), at("packages/a/node_modules/tiny/index.js")]).toEqual([true, true]);
 });

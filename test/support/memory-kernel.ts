@@ -56,7 +56,7 @@ import { BUILT_IN_ZONE_RULES, compileZones, type ZoneRules } from "../../src/mod
 import { createPolicyEngine, type PolicyEngine } from "../../src/policy/policy.ts";
 import { createRedactor, type Redactor } from "../../src/redact/redact.ts";
 import { openWorkspaceRoots } from "../../src/sandbox/files/files.ts";
-import { projectFiles } from "../../src/sandbox/files/project-files.ts";
+import { installFile, projectFiles } from "../../src/sandbox/files/project-files.ts";
 import { lookAtRepository } from "../../src/sandbox/git/repository.ts";
 import { HostMachine } from "../../src/sandbox/host-commands/host-machine.ts";
 import type { LockStore } from "../../src/sandbox/lock-store.ts";
@@ -376,7 +376,8 @@ export async function memoryKernel(options: MemoryKernelOptions = {}): Promise<M
     const workspace = { ...place.workspace, zones };
     const toolchain = () => ({ files: projectFiles(workspace, place.roots), chosen: {} });
     const repository = (directory: string) => lookAtRepository(workspace, place.roots, directory, DEFAULT_GIT_RULES);
-    rezoned = { ...place, workspace, toolchain, repository, rules: canonicalJson({ ...rules }) };
+    const installed = (path: string) => installFile(workspace, place.roots, path);
+    rezoned = { ...place, workspace, toolchain, installFile: installed, repository, rules: canonicalJson({ ...rules }) };
   };
   return {
     breakWorkspace,
@@ -455,6 +456,7 @@ function fixedParts(clock: Clock, root: string, tools: readonly Tool[], options:
     disabledTools: new Set(options.workspaceDisabled),
     volumeId: "1",
     toolchain,
+    installFile: (path: string) => installFile(workspace, roots, path),
     repository: (directory: string) => lookAtRepository(workspace, roots, directory, options.gitRules ?? DEFAULT_GIT_RULES),
     ...(options.toolPolicy && { toolPolicy: options.toolPolicy }),
     ...(options.privateGitHosts && { privateGitHosts: new Set(options.privateGitHosts) }),

@@ -1,8 +1,12 @@
 /** Limits of tests, linters and installations. */
-import { KIB } from "./units.ts";
+import { KIB, MIB } from "./units.ts";
 
 /** Bytes of a project file that is looked through for what runs tests and linters: larger ones are made by programs. */
 export const PROJECT_FILE_BYTES_MAX = 64 * KIB;
+/** Bytes of a lock file, manifest or configuration that an installation goes by: lock files of large monorepos have a few MiB. */
+export const INSTALL_FILE_BYTES_MAX = 8 * MIB;
+/** Manifests of one installation: packages of the workspace, each a mount of the run. */
+export const INSTALL_MANIFESTS_MAX = 500;
 /** Words of a command that the operator writes for tests or linters. */
 export const TOOLCHAIN_WORDS_MAX = 64;
 /** Characters of each of them. */

@@ -5,7 +5,7 @@
  * INVARIANT: namespaces of every kind are new, nested ones cannot be made, no capability is left, and the outermost directory is read only.
  */
 import { ToolFailure } from "../../model/failure.ts";
-import { INSIDE_PROXY_SOCKET, INSIDE_USER, type SandboxMount, type SandboxPlan } from "../plan/plan.ts";
+import { EMPTY_DIRECTORY_BYTES_MAX, INSIDE_PROXY_SOCKET, INSIDE_USER, type SandboxMount, type SandboxPlan } from "../plan/plan.ts";
 import { beginning } from "../run/beginning.ts";
 
 /** Descriptors that a run of bwrap inherits, by what they carry. */
@@ -77,6 +77,8 @@ function mountArguments(mount: SandboxMount): readonly string[] {
       return ["--bind", mount.source, mount.target];
     case "read_only":
       return ["--ro-bind", mount.source, mount.target];
+    case "empty_directory":
+      return ["--perms", "0777", "--size", String(EMPTY_DIRECTORY_BYTES_MAX), "--tmpfs", mount.target];
     case "hide_directory":
       return ["--perms", "0555", "--size", "4096", "--tmpfs", mount.target, "--remount-ro", mount.target];
     case "hide_file":

@@ -5,7 +5,7 @@
  * capability; the outermost directory is read only; nothing is mounted that the plan does not name.
  */
 import { assert } from "../../base/errors.ts";
-import { INSIDE_PROXY_SOCKET, INSIDE_USER, type SandboxMount, type SandboxPlan } from "../plan/plan.ts";
+import { EMPTY_DIRECTORY_BYTES_MAX, INSIDE_PROXY_SOCKET, INSIDE_USER, type SandboxMount, type SandboxPlan } from "../plan/plan.ts";
 import { beginning } from "../run/beginning.ts";
 import type { OciSeccomp } from "./oci-seccomp.ts";
 
@@ -103,6 +103,8 @@ function mountOf(mount: SandboxMount): readonly OciMount[] {
       return [bound(mount.source, ["rw"])];
     case "read_only":
       return [bound(mount.source, ["ro", "rro"])];
+    case "empty_directory":
+      return [emptyDirectory(mount.target)];
     case "hide_directory":
       return [{ destination: mount.target, type: "tmpfs", source: "tmpfs", options: ["ro", "nosuid", "nodev", "mode=555", "size=4096"] }];
     case "hide_file":
@@ -110,6 +112,12 @@ function mountOf(mount: SandboxMount): readonly OciMount[] {
     case "link":
       return [];
   }
+}
+
+/** Everybody may write there, because it belongs to the container's root: tools try to remove what they are about to fill. */
+function emptyDirectory(target: string): OciMount {
+  const options = ["nosuid", "nodev", "mode=777", `size=${EMPTY_DIRECTORY_BYTES_MAX}`];
+  return { destination: target, type: "tmpfs", source: "tmpfs", options };
 }
 
 /** They lie over everything else of the workspace. */

@@ -40,8 +40,9 @@ function isWithin(path: string, directory: string): boolean {
 
 function make(directory: string, mounts: readonly SandboxMount[], hasProxy: boolean): void {
   for (const name of [...OWN, "etc", INSIDE_WORKSPACE.slice(1)]) mkdirSync(join(directory, name), { recursive: true });
-  // the runtime gives a private `/tmp` the mode of what it is mounted upon
+  // the runtime gives what is private the mode of what it is mounted upon
   chmodSync(join(directory, "tmp"), 0o1777);
+  chmodSync(join(directory, INSIDE_WORKSPACE), 0o777);
   for (const [name, text] of Object.entries(settingFiles())) writeFileSync(join(directory, "etc", name), text);
   if (hasProxy) place(directory, { kind: "hide_file", target: INSIDE_PROXY_SOCKET });
   for (const mount of mounts) place(directory, mount);

@@ -6,12 +6,12 @@
  */
 import { closeSync } from "node:fs";
 import { assert } from "../../base/errors.ts";
-import { PROJECT_FILE_BYTES_MAX } from "../../base/limits.ts";
+import { INSTALL_FILE_BYTES_MAX, PROJECT_FILE_BYTES_MAX, SMALL_READ_BYTES_MAX } from "../../base/limits.ts";
 import { Refusal, ToolFailure } from "../../model/failure.ts";
 import { PROJECT_FILES, type ProjectFile, type ProjectFileName, type Toolchain } from "../../model/toolchain.ts";
 import type { Workspace } from "../../model/workspace.ts";
 import { refusal } from "./failures.ts";
-import { type FileScope, findUnlinked } from "./open.ts";
+import { type FileScope, find, findUnlinked } from "./open.ts";
 import { readContained } from "./read.ts";
 import type { WorkspaceRoots } from "./roots.ts";
 
@@ -20,30 +20,66 @@ export function projectFiles(workspace: Workspace, roots: WorkspaceRoots): Toolc
   const scope: FileScope = { workspace, roots, judge: () => notALink().denial };
   const found: Partial<Record<ProjectFileName, ProjectFile>> = {};
   for (const name of Object.keys(PROJECT_FILES) as readonly ProjectFileName[]) {
-    const file = isReadable(workspace, name) ? lookAt(scope, name) : undefined;
+    const bytesMax = PROJECT_FILES[name] === "name" ? undefined : PROJECT_FILE_BYTES_MAX;
+    const file = isReadable(workspace, name) ? lookAt(scope, name, bytesMax) : undefined;
     if (file !== undefined) found[name] = file;
   }
   return found;
+}
+
+/** The file at `path` of `workspace` that says what is installed, as it is now; `undefined` where there is none. */
+export function installFile(workspace: Workspace, roots: WorkspaceRoots, path: string): ProjectFile | undefined {
+  const scope: FileScope = { workspace, roots, judge: () => notALink().denial };
+  const kind = isReadable(workspace, path) ? standingAs(scope, path) : undefined;
+  if (kind === "other") return { problem: "is a link or no regular file" };
+  return kind && lookAt(scope, path, INSTALL_FILE_BYTES_MAX);
+}
+
+/** What stands at `path`; nothing of what a link leads to is looked at. */
+function standingAs(scope: FileScope, path: string): "file" | "other" | undefined {
+  try {
+    const found = findUnlinked(scope, path);
+    if (found !== undefined) {
+      closeSync(found.descriptor);
+      return "file";
+    }
+    const other = find(scope, path, ["read"]);
+    if (other.kind === "missing") return undefined;
+    closeSync(other.descriptor);
+    return "other";
+  } catch (error) {
+    if (error instanceof ToolFailure || error instanceof Refusal) return "other";
+    throw error;
+  }
 }
 
 function isReadable({ zones }: Workspace, path: string): boolean {
   return ["own", "protected", "shared"].includes(zones.classify({ root: "service", path }));
 }
 
-function lookAt(scope: FileScope, name: ProjectFileName): ProjectFile | undefined {
+/** @param bytesMax of a file that is read; one that is only known to be there when absent */
+function lookAt(scope: FileScope, name: string, bytesMax: number | undefined): ProjectFile | undefined {
   const found = findUnlinked(scope, name);
   if (found === undefined) return undefined;
   closeSync(found.descriptor);
-  if (PROJECT_FILES[name] === "name") return {};
-  if (found.sizeBytes > PROJECT_FILE_BYTES_MAX) return { problem: `is larger than ${PROJECT_FILE_BYTES_MAX / 1024} KiB` };
+  if (bytesMax === undefined) return {};
+  if (found.sizeBytes > bytesMax) return { problem: `is larger than ${bytesMax / 1024} KiB` };
   try {
-    const content = readContained(scope, name, { bytesMax: PROJECT_FILE_BYTES_MAX }, NEVER);
-    assert(!(content instanceof Promise), "a small file is read at once");
-    return { text: Buffer.from(content.bytes).toString("utf8") };
+    return { text: Buffer.concat([...partsOf(scope, name, bytesMax)]).toString("utf8") };
   } catch (error) {
     // it was removed, replaced or closed meanwhile: whoever asked is told that it cannot be used
     if (error instanceof ToolFailure || error instanceof Refusal) return { problem: "cannot be read" };
     throw error;
+  }
+}
+
+/** The file part by part: small ones are read at once, without a wait in between. */
+function* partsOf(scope: FileScope, name: string, bytesMax: number): Generator<Uint8Array> {
+  for (let offset = 0; offset <= bytesMax; offset += SMALL_READ_BYTES_MAX) {
+    const content = readContained(scope, name, { offset, limit: SMALL_READ_BYTES_MAX, bytesMax: SMALL_READ_BYTES_MAX }, NEVER);
+    assert(!(content instanceof Promise), "a small part is read at once");
+    yield content.bytes;
+    if (content.bytes.byteLength < SMALL_READ_BYTES_MAX) return;
   }
 }
 

@@ -11,6 +11,8 @@ import type { Processor } from "./syscall-numbers.ts";
 
 /** Where the workspace lies inside. */
 export const INSIDE_WORKSPACE = "/workspace";
+/** Where the workspace itself lies, covered, in a run that sees a view in its place: what is mounted of it is compared with that. */
+export const INSIDE_COVERED = "/run/workspace";
 /** Where the egress proxy's socket lies inside, if there is one. */
 export const INSIDE_PROXY_SOCKET = "/run/egress.sock";
 /** The port inside at which programs find the egress proxy. */
@@ -21,11 +23,22 @@ export const NEW_NAMESPACES = ["user", "mount", "pid", "network", "ipc", "uts", 
 
 /** One mount. Sources are absolute paths of the machine, targets absolute paths inside. */
 export type SandboxMount =
-  | { readonly kind: "writable" | "read_only"; readonly source: string; readonly target: string }
+  | {
+      readonly kind: "writable" | "read_only";
+      readonly source: string;
+      readonly target: string;
+      /** The path in the workspace of what lies there under another name than its own. */
+      readonly part?: string;
+    }
+  /** An empty directory in which more is mounted. It can be written, and nothing in it lasts. */
+  | { readonly kind: "empty_directory"; readonly target: string }
   /** An empty directory in place of what lies there, or an empty file; neither can be written. */
   | { readonly kind: "hide_directory" | "hide_file"; readonly target: string }
   /** A link, as Debian has them from `/bin` into `/usr`. */
   | { readonly kind: "link"; readonly points: string; readonly target: string };
+
+/** Bytes that an `empty_directory` takes: places of mounts need none, and what is written there is gone with the run. */
+export const EMPTY_DIRECTORY_BYTES_MAX = 65_536;
 
 /** What a run may use at most. */
 export interface SandboxLimits {

@@ -47,7 +47,14 @@ function judgeOf(rules: Readonly<Record<string, Reach>>, whole: readonly string[
 
 /** Mounts in short: what is done and where below the workspace. */
 function short(mounts: readonly SandboxMount[]): readonly string[] {
-  const names = { writable: "write", read_only: "read", hide_directory: "hide", hide_file: "hide file", link: "link" };
+  const names = {
+    writable: "write",
+    read_only: "read",
+    hide_directory: "hide",
+    hide_file: "hide file",
+    empty_directory: "empty",
+    link: "link",
+  };
   return mounts.map(({ kind, target }) => `${names[kind]} ${target.slice("/workspace/".length) || "."}`);
 }
 

@@ -5,7 +5,7 @@
  * inside, or put what hides elsewhere. INVARIANT: every part of the workspace is the same part of the same file system that the workspace itself
  * is, lies where it was planned, and nothing else lies in it.
  */
-import { INSIDE_WORKSPACE, type SandboxPlan } from "../plan/plan.ts";
+import { INSIDE_COVERED, INSIDE_WORKSPACE, type SandboxPlan } from "../plan/plan.ts";
 
 /** A mount as the machine lists it. */
 interface Mounted {
@@ -28,8 +28,11 @@ export function mountProblem(
   mountInfo: string,
   isOwnFile: OwnFileCheck = isMadeByBwrap,
 ): string | undefined {
-  const mounted = parse(mountInfo);
-  const workspace = mounted.get(INSIDE_WORKSPACE);
+  const lines = parse(mountInfo);
+  const mounted: ReadonlyMap<string, Mounted> = new Map(lines);
+  const isView = mounts.some(({ kind }) => kind === "empty_directory");
+  // Where it is covered, it is the lower one of two.
+  const [, workspace] = lines.find(([target]) => target === (isView ? INSIDE_COVERED : INSIDE_WORKSPACE)) ?? [];
   if (workspace === undefined) return "the workspace is not mounted";
   const planned = new Map(mounts.filter(({ target }) => isInside(target)).map((mount) => [mount.target, mount]));
   const own = new Set(files.map(({ target }) => target));
@@ -42,12 +45,23 @@ export function mountProblem(
   for (const [target, { kind }] of planned) {
     const found = mounted.get(target);
     if (found === undefined) return `\`${target}\` is not mounted`;
-    if (kind === "hide_directory" && found.type !== "tmpfs") return `\`${target}\` is not hidden`;
+    if ((kind === "hide_directory" || kind === "empty_directory") && found.type !== "tmpfs") return `\`${target}\` is not hidden`;
     if (kind === "hide_file" && found.root !== "/null") return `\`${target}\` is not hidden`;
-    const isPart = found.device === workspace.device && found.root === join(workspace.root, target.slice(INSIDE_WORKSPACE.length));
+    const isPart = isPartOf(workspace, found, target.slice(INSIDE_WORKSPACE.length));
     if ((kind === "writable" || kind === "read_only") && !isPart) return `\`${target}\` is not what lies there in the workspace`;
   }
+  for (const mount of mounts) {
+    if (!("part" in mount) || mount.part === undefined) continue;
+    const found = mounted.get(mount.target);
+    if (found === undefined || !isPartOf(workspace, found, `/${mount.part}`))
+      return `\`${mount.target}\` is not \`${mount.part}\` of the workspace`;
+  }
   return undefined;
+}
+
+/** Whether `found` is what lies at `below` in the workspace. */
+function isPartOf(workspace: Mounted, found: Mounted, below: string): boolean {
+  return found.device === workspace.device && found.root === join(workspace.root, below);
 }
 
 /** A file that bwrap itself made, in its own file system in memory. */
@@ -59,22 +73,21 @@ function isMadeByBwrap({ type, root }: Mounted): boolean {
 const OWN_FILE = /^\/bindfile\w+(?:\/\/deleted)?$/;
 
 function isInside(target: string): boolean {
-  return target === INSIDE_WORKSPACE || target.startsWith(`${INSIDE_WORKSPACE}/`);
+  return target === INSIDE_WORKSPACE || target === INSIDE_COVERED || target.startsWith(`${INSIDE_WORKSPACE}/`);
 }
 
 function join(root: string, below: string): string {
   return below === "" ? root : `${root === "/" ? "" : root}${below}`;
 }
 
-/** The uppermost mount of each place. */
-function parse(mountInfo: string): ReadonlyMap<string, Mounted> {
-  const mounted = new Map<string, Mounted>();
-  for (const line of mountInfo.split("\n")) {
+/** The mounts of each place, the lowest first. */
+function parse(mountInfo: string): readonly (readonly [target: string, mounted: Mounted])[] {
+  return mountInfo.split("\n").flatMap((line) => {
     const [before = "", after = ""] = line.split(" - ", 2);
     const [, , device = "", root = "", target = ""] = before.split(" ");
-    if (target !== "") mounted.set(unescaped(target), { device, root: unescaped(root), type: after.split(" ")[0] ?? "" });
-  }
-  return mounted;
+    if (target === "") return [];
+    return [[unescaped(target), { device, root: unescaped(root), type: after.split(" ")[0] ?? "" }] as const];
+  });
 }
 
 /** Blanks, tabs, line feeds and backslashes stand as octal numbers of bytes; names may hold any bytes. */

@@ -20,6 +20,3 @@ export const GO_ENVIRONMENT = { GOTOOLCHAIN: "local", GOPROXY: "off" } as const;
 
 /** What cargo fetches stays in the workspace, in the directory of what it builds: everything else is gone with the run. */
 export const CARGO_ENVIRONMENT = { CARGO_HOME: `${WORKSPACE_ALIAS}/target/cargo-home` } as const;
-
-/** poetry's environment lies in the project, as `.venv`, for the same reason. */
-export const POETRY_ENVIRONMENT = { POETRY_VIRTUALENVS_IN_PROJECT: "true" } as const;

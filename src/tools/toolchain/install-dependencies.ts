@@ -2,10 +2,11 @@
  * `install_dependencies`: what the lock file names, and nothing else.
  *
  * INVARIANTS: without a lock file nothing is installed; packages run no scripts of their own unless the operator allows them; only the registries are
- * reached, and each of them is named to policy.
+ * reached, and each of them is named to policy; a manager sees judged files in a view of its own and none of the workspace's configuration, so that no
+ * program of the workspace runs while a registry can be reached; the files that were judged are those that an approval was given for.
  */
 import { z } from "zod";
-import { TOOLCHAIN_KEPT_BYTES } from "../../base/limits.ts";
+import { INSTALL_MANIFESTS_MAX, TOOLCHAIN_KEPT_BYTES } from "../../base/limits.ts";
 import type { Access } from "../../model/access.ts";
 import { commandOf } from "../../model/command.ts";
 import { FailureWithoutEffect } from "../../model/failure.ts";
@@ -13,13 +14,17 @@ import type { Tool } from "../../model/tool.ts";
 import {
   PACKAGE_MANAGERS,
   type PackageManager,
-  type ProjectFileName,
   type Toolchain,
   type ToolchainCommand,
+  type ToolchainView,
   UNKNOWN_TOOLCHAIN,
 } from "../../model/toolchain.ts";
-import { CARGO_ENVIRONMENT, POETRY_ENVIRONMENT, UNATTENDED } from "./environment.ts";
+import { UNATTENDED } from "./environment.ts";
 import { isPassed, RUN_PROPERTIES, runResult } from "./exec-result.ts";
+import { cargo } from "./install/cargo.ts";
+import { type InstallFiles, type Manager, type Registry, refused } from "./install/installation.ts";
+import { npm } from "./install/npm.ts";
+import { poetry } from "./install/poetry.ts";
 
 const parameters = z.strictObject({
   manager: z
@@ -27,40 +32,7 @@ const parameters = z.strictObject({
     .meta({ description: "`npm` runs `npm ci`, `poetry` runs `poetry install`, `cargo` runs `cargo fetch --locked`." }),
 });
 
-/** How one manager installs. */
-interface Manager {
-  /** The first of them that is there is used. */
-  readonly lockFiles: readonly ProjectFileName[];
-  /** How a person makes the lock file. */
-  readonly lockedBy: string;
-  readonly command: (scripts: boolean) => ToolchainCommand;
-  readonly environment: Readonly<Record<string, string>>;
-  readonly registries: readonly string[];
-}
-
-const MANAGERS: Readonly<Record<PackageManager, Manager>> = {
-  npm: {
-    lockFiles: ["package-lock.json", "npm-shrinkwrap.json"],
-    lockedBy: "npm install --package-lock-only",
-    command: (scripts) => ["npm", "ci", ...(scripts ? [] : ["--ignore-scripts"]), "--no-audit", "--no-fund"],
-    environment: {},
-    registries: ["registry.npmjs.org"],
-  },
-  poetry: {
-    lockFiles: ["poetry.lock"],
-    lockedBy: "poetry lock",
-    command: () => ["poetry", "install", "--no-interaction"],
-    environment: POETRY_ENVIRONMENT,
-    registries: ["pypi.org", "files.pythonhosted.org"],
-  },
-  cargo: {
-    lockFiles: ["Cargo.lock"],
-    lockedBy: "cargo generate-lockfile",
-    command: () => ["cargo", "fetch", "--locked"],
-    environment: CARGO_ENVIRONMENT,
-    registries: ["index.crates.io", "static.crates.io"],
-  },
-};
+const MANAGERS: Readonly<Record<PackageManager, Manager>> = { npm, poetry, cargo };
 
 /** The tool `install_dependencies`. */
 export const installDependencies: Tool<z.infer<typeof parameters>> = {
@@ -68,7 +40,8 @@ export const installDependencies: Tool<z.infer<typeof parameters>> = {
   title: "Install dependencies",
   description:
     "Installs exactly what the lock file names (`npm ci`, `poetry install`, `cargo fetch --locked`), reaching only the package registries. Packages run " +
-    "no scripts of their own unless the operator allows it. New dependencies need a changed lock file, which a person makes.",
+    "no scripts of their own unless the operator allows it, and no configuration of the workspace is obeyed. New dependencies need a changed lock file, " +
+    "which a person makes.",
   parameters,
   outputSchema: {
     type: "object",
@@ -88,37 +61,66 @@ export const installDependencies: Tool<z.infer<typeof parameters>> = {
     labels: { outputTrust: "untrusted", outputDataClass: "internal" },
     audit: { logArgs: true, logOutput: false },
   },
-  analyse: ({ manager }, toolchain) => accessesOf(manager, toolchain?.() ?? UNKNOWN_TOOLCHAIN),
+  analyse: ({ manager }, toolchain = () => UNKNOWN_TOOLCHAIN) => accessesOf(manager, toolchain),
+  projectWords({ manager }, toolchain) {
+    const { files, lockFile } = lookAt(manager, toolchain);
+    return lockFile === undefined ? [] : MANAGERS[manager].words(files, lockFile);
+  },
   async execute({ manager }, { toolchain, exec }) {
-    const known = toolchain();
-    const { lockFiles, lockedBy, environment } = MANAGERS[manager];
-    const lockFile = lockFiles.find((name) => known.files[name]);
-    if (lockFile === undefined) {
-      const message = `the workspace root has no ${lockFiles.map((name) => `\`${name}\``).join(" or ")}, and only locked dependencies are installed`;
-      throw new FailureWithoutEffect(
-        "NOT_SUPPORTED",
-        message,
-        `ask a person to make it, with \`${lockedBy}\`, and to look at what it names`,
-      );
+    const { known, files, lockFile, manifests } = lookAt(manager, toolchain);
+    if (lockFile === undefined) throw notLocked(MANAGERS[manager]);
+    if (manifests.length > INSTALL_MANIFESTS_MAX) {
+      throw refused(lockFile, `names more than ${INSTALL_MANIFESTS_MAX} packages of the workspace`, "ask a person to install them");
     }
     const command = commandFor(manager, known);
+    const registries = registriesOf(manager, known);
+    const { install } = known.chosen;
+    const grants = { registries, isOwn: install?.registries[manager] !== undefined, scripts: install?.scripts === true };
+    const { environment, view } = await MANAGERS[manager].prepare(files, lockFile, grants);
     const outcome = await exec.run({
       command: { argv: command },
       environment: { ...UNATTENDED, ...environment },
       timeoutMs: known.chosen.timeoutMs ?? 0,
-      hosts: registriesOf(manager, known).map(({ host, port }) => `${host}:${port}`),
+      hosts: registries.map(({ host, port }) => `${host}:${port}`),
       keptBytesMax: TOOLCHAIN_KEPT_BYTES,
+      view,
     });
     return runResult(commandOf(command).line, outcome, undefined, { installed: isPassed(outcome), lock_file: lockFile });
   },
 };
+
+/** What an installation goes by, as it was first seen. */
+interface Look {
+  readonly known: Toolchain;
+  readonly files: InstallFiles;
+  readonly lockFile: string | undefined;
+  readonly manifests: readonly string[];
+}
+
+function lookAt(manager: PackageManager, toolchain: ToolchainView): Look {
+  const { lockFiles, manifests, furtherManifests } = MANAGERS[manager];
+  const known = toolchain([...lockFiles, ...manifests]);
+  const { further: files = {} } = known;
+  const lockFile = lockFiles.find((name) => files[name]);
+  if (lockFile === undefined) return { known, files, lockFile, manifests };
+  const further = furtherManifests(files, lockFile).slice(0, INSTALL_MANIFESTS_MAX);
+  return { known, files: toolchain(further).further ?? {}, lockFile, manifests: [...manifests, ...further] };
+}
+
+function notLocked({ lockFiles, lockedBy }: Manager): FailureWithoutEffect {
+  return new FailureWithoutEffect(
+    "NOT_SUPPORTED",
+    `the workspace root has no ${lockFiles.map((name) => `\`${name}\``).join(" or ")}, and only locked dependencies are installed`,
+    `ask a person to make it, with \`${lockedBy}\`, and to look at what it names`,
+  );
+}
 
 function commandFor(manager: PackageManager, { chosen }: Toolchain): ToolchainCommand {
   return MANAGERS[manager].command(chosen.install?.scripts === true);
 }
 
 /** Registries with their ports. What a lock file says is no reason to reach a host: whoever can write it would choose where data goes. */
-function registriesOf(manager: PackageManager, { chosen }: Toolchain): readonly { readonly host: string; readonly port: number }[] {
+function registriesOf(manager: PackageManager, { chosen }: Toolchain): readonly Registry[] {
   const named = chosen.install?.registries[manager] ?? MANAGERS[manager].registries;
   return named.map((text) => {
     const [host = "", port = "443"] = text.split(":");
@@ -126,11 +128,13 @@ function registriesOf(manager: PackageManager, { chosen }: Toolchain): readonly 
   });
 }
 
-function accessesOf(manager: PackageManager, toolchain: Toolchain): readonly Access[] {
-  const lockFile = MANAGERS[manager].lockFiles.find((name) => toolchain.files[name]);
+/** The files are accesses too: lease and policy judge them, and an approval is bound to them. */
+function accessesOf(manager: PackageManager, toolchain: ToolchainView): readonly Access[] {
+  const { known, files, lockFile, manifests } = lookAt(manager, toolchain);
+  const read = lockFile === undefined ? [] : [lockFile, ...manifests.filter((path) => files[path])];
   return [
-    { resource: commandOf(commandFor(manager, toolchain)), effect: "exec" },
-    ...registriesOf(manager, toolchain).map((host): Access => ({ resource: { kind: "host", ...host }, effect: "network" })),
-    ...(lockFile === undefined ? [] : [{ resource: { kind: "file", path: lockFile }, effect: "read" } as const]),
+    { resource: commandOf(commandFor(manager, known)), effect: "exec" },
+    ...registriesOf(manager, known).map((host): Access => ({ resource: { kind: "host", ...host }, effect: "network" })),
+    ...read.map((path): Access => ({ resource: { kind: "file", path }, effect: "read" })),
   ];
 }

@@ -1,0 +1,107 @@
+/**
+ * Judges `package-lock.json`: every package comes from a granted registry with a hash, or lies in the workspace. Pure.
+ *
+ * npm is given the judged packages and nothing else of the file, so that a part which one version of npm reads and another does not decides nothing.
+ */
+import { isJsonObject, type JsonObject, type JsonValue } from "../../../base/json.ts";
+import { type Grants, refused } from "./installation.ts";
+import { addressProblem, isInsidePath, SOURCE_ADVICE } from "./sources.ts";
+
+/** A lock file that was judged. */
+export interface NpmLock {
+  /** What npm reads. */
+  readonly text: string;
+  /** Directories of the workspace that are packages themselves, without the root. */
+  readonly members: readonly string[];
+  /** Every `node_modules` that npm fills. */
+  readonly moduleDirectories: readonly string[];
+  /** Packages that are fetched. */
+  readonly fetched: number;
+}
+
+const MODULES = "node_modules";
+/** Versions whose `packages` npm goes by. */
+const VERSIONS: readonly unknown[] = [2, 3];
+/** Subresource integrity: algorithm and digest in base64, several of them separated by blanks. */
+const INTEGRITY = /^(?:(?:sha1|sha256|sha384|sha512)-[A-Za-z0-9+/]{20,}={0,2}(?:\s+|$))+$/;
+
+/**
+ * Judges the lock file `file`.
+ * @throws FailureWithoutEffect that names the package
+ */
+export function judgeNpmLock(file: string, text: string, grants: Grants): NpmLock {
+  const lock = parsedObject(text);
+  if (lock === undefined) throw refused(file, "is not valid JSON", "ask a person to make it again");
+  const packages = lock["packages"];
+  if (!VERSIONS.includes(lock["lockfileVersion"]) || !isJsonObject(packages)) {
+    throw refused(file, "is not of version 2 or 3", "ask a person to renew it with `npm install --package-lock-only`");
+  }
+  const members = membersIn(packages);
+  let fetched = 0;
+  for (const [path, entry] of Object.entries(packages)) {
+    const problem = isJsonObject(entry) ? problemOf(path, entry, new Set(members), grants) : "is described by no object";
+    if (problem !== undefined)
+      throw refused(file, `names the package \`${path.slice(0, 200).toWellFormed()}\`, which ${problem}`, SOURCE_ADVICE);
+    if (isFetched(path, entry)) fetched += 1;
+  }
+  const { name, version, lockfileVersion, requires } = lock;
+  const known = {
+    ...(name !== undefined && { name }),
+    ...(version !== undefined && { version }),
+    lockfileVersion,
+    requires: requires ?? true,
+  };
+  return { text: JSON.stringify({ ...known, packages }), members, moduleDirectories: moduleDirectories(packages), fetched };
+}
+
+/** The directories of packages of the workspace that a lock file names, as far as it can be read; nothing is judged. */
+export function lockedMembers(text: string): readonly string[] {
+  const packages = parsedObject(text)?.["packages"];
+  return isJsonObject(packages) ? membersIn(packages) : [];
+}
+
+/** `text` as an object, or `undefined`. */
+export function parsedObject(text: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(text.replace(/^\ufeff/, ""));
+    return isJsonObject(value) ? value : undefined;
+  } catch {
+    return undefined; // said by the caller: what stands in the file is nobody's to quote
+  }
+}
+
+function membersIn(packages: JsonObject): readonly string[] {
+  return Object.keys(packages).filter((path) => isInsidePath(path) && !path.split("/").includes(MODULES));
+}
+
+function isFetched(path: string, entry: JsonValue | undefined): boolean {
+  return path.split("/").includes(MODULES) && isJsonObject(entry) && entry["link"] !== true && entry["inBundle"] !== true;
+}
+
+function problemOf(path: string, entry: JsonObject, members: ReadonlySet<string>, grants: Grants): string | undefined {
+  const { resolved, integrity, link, inBundle } = entry;
+  if (path === "") return resolved === undefined ? undefined : "is the project itself and comes from elsewhere";
+  if (!isInsidePath(path)) return "does not lie in the workspace";
+  if (link !== undefined && link !== false) {
+    const isMember = link === true && typeof resolved === "string" && members.has(resolved) && path.split("/").includes(MODULES);
+    return isMember ? undefined : "is a link to no package of the workspace";
+  }
+  if (members.has(path)) return resolved === undefined ? undefined : "lies in the workspace and comes from elsewhere";
+  if (inBundle === true && resolved === undefined) return undefined; // it comes within a package that has a hash
+  if (resolved !== undefined) {
+    const problem = typeof resolved === "string" ? addressProblem(resolved, grants) : "comes from what is no address";
+    if (problem !== undefined) return problem;
+  }
+  return typeof integrity === "string" && INTEGRITY.test(integrity) ? undefined : "has no hash (`integrity`)";
+}
+
+/** The root's, and those of packages of the workspace that have some of their own. */
+function moduleDirectories(packages: JsonObject): readonly string[] {
+  const found = new Set([MODULES]);
+  for (const path of Object.keys(packages)) {
+    const names = path.split("/");
+    const index = names.indexOf(MODULES);
+    if (index > 0) found.add(names.slice(0, index + 1).join("/"));
+  }
+  return [...found];
+}
