@@ -73,35 +73,44 @@ async function opened(backend: string) {
   return { place, install, alone };
 }
 
-test.each(["bwrap", "container"])("%s: cargo begins where no configuration of the workspace is, and fills its registry alone", async (backend) => {
-  const { place, install, alone } = await opened(backend);
-  place.put("workspace/Cargo.toml", '[package]\nname = "x"\n');
-  place.put("workspace/Cargo.lock", 'version = 4\n\n[[package]]\nname = "x"\nversion = "0.1.0"\n');
-  place.put("workspace/.cargo/config.toml", '[build]\nrustc-wrapper = "/workspace/evil.sh"\n');
-  place.put("workspace/rust-toolchain.toml", '[toolchain]\npath = "/workspace/evil"\n');
-  place.put("workspace/target/cargo-home/config.toml", '[registry]\nglobal-credential-providers = ["/workspace/evil.sh"]\n');
-  const said = alone("cargo").split("\n");
-  expect(said).toEqual(expect.arrayContaining(["obeys .cargo/config.toml", "obeys rust-toolchain.toml", "obeys home config.toml"]));
-  // The second time the registry is there, and the session has seen what was downloaded.
-  for (let times = 0; times < 2; times += 1) {
-    expect(await install("cargo")).toMatchObject({ status: "success", data: { exit_code: 0, stdout: "filled\nlocked" } });
-  }
-  const at = (path: string) => existsSync(join(place.workspace, path));
-  expect([at("target/cargo-home/registry/fetched"), at("made")]).toEqual([true, false]);
-});
+test.each(["bwrap", "container"])(
+  "%s: cargo begins where no configuration of the workspace is, and fills its registry alone",
+  async (backend) => {
+    const { place, install, alone } = await opened(backend);
+    place.put("workspace/Cargo.toml", '[package]\nname = "x"\n');
+    place.put("workspace/Cargo.lock", 'version = 4\n\n[[package]]\nname = "x"\nversion = "0.1.0"\n');
+    place.put("workspace/.cargo/config.toml", '[build]\nrustc-wrapper = "/workspace/evil.sh"\n');
+    place.put("workspace/rust-toolchain.toml", '[toolchain]\npath = "/workspace/evil"\n');
+    place.put("workspace/target/cargo-home/config.toml", '[registry]\nglobal-credential-providers = ["/workspace/evil.sh"]\n');
+    const said = alone("cargo").split("\n");
+    expect(said).toEqual(expect.arrayContaining(["obeys .cargo/config.toml", "obeys rust-toolchain.toml", "obeys home config.toml"]));
+    // The second time the registry is there, and the session has seen what was downloaded.
+    for (let times = 0; times < 2; times += 1) {
+      expect(await install("cargo")).toMatchObject({ status: "success", data: { exit_code: 0, stdout: "filled\nlocked" } });
+    }
+    const at = (path: string) => existsSync(join(place.workspace, path));
+    expect([at("target/cargo-home/registry/fetched"), at("made")]).toEqual([true, false]);
+  },
+);
 
 test.each(["bwrap", "container"])("%s: poetry sees a manifest and wheels, and fills a new environment", async (backend) => {
   const { place, install, alone } = await opened(backend);
-  const plugins = '[tool.poetry.requires-plugins]\nevil = "*"\n[tool.poetry.build]\nscript = "build.py"\n[build-system]\nrequires = ["evil"]\n';
+  const plugins =
+    '[tool.poetry.requires-plugins]\nevil = "*"\n[tool.poetry.build]\nscript = "build.py"\n[build-system]\nrequires = ["evil"]\n';
   place.put("workspace/pyproject.toml", `[tool.poetry]\nname = "x"\nversion = "1"\n[tool.poetry.dependencies]\nsix = "1.0.0"\n${plugins}`);
   const sdist = `{file = "six-1.0.0.tar.gz", hash = "${HASH}"}`;
-  place.put("workspace/poetry.lock", `[[package]]\nname = "six"\nversion = "1.0.0"\nfiles = [\n  ${WHEEL},\n  ${sdist},\n]\n[metadata]\nlock-version = "2.1"\n`);
+  place.put(
+    "workspace/poetry.lock",
+    `[[package]]\nname = "six"\nversion = "1.0.0"\nfiles = [\n  ${WHEEL},\n  ${sdist},\n]\n[metadata]\nlock-version = "2.1"\n`,
+  );
   place.put("workspace/poetry.toml", "[virtualenvs]\ncreate = false\n");
   place.put("workspace/setup.py", "");
   place.put("workspace/build.py", "");
   place.put("workspace/.venv/bin/python", "#!/bin/sh\n");
   expect(alone("poetry")).toMatch(/obeys poetry.toml\nobeys .venv\/bin\/python\nobeys setup.py\nobeys build.py\n/);
-  expect(await install("poetry")).toMatchObject({ error: { code: "NOT_SUPPORTED", message: expect.stringContaining("`.venv` is there already") } });
+  expect(await install("poetry")).toMatchObject({
+    error: { code: "NOT_SUPPORTED", message: expect.stringContaining("`.venv` is there already") },
+  });
   execFileSync("rm", ["-r", join(place.workspace, ".venv")]);
   mkdirSync(join(place.workspace, ".venv"));
   const result = await install("poetry");

@@ -19,7 +19,7 @@ const toolchains = prefix.startsWith("/usr") || prefix === "/" ? [] : [prefix];
 
 /** The package `tiny`, packed, with a script of its own. */
 function tinyPackage(place: Place): Buffer {
-  const scripts = { postinstall: "touch /workspace/script-ran" };
+  const scripts = { postinstall: "touch script-ran" };
   place.put("registry/package/package.json", JSON.stringify({ name: "tiny", version: "1.0.0", main: "index.js", scripts }));
   place.put("registry/package/index.js", "module.exports = 7;\n");
   return execFileSync("tar", ["-czf", "-", "-C", join(place.base, "registry"), "package"]);
@@ -30,20 +30,23 @@ function service(place: Place, host: string, tarball: Buffer): void {
   const dependencies = { tiny: "1.0.0" };
   const integrity = `sha512-${createHash("sha512").update(tarball).digest("base64")}`;
   const resolved = `http://${host}/tiny/-/tiny-1.0.0.tgz`;
-  const packages = { "": { name: "x", version: "1.0.0", dependencies }, "node_modules/tiny": { version: "1.0.0", resolved, integrity } };
+  const packages = {
+    "": { name: "x", version: "1.0.0", dependencies },
+    "node_modules/tiny": { version: "1.0.0", resolved, integrity, hasInstallScript: true },
+  };
   const lock = { name: "x", version: "1.0.0", lockfileVersion: 3, requires: true, packages };
   const test = "node -e \"process.exit(require('tiny') - 7)\"";
   place.put("workspace/package.json", JSON.stringify({ name: "x", version: "1.0.0", dependencies, scripts: { test } }));
   place.put("workspace/package-lock.json", JSON.stringify(lock));
 }
 
-async function opened() {
+async function opened(scripts = false) {
   const place = freshPlace();
   const internet = new Internet();
   onTestFinished(() => internet.close());
   const settings = {
     sandbox: { toolchains },
-    workspaces: [{ path: place.workspace, toolchain: { install: { registries: { npm: ["registry.example:80"] } } } }],
+    workspaces: [{ path: place.workspace, toolchain: { install: { scripts, registries: { npm: ["registry.example:80"] } } } }],
   };
   place.put("config/handrail.yaml", JSON.stringify(settings));
   const asked: string[] = [];
@@ -76,7 +79,7 @@ test("what the lock file names is installed from the registry, without its scrip
   expect((await session.call("run_test", {})).result).toMatchObject({ data: { passed: false } });
   const installed = await session.call("install_dependencies", { manager: "npm" });
   expect(installed.result).toMatchObject({ status: "success", data: { installed: true, exit_code: 0 } });
-  expect([asked, requested, existsSync(join(place.workspace, "script-ran"))]).toEqual([
+  expect([asked, requested, existsSync(join(place.workspace, "node_modules/tiny/script-ran"))]).toEqual([
     ["install_dependencies"],
     ["/tiny/-/tiny-1.0.0.tgz"],
     false,
@@ -102,6 +105,17 @@ test("what the lock file names is installed from the registry, without its scrip
       ["host", "registry.example", 80],
     ]),
   );
+});
+
+test("where the operator allows it packages run their scripts", async () => {
+  const { place, internet, session } = await opened(true);
+  const tarball = tinyPackage(place);
+  await internet.http("registry.example", 80, (_, response) => response.end(tarball));
+  service(place, "registry.example", tarball);
+  expect((await session.call("install_dependencies", { manager: "npm" })).result).toMatchObject({
+    data: { command: "npm ci --no-audit --no-fund", installed: true },
+  });
+  expect(existsSync(join(place.workspace, "node_modules/tiny/script-ran"))).toBe(true);
 });
 
 test("a host that only the lock file names is refused before anything runs", async () => {

@@ -11,7 +11,6 @@ import { openWorkspaceRoots } from "../../src/sandbox/files/files.ts";
 import { projectFiles } from "../../src/sandbox/files/project-files.ts";
 import { SANDBOX_USER_ID } from "../../src/sandbox/identity/identity.ts";
 import { runLint, runTest } from "../../src/tools/toolchain/check-tools.ts";
-import { installDependencies } from "../../src/tools/toolchain/install-dependencies.ts";
 import { newSandboxPlace, type SandboxPlace } from "../support/sandbox-place.ts";
 
 let place: SandboxPlace;
@@ -92,23 +91,6 @@ test("a program that is not there is named, with where it was looked for", async
     message: expect.stringMatching(/^the program `no-such-runner` is not installed where commands look for programs: .*\/usr\/bin/),
     suggestion: expect.stringContaining("sandbox.toolchains"),
   });
-});
-
-test("an installation runs no scripts of packages, unless the operator lets it", async () => {
-  const described = { name: "orders", version: "1.0.0" };
-  const scripts = { postinstall: "echo ran >postinstall.txt" };
-  writeFileSync(join(place.root, "package.json"), JSON.stringify({ ...described, scripts }));
-  const lock = { ...described, lockfileVersion: 3, requires: true, packages: { "": described } };
-  writeFileSync(join(place.root, "package-lock.json"), JSON.stringify(lock));
-  const install = (chosen?: ChosenToolchain) => run(installDependencies as Tool<never>, { manager: "npm" }, chosen);
-  const names = () => readdirSync(place.root).filter((name) => name === "postinstall.txt");
-  expect(await install()).toMatchObject({
-    data: { command: "npm ci --ignore-scripts --no-audit --no-fund", installed: true, lock_file: "package-lock.json" },
-  });
-  expect(names()).toEqual([]);
-  // The control: the script is one that runs.
-  expect(await install({ install: { scripts: true, registries: {} } })).toMatchObject({ data: { installed: true } });
-  expect(names()).toEqual(["postinstall.txt"]);
 });
 
 test("a target reaches a project's script as one word, and never its shell", async () => {

@@ -58,10 +58,17 @@ async function watched(options: MemoryKernelOptions = {}, before?: (root: string
 }
 
 const PACKAGE = JSON.stringify({ scripts: { test: "node --test", lint: "node lint.js" } });
+/** Lock files that name nothing, each with the manifest that belongs to it. */
+const NPM_LOCK = JSON.stringify({ lockfileVersion: 3, packages: { "": {} } });
+const LOCKED = {
+  npm: ["package.json", "{}", NPM_LOCK],
+  poetry: ["pyproject.toml", "", "[metadata]\n"],
+  cargo: ["Cargo.toml", "", "version = 4\n"],
+} as const;
 const withPackage = async (options: MemoryKernelOptions = {}, before?: (root: string) => void): Promise<Watched> => {
   const place = await watched(options, before);
   place.put("package.json", PACKAGE);
-  place.put("package-lock.json", "{}");
+  place.put("package-lock.json", NPM_LOCK);
   return place;
 };
 
@@ -108,7 +115,8 @@ test("what became of the files that a command changed and what it tried to reach
     not_kept: [{ path: ".vscode", reason: "not_allowed" }],
     network: { allowed: 1, refused: 2, failed: 0, bytes_out: 10, bytes_in: 20, problems: network.problems },
   };
-  const toolchain = (): Toolchain => ({ files: { "package.json": { text: PACKAGE }, "package-lock.json": {} }, chosen: {} });
+  const further = { "package.json": { text: PACKAGE }, "package-lock.json": { text: NPM_LOCK } };
+  const toolchain = (): Toolchain => ({ files: { "package.json": { text: PACKAGE } }, chosen: {}, further });
   const context = { toolchain, exec: { run: async () => outcome } } as unknown as ToolContext;
   for (const tool of toolchainTools as readonly Tool[]) {
     const result = await tool.execute(tool.name === "install_dependencies" ? { manager: "npm" } : {}, context);
@@ -203,13 +211,20 @@ permit (principal, action == Handrail::Action::"install_dependencies", resource)
 test.each([
   ["npm", "package-lock.json", ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"], ["registry.npmjs.org:443"]],
   ["npm", "npm-shrinkwrap.json", ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"], ["registry.npmjs.org:443"]],
-  ["poetry", "poetry.lock", ["poetry", "install", "--no-interaction"], ["pypi.org:443", "files.pythonhosted.org:443"]],
-  ["cargo", "Cargo.lock", ["cargo", "fetch", "--locked"], ["index.crates.io:443", "static.crates.io:443"]],
+  ["poetry", "poetry.lock", ["poetry", "install", "--no-root", "--no-interaction"], ["pypi.org:443", "files.pythonhosted.org:443"]],
+  [
+    "cargo",
+    "Cargo.lock",
+    ["cargo", "fetch", "--locked", "--manifest-path=/workspace/Cargo.toml"],
+    ["index.crates.io:443", "static.crates.io:443"],
+  ],
 ] as const)("%s installs what %s names, and nothing without it", async (manager, lockFile, argv, hosts) => {
   const { put, ask, requests } = await watched({ policies: INSTALLS });
   expect(await ask("install_dependencies", { manager })).toMatch(/^NOT_SUPPORTED: the workspace root has no `/);
   expect(requests).toEqual([]);
-  put(lockFile, "");
+  const [manifest, described, lock] = LOCKED[manager];
+  put(manifest, described);
+  put(lockFile, lock);
   expect(await ask("install_dependencies", { manager })).toBe("ran");
   expect(requests).toMatchObject([{ command: { argv }, hosts }]);
 });

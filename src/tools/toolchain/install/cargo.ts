@@ -5,7 +5,7 @@
  * INVARIANTS: crates come from a granted registry with a checksum; of the home only `registry` outlives the run, which holds no configuration. Fetching builds
  * nothing: what `build.rs` and procedural macros do happens in tests, which have no network.
  */
-import { isJsonObject } from "../../../base/json.ts";
+import { isJsonObject, type JsonObject } from "../../../base/json.ts";
 import { WORKSPACE_ALIAS } from "../../../model/workspace.ts";
 import { type Grants, type Manager, refused, requireText } from "./installation.ts";
 import { addressProblem, SOURCE_ADVICE } from "./sources.ts";
@@ -28,10 +28,11 @@ export const cargo: Manager = {
     const text = requireText(files, lockFile);
     const { package: packages = [] } = parsedToml(await toml(), lockFile, text);
     for (const entry of Array.isArray(packages) ? packages : [packages]) {
-      const { name, source, checksum, replace } = isJsonObject(entry) ? entry : {};
-      const problem = replace === undefined ? sourceProblem(source, checksum, grants) : "is replaced by another one";
-      if (problem !== undefined)
+      const { name } = isJsonObject(entry) ? entry : {};
+      const problem = isJsonObject(entry) ? problemOf(entry, grants) : "is described by no table";
+      if (problem !== undefined) {
         throw refused(lockFile, `names the crate \`${String(name).slice(0, 200).toWellFormed()}\`, which ${problem}`, SOURCE_ADVICE);
+      }
     }
     return {
       environment: { CARGO_HOME: OUTSIDE, CARGO_NET_GIT_FETCH_WITH_CLI: "false" },
@@ -51,7 +52,8 @@ const PUBLIC_ADDRESS = "https://index.crates.io/";
 
 const CHECKSUM = /^[0-9a-f]{64}$/;
 
-function sourceProblem(source: unknown, checksum: unknown, grants: Grants): string | undefined {
+function problemOf({ source, checksum, replace }: JsonObject, grants: Grants): string | undefined {
+  if (replace !== undefined) return "is replaced by another one";
   if (source === undefined) return undefined; // a package of the workspace
   const [, kind, address = ""] = /^([a-z]+)\+(.*)$/s.exec(String(source)) ?? [];
   if (kind !== "registry" && kind !== "sparse") return "comes from no registry";

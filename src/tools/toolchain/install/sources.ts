@@ -9,7 +9,8 @@ const HTTP_PORT = 80;
  * What the operator named may be plain HTTP: the hash in the lock file says what is fetched, whoever sends it.
  */
 export function addressProblem(address: string, { registries, isOwn }: Grants): string | undefined {
-  if (!URL.canParse(address)) return "comes from what is no address";
+  // What parsers disagree about is no address.
+  if (/[\\\s\p{Cc}]/u.test(address) || !URL.canParse(address)) return "comes from what is no address";
   const { protocol, hostname, port, username, password } = new URL(address);
   if (protocol !== "https:" && !(protocol === "http:" && isOwn)) return `comes by \`${protocol}\`, and packages are fetched by https alone`;
   if (username !== "" || password !== "") return "comes from an address with a login in it";
