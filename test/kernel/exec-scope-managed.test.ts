@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { INITIAL_MARK } from "../../src/flow/flow.ts";
 import { execScope } from "../../src/kernel/exec-scope.ts";
-import { beginTrail } from "../../src/kernel/trail.ts";
+import { ApprovedTargets } from "../../src/kernel/pre-image.ts";
+import { beginTrail, type Trail } from "../../src/kernel/trail.ts";
 import { NO_GATES } from "../../src/model/gates.ts";
 import type { LeaseScope } from "../../src/model/lease.ts";
 import { BUILT_IN_ZONE_RULES, compileZones } from "../../src/model/zone.ts";
@@ -15,8 +16,17 @@ import { memoryKernel } from "../support/memory-kernel.ts";
 import { newSandboxPlace } from "../support/sandbox-place.ts";
 
 /** The judge of commands of the tool. */
-async function judgeOf(name: string, scope: Partial<LeaseScope>): Promise<ScopeJudge> {
-  const { session, lease, policy, root, time } = await memoryKernel({ tools: toolchainTools, preset: "open", scope });
+async function judgeOf(
+  name: string,
+  scope: Partial<LeaseScope>,
+  differences: Partial<Trail> = {},
+  mark = INITIAL_MARK,
+): Promise<ScopeJudge> {
+  const { session, lease, policy, root, time } = await memoryKernel({
+    tools: toolchainTools,
+    preset: mark === INITIAL_MARK ? "open" : "dev",
+    scope,
+  });
   const tool = toolchainTools.find((one) => one.name === name);
   const workspace = { serviceRoot: root, projectRoot: root, sharedPaths: [], zones: compileZones(BUILT_IN_ZONE_RULES, "") };
   const roots = openWorkspaceRoots(workspace);
@@ -25,7 +35,8 @@ async function judgeOf(name: string, scope: Partial<LeaseScope>): Promise<ScopeJ
   const clock = { nowMs: () => time.nowMs, monotonicMs: () => 0 };
   const trail = {
     ...beginTrail(clock),
-    caller: { session, lease, place, mark: INITIAL_MARK, armed: false, gates: NO_GATES },
+    caller: { session, lease, place, mark, armed: false, gates: NO_GATES },
+    ...differences,
     ...(tool && { tool }),
   };
   return execScope(trail, await policy.current(), time.nowMs, { hides: () => false });
@@ -43,6 +54,21 @@ test("only installations write node_modules", async () => {
   expect(await reaches("install_dependencies", {}, PATHS)).toEqual(["write", "write", "write", "read", "read", "write", "hidden"]);
   for (const name of ["run_test", "run_lint"])
     expect(await reaches(name, {}, PATHS)).toEqual(["read", "read", "read", "read", "read", "write", "hidden"]);
+});
+
+test("who agreed to an installation after untrusted content agreed to each file of it, and nobody else did", async () => {
+  const asked = async (...rules: readonly string[]) => {
+    const approval = {
+      ref: "r",
+      id: "install_dependencies:execute",
+      rules: new Set(rules),
+      targets: new ApprovedTargets(new Map(), new Uint8Array(32)),
+    };
+    const judge = await judgeOf("install_dependencies", {}, { approval }, { ...INITIAL_MARK, trustLevel: "untrusted" });
+    return [judge.entry("src", true), judge.entry("package.json", false), judge.entry("CLAUDE.md", false), judge.entry(".env", false)];
+  };
+  expect(await asked("FC-3")).toEqual(["write", "write", "read", "hidden"]);
+  expect(await asked("dev.install")).toEqual(["read", "hidden", "hidden", "hidden"]);
 });
 
 test("a lease that does not let node_modules be written holds for installations too", async () => {

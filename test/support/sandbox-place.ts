@@ -6,6 +6,7 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { ExecView } from "../../src/model/exec.ts";
 import { DESCRIPTORS } from "../../src/sandbox/bwrap/bwrap-arguments.ts";
 import { bwrapLaunch } from "../../src/sandbox/bwrap/bwrap-backend.ts";
 import { systemView } from "../../src/sandbox/host/system-view.ts";
@@ -62,6 +63,7 @@ export interface Differences {
   /** Called with what the command prints, while it runs. */
   readonly onOutput?: (piece: Uint8Array) => void;
   readonly egress?: EgressGrant;
+  readonly view?: ExecView;
 }
 
 /** The defence that a control does without. */
@@ -192,7 +194,11 @@ function withoutFilter(plan: SandboxPlan, isWithout: boolean): SandboxPlan {
   return isWithout ? { ...plan, seccomp: { bytes: ALLOW_ALL, instructions: 1, digest: "" } } : plan;
 }
 
-function wanted(root: string, command: Command, { judge = EVERYTHING, limits, environment = {}, root: other = root, egress }: Differences) {
+function wanted(
+  root: string,
+  command: Command,
+  { judge = EVERYTHING, limits, environment = {}, root: other = root, egress, view }: Differences,
+) {
   const argv = typeof command === "string" ? (["bash", "--noprofile", "--norc", "-c", command] as const) : command;
   return {
     root: other,
@@ -203,6 +209,7 @@ function wanted(root: string, command: Command, { judge = EVERYTHING, limits, en
     environment,
     limits: { ...LIMITS, ...limits },
     ...(egress && { egress }),
+    ...(view && { view }),
   };
 }
 

@@ -91,3 +91,56 @@ test("a workspace that is the root of its file system, and a text that says noth
   expect(mountProblem({ mounts }, text)).toBeUndefined();
   expect(mountProblem({ mounts }, "")).toBe("the workspace is not mounted");
 });
+
+const VIEW: readonly SandboxMount[] = [
+  { kind: "read_only", source: "/home/me/project", target: "/run/workspace" },
+  { kind: "hide_directory", target: "/run/workspace" },
+  { kind: "empty_directory", target: "/workspace" },
+  { kind: "writable", source: "/home/me/project/node_modules", target: "/workspace/node_modules" },
+  { kind: "writable", source: "/home/me/project/target/registry", target: "/tmp/registry", part: "target/registry" },
+];
+
+const TRUE_VIEW = `41 40 254:3 /me/project /run/workspace ro - ext4 /dev/vdb rw
+42 41 0:50 / /run/workspace ro - tmpfs tmpfs rw
+43 40 0:51 / /workspace rw - tmpfs tmpfs rw
+44 43 254:3 /me/project/node_modules /workspace/node_modules rw - ext4 /dev/vdb rw
+45 40 254:3 /me/project/target/registry /tmp/registry rw - ext4 /dev/vdb rw
+`;
+
+test("a view is compared with the workspace that lies covered beside it", () => {
+  expect(mountProblem({ mounts: VIEW }, TRUE_VIEW)).toBeUndefined();
+});
+
+test.each([
+  ["nothing covers the workspace", /^42.*\n/m, "", "`/run/workspace` is not hidden"],
+  ["the workspace is not there", /^4[12].*\n/gm, "", "the workspace is not mounted"],
+  [
+    "the workspace lies in the view's place",
+    "0:51 / /workspace rw - tmpfs",
+    "254:3 /me/project /workspace rw - ext4",
+    "`/workspace` is not hidden",
+  ],
+  [
+    "a directory is a link elsewhere",
+    "/me/project/node_modules /",
+    "/me/project/src /",
+    "`/workspace/node_modules` is not what lies there in the workspace",
+  ],
+  [
+    "a directory comes from the machine",
+    "254:3 /me/project/node_modules",
+    "254:0 /etc",
+    "`/workspace/node_modules` is not what lies there in the workspace",
+  ],
+  [
+    "a directory under another name is one",
+    "/me/project/target/registry",
+    "/me/project/src",
+    "`/tmp/registry` is not `target/registry` of the workspace",
+  ],
+  ["a directory under another name is not there", /^45.*\n/m, "", "`/tmp/registry` is not `target/registry` of the workspace"],
+] as const)("in a view, %s", (_, from, to, problem) => {
+  const text = TRUE_VIEW.replace(from, to);
+  expect(text).not.toBe(TRUE_VIEW);
+  expect(mountProblem({ mounts: VIEW }, text)).toBe(problem);
+});

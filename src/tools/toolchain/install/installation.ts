@@ -1,4 +1,6 @@
 /** An installation as the tool runs it: command, environment and view, made of the project's files after they were judged. */
+import { isJsonObject, type JsonObject } from "../../../base/json.ts";
+import { parseJson } from "../../../base/json-parse.ts";
 import type { ExecView } from "../../../model/exec.ts";
 import { FailureWithoutEffect } from "../../../model/failure.ts";
 import type { ProjectFile, ToolchainCommand } from "../../../model/toolchain.ts";
@@ -53,6 +55,14 @@ export function requireText(files: InstallFiles, path: string): string {
   const file = files[path];
   if (file?.text !== undefined) return file.text;
   throw refused(path, file?.problem ?? "is missing", "ask a person to look at it");
+}
+
+/** The object that `text` is, read strictly: what one parser takes otherwise than another is refused. @throws FailureWithoutEffect */
+export function requireJson(path: string, text: string): JsonObject {
+  const parsed = parseJson(text.replace(/^\ufeff/, ""));
+  if (parsed.ok && isJsonObject(parsed.value)) return parsed.value;
+  const problem = parsed.ok ? "no object" : parsed.problem;
+  throw refused(path, `cannot be used (${problem})`, "ask a person to mend it, and send the call again");
 }
 
 /** The refusal of `path`. @param what the rest of a sentence about the file */

@@ -97,7 +97,7 @@ test.each([
   ],
   ...[
     "//registry.npmjs.org/:_authToken=x",
-    "//registry.npmjs.org/:_authToken=${NPM_TOKEN}",
+    "//registry.npmjs.org/:_authToken=\u0024{NPM_TOKEN}",
     "//evil.example/:tokenHelper=/workspace/evil.sh",
   ],
   ...[
@@ -109,12 +109,12 @@ test.each([
     "git[]=/x",
     "[git]",
     "[section]",
-    "${X}=1",
+    "\u0024{X}=1",
     "\u00a0git=/x",
     "gi\\t=/x",
   ],
   ...[
-    "fund=${EVIL}",
+    "fund=\u0024{EVIL}",
     "fund=maybe",
     "engine-strict=1",
     "omit=",
@@ -138,7 +138,7 @@ test.each([
   ],
   ...[
     "registry=",
-    "registry=${HOST}",
+    "registry=\u0024{HOST}",
     "registry=https://registry.npmjs.org@evil.example/",
     "registry=file:///workspace",
     "Registry=https://registry.npmjs.org/",

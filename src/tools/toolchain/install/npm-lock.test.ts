@@ -152,9 +152,16 @@ test("npm is given the judged packages and nothing else of the file", () => {
 });
 
 test.each([
-  ["no JSON", "{", "is not valid JSON"],
-  ["an array", "[]", "is not valid JSON"],
-  ["a merge that was not finished", '<<<<<<< HEAD\n{"lockfileVersion":3}\n=======\n{}\n>>>>>>> x', "is not valid JSON"],
+  ["no JSON", "{", "cannot be used (not valid JSON)"],
+  ["an array", "[]", "cannot be used (no object)"],
+  ["a merge that was not finished", '<<<<<<< HEAD\n{"lockfileVersion":3}\n=======\n{}\n>>>>>>> x', "cannot be used (not valid JSON)"],
+  ["packages twice", '{"lockfileVersion":3,"packages":{},"packages":{}}', "cannot be used (an object names a member twice)"],
+  [
+    "a deep nest",
+    `{"lockfileVersion":3,"packages":${"[".repeat(9999)}${"]".repeat(9999)}}`,
+    "cannot be used (nested more than 64 levels deep)",
+  ],
+  ["a prototype", '{"lockfileVersion":3,"packages":{"__proto__":{}}}', "cannot be used (the member name `__proto__` is not allowed)"],
   ["the first version", '{"lockfileVersion":1,"dependencies":{}}', "is not of version 2 or 3"],
   ["a version of another kind", '{"lockfileVersion":"3","packages":{}}', "is not of version 2 or 3"],
   ["no packages", '{"lockfileVersion":3}', "is not of version 2 or 3"],

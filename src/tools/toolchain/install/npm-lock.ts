@@ -4,7 +4,8 @@
  * npm is given the judged packages and nothing else of the file, so that a part which one version of npm reads and another does not decides nothing.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../base/json.ts";
-import { type Grants, refused } from "./installation.ts";
+import { parseJson } from "../../../base/json-parse.ts";
+import { type Grants, refused, requireJson } from "./installation.ts";
 import { addressProblem, isInsidePath, SOURCE_ADVICE } from "./sources.ts";
 
 /** A lock file that was judged. */
@@ -30,8 +31,7 @@ const INTEGRITY = /^(?:(?:sha1|sha256|sha384|sha512)-[A-Za-z0-9+/]{20,}={0,2}(?:
  * @throws FailureWithoutEffect that names the package
  */
 export function judgeNpmLock(file: string, text: string, grants: Grants): NpmLock {
-  const lock = parsedObject(text);
-  if (lock === undefined) throw refused(file, "is not valid JSON", "ask a person to make it again");
+  const lock = requireJson(file, text);
   const packages = lock["packages"];
   if (!VERSIONS.includes(lock["lockfileVersion"]) || !isJsonObject(packages)) {
     throw refused(file, "is not of version 2 or 3", "ask a person to renew it with `npm install --package-lock-only`");
@@ -54,20 +54,17 @@ export function judgeNpmLock(file: string, text: string, grants: Grants): NpmLoc
   return { text: JSON.stringify({ ...known, packages }), members, moduleDirectories: moduleDirectories(packages), fetched };
 }
 
-/** The directories of packages of the workspace that a lock file names, as far as it can be read; nothing is judged. */
-export function lockedMembers(text: string): readonly string[] {
-  const packages = parsedObject(text)?.["packages"];
-  return isJsonObject(packages) ? membersIn(packages) : [];
+/** The `packages` of a lock file, as far as it can be read; nothing is judged. */
+export function lockedPackages(text: string): JsonObject | undefined {
+  const parsed = parseJson(text);
+  const packages = parsed.ok && isJsonObject(parsed.value) ? parsed.value["packages"] : undefined;
+  return isJsonObject(packages) ? packages : undefined;
 }
 
-/** `text` as an object, or `undefined`. */
-export function parsedObject(text: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(text.replace(/^\ufeff/, ""));
-    return isJsonObject(value) ? value : undefined;
-  } catch {
-    return undefined; // said by the caller: what stands in the file is nobody's to quote
-  }
+/** The directories of packages of the workspace that a lock file names, as far as it can be read; nothing is judged. */
+export function lockedMembers(text: string): readonly string[] {
+  const packages = lockedPackages(text);
+  return packages === undefined ? [] : membersIn(packages);
 }
 
 function membersIn(packages: JsonObject): readonly string[] {

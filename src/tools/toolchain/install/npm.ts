@@ -4,9 +4,9 @@
  * INVARIANT: no file of the workspace decides which program runs: configuration and scripts are not in the view, and no program stands for git.
  */
 import type { JsonObject } from "../../../base/json.ts";
-import { type Grants, type InstallFiles, type Manager, refused, requireText } from "./installation.ts";
+import { type Grants, type InstallFiles, type Manager, requireJson, requireText } from "./installation.ts";
 import { judgeNpmConfiguration, NPM_CONFIGURATION } from "./npm-configuration.ts";
-import { judgeNpmLock, lockedMembers, parsedObject } from "./npm-lock.ts";
+import { judgeNpmLock, lockedMembers, lockedPackages } from "./npm-lock.ts";
 
 const MANIFEST = "package.json";
 
@@ -38,8 +38,7 @@ export const npm: Manager = {
   manifests: [MANIFEST, NPM_CONFIGURATION],
   furtherManifests: (files, lockFile) => lockedMembers(files[lockFile]?.text ?? "").map((member) => `${member}/${MANIFEST}`),
   words: (files, lockFile) => {
-    const packages = parsedObject(files[lockFile]?.text ?? "")?.["packages"];
-    const count = packages !== null && typeof packages === "object" ? Object.keys(packages).length : 0;
+    const count = Object.keys(lockedPackages(files[lockFile]?.text ?? "") ?? {}).length;
     const configuration = files[NPM_CONFIGURATION]?.text;
     return [
       { path: lockFile, text: `entries: ${count}` },
@@ -68,8 +67,7 @@ function registryOf({ registries: [first], isOwn }: Grants): Readonly<Record<str
 }
 
 function keptManifest(files: InstallFiles, path: string): string {
-  const manifest = parsedObject(requireText(files, path));
-  if (manifest === undefined) throw refused(path, "is not valid JSON", "mend it, and send the call again");
+  const manifest = requireJson(path, requireText(files, path));
   const kept: JsonObject = Object.fromEntries(
     KEPT_FIELDS.flatMap((name) => (Object.hasOwn(manifest, name) ? [[name, manifest[name] ?? null]] : [])),
   );

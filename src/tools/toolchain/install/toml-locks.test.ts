@@ -132,6 +132,12 @@ test.each([
   expect(found).toMatch(problem);
 });
 
+test("what nests too deeply is refused and breaks nothing", async () => {
+  const deep = `x = ${"[".repeat(9999)}${"]".repeat(9999)}\n`;
+  expect(await withLock(deep)).toBe("`poetry.lock` is not valid TOML; nothing was installed");
+  expect(await prepared(cargo, { "Cargo.lock": deep })).toBe("`Cargo.lock` is not valid TOML; nothing was installed");
+});
+
 test("poetry: the public index is refused where the operator named another", async () => {
   const registries = [{ host: "pypi.example.com", port: 443 }];
   expect(await withLock(locked(WHEEL), { registries, isOwn: true })).toMatch(/comes from `pypi.org`/);
