@@ -147,7 +147,7 @@ test("packages of the workspace are linked, and get directories of their own whe
   service(place, "registry.example", tarball);
   const lock = JSON.parse(readFileSync(join(place.workspace, "package-lock.json"), "utf8"));
   const tiny = lock.packages["node_modules/tiny"];
-  const member = { name: "a", version: "1.0.0", dependencies: { tiny: "1.0.0" } };
+  const member = { name: "a", version: "1.0.0", dependencies: { tiny: "1.0.0" }, bin: { a: "cli.js" } };
   const packages = {
     "": { name: "x", version: "1.0.0", workspaces: ["packages/*"] },
     "node_modules/a": { resolved: "packages/a", link: true },
@@ -156,10 +156,11 @@ test("packages of the workspace are linked, and get directories of their own whe
   };
   place.put("workspace/package.json", JSON.stringify({ name: "x", version: "1.0.0", workspaces: ["packages/*"] }));
   place.put("workspace/packages/a/package.json", JSON.stringify({ ...member, scripts: { prepare: "exit 1" } }));
+  place.put("workspace/packages/a/cli.js", "#!/usr/bin/env node\n");
   place.put("workspace/packages/a/.npmrc", "git=/workspace/evil.sh\n");
   place.put("workspace/package-lock.json", JSON.stringify({ ...lock, packages }));
   const { result } = await session.call("install_dependencies", { manager: "npm" });
   expect(result).toMatchObject({ status: "success", data: { installed: true } });
   const at = (path: string) => existsSync(join(place.workspace, path));
-  expect([at("node_modules/a/package.json"), at("packages/a/node_modules/tiny/index.js")]).toEqual([true, true]);
+  expect([at("node_modules/a/package.json"), at("packages/a/node_modules/tiny/index.js"), at("node_modules/.bin/a")]).toEqual([true, true, false]);
 });

@@ -1,5 +1,5 @@
 // Tests, linters and installations in the pipeline: the command that the project names is what leases, policy and evidence see, and what runs.
-import { mkdirSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { ExecOutcome, ExecRequest } from "../../src/model/exec.ts";
@@ -242,4 +242,64 @@ test("managers and packages of the agent's own choice are refused", async () => 
   for (const args of [{ manager: "pip" }, { manager: "npm", package: "left-pad" }, { manager: "npm ci; id" }, {}]) {
     expect(await ask("install_dependencies", args)).toBe("tool_input_invalid SCHEMA:install_dependencies");
   }
+});
+
+test("what an installation goes by is a regular file that may be read, and large ones are read whole", async () => {
+  const { kernel, put, ask, requests } = await watched({ policies: INSTALLS });
+  const install = () => ask("install_dependencies", { manager: "npm" });
+  const at = (name: string) => join(kernel.root, name);
+  put("package.json", "{}");
+  put("real.json", NPM_LOCK);
+  symlinkSync("real.json", at("package-lock.json"));
+  expect(await install()).toBe("NOT_SUPPORTED: `package-lock.json` is a link or no regular file; nothing was installed");
+  rmSync(at("package-lock.json"));
+  mkdirSync(at("package-lock.json"));
+  expect(await install()).toBe("NOT_SUPPORTED: `package-lock.json` is a link or no regular file; nothing was installed");
+  rmSync(at("package-lock.json"), { recursive: true });
+  symlinkSync("missing.json", at("package-lock.json"));
+  expect(await install()).toMatch(/^NOT_SUPPORTED: (?:the workspace root has no|`package-lock.json` is a link)/);
+  rmSync(at("package-lock.json"));
+  put("package-lock.json", NPM_LOCK.padEnd(1024 * 1024));
+  symlinkSync("real.json", at(".npmrc"));
+  expect(await install()).toBe("NOT_SUPPORTED: `.npmrc` is a link or no regular file; nothing was installed");
+  rmSync(at(".npmrc"));
+  expect(requests).toEqual([]);
+  expect(await install()).toBe("ran");
+  put("package-lock.json", NPM_LOCK.padEnd(8 * 1024 * 1024 + 1));
+  expect(await install()).toBe("NOT_SUPPORTED: `package-lock.json` is larger than 8192 KiB; nothing was installed");
+  await kernel.rezone({ ownSecret: ["package-lock.json"] });
+  expect(await install()).toMatch(/^NOT_SUPPORTED: the workspace root has no/);
+  expect(kernel.internalErrors).toEqual([]);
+});
+
+test("a shrinkwrap goes before a lock file, as it does for npm, and the other one is not seen", async () => {
+  const { put, ask, requests } = await withPackage({ policies: INSTALLS });
+  put("npm-shrinkwrap.json", NPM_LOCK);
+  put("package-lock.json", "{");
+  expect(await ask("install_dependencies", { manager: "npm" })).toBe("ran");
+  expect(requests[0]?.view?.files.map(({ path }) => path)).toEqual(["npm-shrinkwrap.json", "package.json"]);
+});
+
+test("packages of the workspace are named by the lock file, bounded, and read as leases let", async () => {
+  const { kernel, put, ask, requests } = await watched({ policies: INSTALLS, scope: { readPaths: [["*", "packages/a/**"]] } });
+  put("package.json", "{}");
+  const lockOf = (members: readonly string[]) =>
+    JSON.stringify({ lockfileVersion: 3, packages: Object.fromEntries(["", ...members].map((path) => [path, {}])) });
+  const install = () => ask("install_dependencies", { manager: "npm" });
+  for (const name of ["a", "b"]) {
+    mkdirSync(join(kernel.root, "packages", name), { recursive: true });
+    put(`packages/${name}/package.json`, '{"name":"x","scripts":{"prepare":"sh evil.sh"}}');
+  }
+  put("package-lock.json", lockOf(["packages/a"]));
+  expect(await install()).toBe("ran");
+  expect(requests[0]?.view?.files.at(-1)).toEqual({ path: "packages/a/package.json", text: '{"name":"x"}' });
+  put("package-lock.json", lockOf(["packages/b"]));
+  expect(await install()).toBe("lease_scope LEASE");
+  put("package-lock.json", lockOf(["packages/a", "packages/missing"]));
+  expect(await install()).toBe("NOT_SUPPORTED: `packages/missing/package.json` is missing; nothing was installed");
+  put("package-lock.json", lockOf(Array.from({ length: 501 }, (_, index) => `packages/a/${index}`)));
+  expect(await install()).toMatch(/^NOT_SUPPORTED: `package-lock.json` names more than \d+ packages of the workspace/);
+  put("package-lock.json", lockOf(["x".repeat(5000), "a\u202e", ".git/x", ".env"]));
+  expect(await install()).toMatch(/^NOT_SUPPORTED|_denied|INV|ZONE|LEASE/);
+  expect([requests.length, kernel.internalErrors]).toEqual([1, []]);
 });

@@ -209,7 +209,7 @@ describe("dependencies come from lock files (Flow §4.2)", () => {
     expect(engines.get("dev")?.evaluate(request({ action: "shell", effect: "exec", resource: access.resource }))).toMatchObject({
       decision: "deny",
       rationale: "shell_exec_denied",
-      message: expect.stringContaining("use npm ci"),
+      message: expect.stringContaining("which runs npm ci"),
     });
   });
 
