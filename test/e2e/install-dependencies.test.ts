@@ -162,5 +162,9 @@ test("packages of the workspace are linked, and get directories of their own whe
   const { result } = await session.call("install_dependencies", { manager: "npm" });
   expect(result).toMatchObject({ status: "success", data: { installed: true } });
   const at = (path: string) => existsSync(join(place.workspace, path));
-  expect([at("node_modules/a/package.json"), at("packages/a/node_modules/tiny/index.js"), at("node_modules/.bin/a")]).toEqual([true, true, false]);
+  expect([at("node_modules/a/package.json"), at("packages/a/node_modules/tiny/index.js"), at("node_modules/.bin/a")]).toEqual([
+    true,
+    true,
+    false,
+  ]);
 });
