@@ -61,6 +61,9 @@ function linesOf(proposal: AlwaysProposal): readonly PromptLine[] {
       "warning",
       `holds for every session of this user and agent with the role ${role} in this workspace, under every preset, until the file is removed`,
     ),
+    ...(text.includes("context.call == ")
+      ? [kernel("warning", "holds for this very call, to the letter; what the files that it names hold may change, and is not asked about")]
+      : []),
     kernel("heading", `the permit, for ${file}`),
     ...foreign(text.trimEnd()),
     kernel("heading", `past calls that it would have allowed: ${changed} of ${past.entries} entries`),

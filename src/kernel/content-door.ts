@@ -24,6 +24,7 @@ import { CallRedaction, secretsOf } from "./redaction.ts";
 import { checkScope } from "./scope.ts";
 import type { Submission, Waiter } from "./submission.ts";
 import type { ReceivedUpload, Transfer, UploadFailure } from "./transfer.ts";
+import { wholeCall } from "./whole-call.ts";
 
 /** Who uploads or fetches. */
 export interface TransferCaller {
@@ -126,7 +127,8 @@ async function senderOf(parts: KernelParts, who: TransferCaller, args: JsonObjec
     const scoped = checkScope(caller, tool, analysed.value, nowMs);
     if (!scoped.ok || !judgeFlow(caller.mark, tool.capability, scoped.value).ok) return undefined;
     const demands = withGateDemands(caller, tool.name, analysed.value.demands);
-    const decided = evaluateAccesses(await parts.policy(session.preset), caller, tool, scoped.value, nowMs, demands);
+    const policy = await parts.policy(session.preset);
+    const decided = evaluateAccesses(policy, caller, tool, scoped.value, nowMs, demands, wholeCall(tool, scoped.value, args));
     if (!decided.ok || decided.value.obligations.length > 0) return undefined;
     return JSON.stringify([session.userId, session.agentId]);
   } catch (error) {

@@ -40,25 +40,30 @@ export function evaluateAccesses(
   accesses: readonly ResolvedAccess[],
   nowMs: number,
   demands: Demands,
+  call = "",
 ): Verdict<Decided> {
-  return evaluateRequests(policy, tool, requestsOf(caller, tool, accesses, nowMs, demands));
+  return evaluateRequests(policy, tool, requestsOf(caller, tool, accesses, nowMs, demands, call));
 }
 
-/** What policy is asked about a call: each access, or the tool itself when there is none. */
+/**
+ * What policy is asked about a call: each access, or the tool itself when there is none.
+ * @param call its name (`wholeCall`); without it no permit for this very call holds
+ */
 export function requestsOf(
   caller: Judged,
   tool: ToolFacts,
   accesses: readonly ResolvedAccess[],
   nowMs: number,
   demands: Demands,
+  call = "",
 ): readonly [PolicyRequest, ...PolicyRequest[]] {
   const [only, ...more] = accesses.map((access) => {
     const facts = actingAs(tool, access.action);
-    const request = policyRequest(caller, facts, access.effect, policyResource(access), nowMs, demands, access.carriesSecret);
+    const request = policyRequest(caller, facts, access.effect, policyResource(access), nowMs, demands, access.carriesSecret, call);
     return restricted(caller, access, request);
   });
   if (only !== undefined) return [only, ...more];
-  return [policyRequest(caller, tool, tool.capability.effect, { kind: "tool", name: tool.name }, nowMs, demands)];
+  return [policyRequest(caller, tool, tool.capability.effect, { kind: "tool", name: tool.name }, nowMs, demands, false, call)];
 }
 
 /** `tool` as the one of its actions that an access is part of. */
@@ -131,11 +136,12 @@ export function judgeFile(
   effect: "read" | "write",
   nowMs: number,
   action?: string,
+  call = "",
 ): Denial | undefined {
   const zone = caller.place.workspace.zones.classify(place);
   const resource = { kind: "file", path: place.path } as const;
   const access: ResolvedAccess = { resource, effect, target: { place, zone }, ...(action !== undefined && { action }) };
-  const decided = evaluateAccesses(policy, caller, tool, [access], nowMs, NO_DEMANDS);
+  const decided = evaluateAccesses(policy, caller, tool, [access], nowMs, NO_DEMANDS, call);
   if (!decided.ok) return decided.denial;
   const [due] = decided.value.obligations;
   if (due === undefined) return undefined;
@@ -164,6 +170,7 @@ export function policyRequest(
   nowMs: number,
   demands: Demands,
   carriesSecret = false,
+  call = "",
 ): PolicyRequest {
   const { session, mark, armed } = caller;
   return {
@@ -185,6 +192,7 @@ export function policyRequest(
       dataClass: mark.dataClass,
       network: effect === "network" || resource.kind === "host",
       time: Math.floor(nowMs / 1000),
+      call,
     },
     capabilityObligations: obligationsOf(tool, mark, { resource, effect, carriesSecret }, demands),
   };

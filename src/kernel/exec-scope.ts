@@ -18,6 +18,7 @@ import { evaluateRequests, requestsOf } from "./decide.ts";
 import type { RepositoryHistories } from "./repository-history.ts";
 import { leasePathOf } from "./scope.ts";
 import type { ResolvedAccess, Trail } from "./trail.ts";
+import { wholeCall } from "./whole-call.ts";
 
 /** A name that no file has: what holds for it holds for whatever is new. */
 const NEW_NAME = "\u{10fffd}new";
@@ -38,6 +39,7 @@ export function execScope(trail: Trail, policy: PolicyEngine, nowMs: number, his
   const { zones } = caller.place.workspace;
   const { scope } = caller.lease;
   const byZone = new Map<string, boolean>();
+  const whole = wholeCall(tool, trail.accesses, trail.call?.arguments ?? {});
 
   /** Policy is asked once for each zone where it does not look at paths. */
   const permits = (place: WorkspacePath, zone: Zone, effect: "read" | "write"): boolean => {
@@ -45,7 +47,7 @@ export function execScope(trail: Trail, policy: PolicyEngine, nowMs: number, his
     const before = byZone.get(key);
     if (before !== undefined) return before;
     const access: ResolvedAccess = { resource: { kind: "file", path: place.path }, effect, target: { place, zone } };
-    const requests = requestsOf(caller, tool, [access], nowMs, NO_DEMANDS);
+    const requests = requestsOf(caller, tool, [access], nowMs, NO_DEMANDS, whole);
     const decided = evaluateRequests(policy, tool, requests);
     // A person who agreed to the call after untrusted content agreed to it for each of its files.
     const isAnswered = ({ ruleId }: { readonly ruleId: string }) => ruleId === LEAK_RULE && trail.approval?.rules.has(LEAK_RULE) === true;

@@ -21,6 +21,7 @@ import type { CallRedaction } from "./redaction.ts";
 import { checkScope } from "./scope.ts";
 import { markSecrets } from "./secret-writes.ts";
 import type { Judged } from "./trail.ts";
+import { wholeCall } from "./whole-call.ts";
 
 /** One access and what policy says of it. */
 export interface ExplainedAccess {
@@ -96,7 +97,8 @@ export async function explainCall(
   const engine = assuming.policy ?? (await parts.policy(who.session.preset));
   const demands = withGateDemands(caller, tool, analysed.value.demands);
   const marked = markSecrets(redaction, analysed.value.tool, call, scoped.value);
-  const accesses = requestsOf(caller, analysed.value.tool, marked, nowMs, demands).map((request): ExplainedAccess => {
+  const whole = wholeCall(analysed.value.tool, marked, args);
+  const accesses = requestsOf(caller, analysed.value.tool, marked, nowMs, demands, whole).map((request): ExplainedAccess => {
     const { resource, effect } = request;
     const isFile = resource.kind === "file";
     return {

@@ -15,6 +15,7 @@ import { NO_DEMANDS } from "./capability-obligations.ts";
 import { judgeFile, requestsOf } from "./decide.ts";
 import { judgePlace } from "./scope.ts";
 import type { Trail } from "./trail.ts";
+import { wholeCall } from "./whole-call.ts";
 
 /** Judges one file of the workspace for the call of `trail`, in all that scope and policy say. */
 export type GitJudge = (path: string, effect: "read" | "write") => Denial | undefined;
@@ -23,6 +24,7 @@ export type GitJudge = (path: string, effect: "read" | "write") => Denial | unde
 export function gitJudge(trail: Trail, policy: PolicyEngine, action: string | undefined, nowMs: number): GitJudge {
   const { caller, tool } = trail as Required<Pick<Trail, "caller" | "tool">>;
   const { zones } = caller.place.workspace;
+  const whole = wholeCall(tool, trail.accesses, trail.call?.arguments ?? {});
   const looksAtPaths = (effect: "read" | "write", path: string): boolean => {
     const access = { resource: { kind: "file", path }, effect, ...(action !== undefined && { action }) } as const;
     return policy.looksAtPath(requestsOf(caller, tool, [access], nowMs, NO_DEMANDS)[0]);
@@ -36,7 +38,7 @@ export function gitJudge(trail: Trail, policy: PolicyEngine, action: string | un
     // Policy is asked once for each zone where it does not look at paths.
     const key = `${effect} ${zone} ${zones.restriction(place) ?? ""}`;
     if (allowed.has(key)) return undefined;
-    const judged = judgeFile(policy, caller, tool, place, effect, nowMs, action);
+    const judged = judgeFile(policy, caller, tool, place, effect, nowMs, action, whole);
     if (judged === undefined && !looksAtPaths(effect, path)) allowed.add(key);
     return judged;
   };

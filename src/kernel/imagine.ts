@@ -20,6 +20,7 @@ import type { ToolRegistry } from "./registry.ts";
 import { checkScope } from "./scope.ts";
 import { markSecrets } from "./secret-writes.ts";
 import type { Judged } from "./trail.ts";
+import { wholeCall } from "./whole-call.ts";
 
 /** An imagined call: by whom, with which tool and arguments, judged by which policy and which rules of redaction. */
 export interface ImaginedCall {
@@ -42,7 +43,7 @@ export function imagineCall({ registry, policy, redactor, caller, tool: name, ar
   if (!scoped.ok) return scoped;
   const accesses = markSecrets(new CallRedaction(redactor), tool, call, scoped.value);
   const demands = withGateDemands(caller, tool.name, analysed.value.demands);
-  const decided = evaluateRequests(policy, tool, requestsOf(caller, tool, accesses, nowMs, demands));
+  const decided = evaluateRequests(policy, tool, requestsOf(caller, tool, accesses, nowMs, demands, wholeCall(tool, accesses, args)));
   if (!decided.ok) return decided;
   const flow = judgeFlow(caller.mark, tool.capability, accesses);
   return flow.ok ? decided : flow;

@@ -34,6 +34,7 @@ export { type ToolDefinition, ToolRegistry } from "./registry.ts";
 export type { AnsweredRound, OpenedQuestion, RoundCall } from "./rounds.ts";
 export { SecretGuesses } from "./secret-guesses.ts";
 export type { Submission } from "./submission.ts";
+export { wholeCall } from "./whole-call.ts";
 export { compileWholePattern, problemOfWholePattern } from "./whole-pattern.ts";
 
 /** A running kernel as its front doors see it. */

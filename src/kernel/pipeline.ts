@@ -30,6 +30,7 @@ import { markSecrets } from "./secret-writes.ts";
 import { outOfTime, pace, paid, reserveBudget, timed } from "./spend.ts";
 import { receive, type Submission, type Waiter } from "./submission.ts";
 import type { Trail } from "./trail.ts";
+import { wholeCall } from "./whole-call.ts";
 
 /** The kernel that takes a request, and the request's own trail, which has just begun. */
 interface Begun {
@@ -74,7 +75,8 @@ export async function pipeline({ parts, evidence, trail }: Begun, submission: Su
     const policy = await parts.policy(caller.session.preset);
     trail.policyHash = policy.hash;
     const demands = withGateDemands(caller, tool.name, analysed.value.demands);
-    const decided = evaluateAccesses(policy, caller, tool, trail.accesses, trail.receivedAtMs, demands);
+    const whole = wholeCall(tool, trail.accesses, call.arguments);
+    const decided = evaluateAccesses(policy, caller, tool, trail.accesses, trail.receivedAtMs, demands, whole);
     if (!decided.ok) return await answer.denied(decided.denial);
     remember(trail, decided.value);
 

@@ -61,6 +61,7 @@ export async function describeCall(
     ...(words.shown.length > 0 && { projectWords: words.shown }),
     ...preview,
     arguments: shown,
+    ...(isCut && { argumentsCut: true as const }),
   } satisfies ApprovalDetails;
   const shownDetails = redaction.facts(details) as typeof details;
   const cut = [

@@ -16,6 +16,7 @@ import type { KernelParts } from "./parts.ts";
 import { checkScope } from "./scope.ts";
 import { stillPaid } from "./spend.ts";
 import type { Caller, Trail } from "./trail.ts";
+import { wholeCall } from "./whole-call.ts";
 
 const CHANGED: Denial = {
   layer: "policy",
@@ -72,7 +73,8 @@ export async function stillAllowed(parts: KernelParts, trail: Trail, decidedBy: 
   if (!scoped.ok) return scoped;
   const current = await parts.policy(caller.session.preset);
   if (current.hash !== decidedBy.hash) return deny(CHANGED);
-  const decided = evaluateAccesses(current, now, tool, scoped.value, nowMs, withGateDemands(now, tool.name, demands));
+  const whole = wholeCall(tool, scoped.value, call.arguments);
+  const decided = evaluateAccesses(current, now, tool, scoped.value, nowMs, withGateDemands(now, tool.name, demands), whole);
   if (!decided.ok) return decided;
   const flow = judgeFlow(now.mark, tool.capability, scoped.value);
   return flow.ok ? allow({ decided: decided.value, caller: now }) : flow;

@@ -38,6 +38,7 @@ const details = z.object({
   projectWords: z.array(z.object({ path: z.string(), text: z.string() })).exactOptional(),
   unseen: z.string().exactOptional(),
   arguments: object,
+  argumentsCut: z.literal(true).exactOptional(),
 });
 const request = z.object({
   id: z.string(),

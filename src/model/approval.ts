@@ -64,6 +64,8 @@ export type ApprovalDetails = {
   /** Why more changes than these are to be expected, or none: they could not be looked at, or are too many. */
   readonly unseen?: string;
   readonly arguments: JsonObject;
+  /** Not all of the arguments are there, or not as they were sent. */
+  readonly argumentsCut?: true;
 };
 
 /** Where an approval applies. `once`: one execution; `session`: as long as the session; `until`: up to a time, in the session. */

@@ -10,7 +10,7 @@ import type { Layer } from "../model/decision.ts";
 import { cedarString } from "./cedar.ts";
 import type { CompiledPolicy } from "./compile.ts";
 import type { PolicyEngine } from "./policy.ts";
-import type { PolicyRequest } from "./request.ts";
+import { type PolicyRequest, UNNAMED_CALL } from "./request.ts";
 import type { PolicyVerdict } from "./verdict.ts";
 import { NAMESPACE, RESOURCE_TYPES, resourceId } from "./vocabulary.ts";
 
@@ -41,26 +41,32 @@ export function explain(engine: PolicyEngine, request: PolicyRequest): Explanati
   const verdict = engine.evaluatePlainly(request);
   const { permits, forbids, failed } = engine.matching(request);
   const matching = [...rules(engine, failed, "failed"), ...rules(engine, forbids, "matched"), ...rules(engine, permits, "matched")];
-  const canPermit = verdict.decision === "deny" && verdict.cause === "default";
+  const permit = verdict.decision === "deny" && verdict.cause === "default" ? narrowestPermit(request) : undefined;
   return {
     verdict,
     layer: "policy",
     decidedBy: verdict.decision === "allow" ? verdict.permits : [verdict.ruleId],
     matching,
-    ...(canPermit ? { narrowestPermit: narrowestPermit(request) } : {}),
+    ...(permit === undefined ? {} : { narrowestPermit: permit }),
     policyHash: engine.hash,
   };
 }
 
 /**
- * The text of the narrowest permit for `request`, that of a command with how it is fed and started; its id is derived from what it grants.
+ * The text of the narrowest permit for `request`, bound to the call in full where its resource does not say all of it; its id is derived from
+ * what it grants. `undefined` when there is none, because the call has no name.
  * @param waives rules whose obligations it lifts for this request
  * @param whose for whom it holds: for everybody in the role, or for this principal in this workspace alone
  */
-export function narrowestPermit(request: PolicyRequest, waives: readonly string[] = [], whose: "role" | "principal" = "role"): string {
+export function narrowestPermit(
+  request: PolicyRequest,
+  waives: readonly string[] = [],
+  whose: "role" | "principal" = "role",
+): string | undefined {
+  if (!isPermittable(request, waives)) return undefined;
   const { principal, action, resource, effect } = scopeOf(request);
   const scope = [`  principal in ${principal},`, `  action == ${action},`, `  resource == ${resource}`].join("\n");
-  const conditions = [...(whose === "role" ? [] : [principalOf(request)]), ...commandConditions(request), `context.effect == ${effect}`];
+  const conditions = [...(whose === "role" ? [] : [principalOf(request)]), ...callConditions(request), `context.effect == ${effect}`];
   const condition = `when { ${conditions.join(" && ")} }`;
   const lifted = waives.length === 0 ? "" : `@waives(${cedarString(waives.join(", "))})\n`;
   const id = `allow.${blake3Hex(`${lifted}${scope}\n${condition}`).slice(0, 12)}`;
@@ -72,10 +78,25 @@ function principalOf({ principal: { user, agent, workspace } }: PolicyRequest): 
   return named.map(([name, value]) => `principal.${name} == ${cedarString(value)}`).join(" && ");
 }
 
+/** Whether a permit can say what it lets through: the whole call, wherever the resource or the rules that ask leave something open. */
+export function isPermittable({ resource, context }: PolicyRequest, waives: readonly string[] = []): boolean {
+  const { call = "" } = context;
+  if (call === UNNAMED_CALL) return false;
+  return call !== "" || (resource.kind !== "command" && !waives.some((rule) => ABOUT_ARGUMENTS.test(rule)));
+}
+
+/** Rules that ask because of what stands in the arguments. */
+const ABOUT_ARGUMENTS = /^(?:DANGER:.*|CAPABILITY:[^:]*:method|FC:secret-write)$/;
+
 /**
- * A command is named by its line, which does not say what feeds it, what starts it, or what of it is not understood: `sh` is
- * one thing behind a known program and another behind a download.
+ * A command is named by its line, which does not say what feeds it, what starts it, where its output goes, or what of it is not
+ * understood: `sh` is one thing behind a known program and another behind a download.
  */
+function callConditions(request: PolicyRequest): readonly string[] {
+  const { call = "" } = request.context;
+  return [...commandConditions(request), ...(call === "" ? [] : [`context.call == ${cedarString(call)}`])];
+}
+
 function commandConditions({ resource }: PolicyRequest): readonly string[] {
   if (resource.kind !== "command") return [];
   const { inputFrom, via, dangers } = resource;
@@ -86,10 +107,12 @@ function commandConditions({ resource }: PolicyRequest): readonly string[] {
   });
 }
 
-/** The clause that takes `request`, and nothing else, out of a forbid. */
-export function exceptionFor(request: PolicyRequest): string {
+/** The clause that takes `request`, and nothing else, out of a forbid; `undefined` when there is none, because the call has no name. */
+export function exceptionFor(request: PolicyRequest): string | undefined {
+  if (!isPermittable(request)) return undefined;
   const { principal, action, resource, effect } = scopeOf(request);
-  return `unless { principal in ${principal} && action == ${action} && resource == ${resource} && context.effect == ${effect} }`;
+  const scope = [`principal in ${principal}`, `action == ${action}`, `resource == ${resource}`];
+  return `unless { ${[...scope, ...callConditions(request), `context.effect == ${effect}`].join(" && ")} }`;
 }
 
 function scopeOf(request: PolicyRequest) {

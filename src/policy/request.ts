@@ -46,7 +46,12 @@ export interface PolicyContext {
   readonly network: boolean;
   /** Seconds since the Unix epoch, whole. */
   readonly time: number;
+  /** The call in full, as the kernel names it; absent where its resources say all of it, or nobody knows. */
+  readonly call?: string;
 }
+
+/** The name of a call that has none: it is too long, or no text. */
+export const UNNAMED_CALL = "?";
 
 /** A value that policy text can compare. */
 export type PolicyValue = string | number | boolean | readonly string[];

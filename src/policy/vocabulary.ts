@@ -31,6 +31,7 @@ export const CONTEXT_ATTRIBUTES: AttributeTable = {
   time: "Long",
   tool: "String",
   effect: "String",
+  call: "String",
 };
 
 /** Entity type and attributes of each resource kind. */
@@ -200,8 +201,8 @@ function principalValues(principal: PolicyPrincipal): AttributeValues {
 }
 
 function contextValues(request: PolicyRequest): AttributeValues {
-  const { armed, trust, dataClass, network, time } = request.context;
-  return { armed, trust, dataClass, network, time, tool: request.tool, effect: request.effect };
+  const { armed, trust, dataClass, network, time, call = "" } = request.context;
+  return { armed, trust, dataClass, network, time, tool: request.tool, effect: request.effect, call };
 }
 
 function argumentValues(given: PolicyRequest["arguments"], types: AttributeTable): AttributeValues {

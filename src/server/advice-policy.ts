@@ -2,8 +2,9 @@
  * Changes of the operator's policies that would let a call run: permits, waivers and exceptions for exactly what was asked.
  * They are tried on copies of the texts; the operator's files are never written.
  */
+import { assert } from "../base/errors.ts";
 import type { CallExplanation } from "../kernel/index.ts";
-import { exceptionFor, narrowestPermit } from "../policy/explain.ts";
+import { exceptionFor, isPermittable, narrowestPermit } from "../policy/explain.ts";
 import type { PolicyEngine } from "../policy/policy.ts";
 import type { PolicyRequest } from "../policy/request.ts";
 import type { Advice, AdviceParts, Assumed, NextStep } from "./advice.ts";
@@ -26,6 +27,8 @@ export class PolicyEdits {
   async meet(state: Assumed, { accesses, armed }: CallExplanation): Promise<NextStep> {
     for (const { request, policy } of accesses) {
       const { verdict, matching } = policy;
+      const asking = verdict.decision === "allow" ? verdict.obligations.map(({ ruleId }) => ruleId) : [];
+      if ((verdict.decision === "deny" || asking.length > 0) && !isPermittable(request, asking)) return UNNAMED;
       if (verdict.decision === "allow") {
         for (const { obligation, ruleId } of verdict.obligations) if (!armed || obligation !== "arm") this.#waive(request, ruleId);
       } else if (verdict.cause === "error") {
@@ -36,7 +39,7 @@ export class PolicyEdits {
         for (const { id, file, line } of matching.filter(({ effect, outcome }) => effect === "forbid" && outcome === "matched")) {
           if (!file.startsWith("policy/")) return `the rule ${id} (${file}:${line}) ships with Handrail, and nothing lifts it`;
           const known = this.#exceptions.get(id) ?? { place: `${file}:${line}`, clauses: new Set<string>() };
-          known.clauses.add(exceptionFor(request));
+          known.clauses.add(clauseFor(request));
           this.#exceptions.set(id, known);
         }
       }
@@ -76,7 +79,7 @@ export class PolicyEdits {
     const permits = [...this.#permits.values()].map(({ request, waives, isNeeded }): Advice => {
       const lifted = `lifts what ${[...waives].join(", ")} asks for, for exactly this`;
       const change = isNeeded ? `add a permit for exactly this to a file in ${file}` : `add a permit to a file in ${file} that ${lifted}`;
-      return { kind: isNeeded ? "permit" : "waiver", change, text: narrowestPermit(request, [...waives].sort()) };
+      return { kind: isNeeded ? "permit" : "waiver", change, text: permitFor(request, waives) };
     });
     return [...exceptions, ...permits];
   }
@@ -111,11 +114,28 @@ export class PolicyEdits {
       }
       return { name, text: edited };
     });
-    const added = [...this.#permits.values()].map(({ request, waives }) => narrowestPermit(request, [...waives].sort())).join("\n");
+    const added = [...this.#permits.values()].map(({ request, waives }) => permitFor(request, waives)).join("\n");
     return { ...operator, policies: added === "" ? policies : [...policies, { name: "suggested by explain.cedar", text: added }] };
   }
 }
 
+/** Why nothing is proposed for a call that no policy can name. */
+const UNNAMED =
+  "no permit could name the call: it is too long, or a rule asks about its arguments; write a permit by hand, or change the call";
+
+function permitFor(request: PolicyRequest, waives: ReadonlySet<string>): string {
+  const text = narrowestPermit(request, [...waives].sort());
+  assert(text !== undefined, "only calls that can be named were met");
+  return text;
+}
+
+function clauseFor(request: PolicyRequest): string {
+  const clause = exceptionFor(request);
+  assert(clause !== undefined, "only calls that can be named were met");
+  return clause;
+}
+
+/** The same for two requests that one permit is about. */
 function keyOf(request: PolicyRequest): string {
-  return narrowestPermit(request);
+  return permitFor(request, new Set());
 }

@@ -15,7 +15,11 @@ const RULES = ["CAPABILITY:odd", "dev.foreign-tools"];
 /** A kernel without anybody who could answer: what asks is refused at once, with a reference. */
 async function asking(place: Place, agentId = "helper") {
   const odd = testTool("odd", () => ({ kind: "data", data: {} }));
-  const asks = { ...odd, capability: { ...odd.capability, approval: { level: "ask" } }, analyse: () => [] } as const;
+  const asks = {
+    ...odd,
+    capability: { ...odd.capability, approval: { level: "ask" }, audit: { logArgs: true } },
+    analyse: () => [],
+  } as const;
   const kernel = await openKernel({
     stateDirectory: place.state,
     configDirectory: place.config,
@@ -87,6 +91,17 @@ test("lifts what a tool asks for itself as well, and lists the calls that would 
   });
   await kernel.alwaysAllow.write(await request(), "carol");
   await until(async () => (await call("odd", { path: "a" })) === "success");
+  expect(await call("odd", { path: "b" })).toBe("tool_approval_required");
+});
+
+test("is not proposed for a call that a person is not shown in full", async () => {
+  const place = freshPlace();
+  const { kernel, call, request } = await asking(place);
+  expect(await call("odd", { path: "a".repeat(3000) })).toBe("tool_approval_required");
+  expect(await kernel.alwaysAllow.propose(await request())).toEqual({
+    kind: "impossible",
+    why: expect.stringMatching(/^no permit could name the call: it is too long/),
+  });
 });
 
 test("is not proposed against an example beside the policies, nor for an altered request", async () => {

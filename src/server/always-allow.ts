@@ -12,14 +12,14 @@ import type { Clock } from "../base/clock.ts";
 import { KernelError } from "../base/errors.ts";
 import { blake3Hex } from "../base/hash.ts";
 import { REPLAY_ENTRIES_DEFAULT } from "../base/limits.ts";
-import { imagineRequests } from "../kernel/index.ts";
+import { imagineRequests, wholeCall } from "../kernel/index.ts";
 import { readApprovalDocument, type ShownRequest } from "../model/approval-document.ts";
 import type { EventSink } from "../model/event.ts";
 import type { Session } from "../model/session.ts";
 import type { Tool } from "../model/tool.ts";
 import { narrowestPermit } from "../policy/explain.ts";
 import type { PolicyEngine } from "../policy/policy.ts";
-import type { PolicyRequest } from "../policy/request.ts";
+import { type PolicyRequest, UNNAMED_CALL } from "../policy/request.ts";
 import { parseRecordedAccess, type RecordedAccess } from "../policy/resource.ts";
 import type { OperatorDirectory } from "./operator-directory.ts";
 import { buildEngine, exampleInputs } from "./policies.ts";
@@ -109,7 +109,9 @@ export class AlwaysAllow {
     const tool = this.#parts.tools().find(({ name }) => name === request.tool);
     if (tool === undefined) return `the tool \`${request.tool}\` is not registered here`;
     const time = Math.floor(this.#parts.clock.nowMs() / 1000);
-    const context = { time, armed: true, trust: details.seen.trustLevel, dataClass: details.seen.dataClass };
+    const call = callOf(request, tool, accesses);
+    if (call === undefined) return UNNAMED;
+    const context = { time, armed: true, trust: details.seen.trustLevel, dataClass: details.seen.dataClass, call };
     const asked = new Set(details.rules.map(({ ruleId }) => ruleId));
     const requests = imagineRequests({ ...session, role: details.role }, tool, accesses, context).map((one) => withDemands(one, asked));
     return this.#tried(session.preset, requests, asked, details.role);
@@ -118,12 +120,9 @@ export class AlwaysAllow {
   async #tried(preset: string, requests: readonly PolicyRequest[], asked: ReadonlySet<string>, role: string): Promise<Permit | string> {
     const operator = this.#parts.operator();
     const before = await this.#engine(preset, operator);
-    const permits = new Map<string, readonly string[]>();
-    for (const request of requests) {
-      const waives = asks(before, request).filter((ruleId) => asked.has(ruleId));
-      if (waives.length > 0) permits.set(narrowestPermit(request, waives, "principal"), waives);
-    }
+    const permits = permitsFor(before, requests, asked);
     before.dispose();
+    if (permits === undefined) return UNNAMED;
     if (permits.size === 0) return "no rule in force asks about it any more; send the call again";
     const text = [...permits.keys()].join("\n");
     const file = `always-allow.${blake3Hex(text).slice(0, 12)}.cedar`;
@@ -188,6 +187,17 @@ function accessesOf({ details }: ShownRequest): readonly RecordedAccess[] | stri
   return accesses;
 }
 
+/** The call in full; `undefined` when a person is not shown all of it, and so nobody can say what a permit would let through. */
+function callOf({ details }: ShownRequest, tool: Tool, accesses: readonly RecordedAccess[]): string | undefined {
+  const call = wholeCall(tool, accesses, details.arguments);
+  if (call === "") return call;
+  const isWhole = details.argumentsCut !== true && !JSON.stringify(details.arguments).includes("[REDACTED:");
+  return isWhole && call !== UNNAMED_CALL ? call : undefined;
+}
+
+const UNNAMED =
+  "no permit could name the call: it is too long, holds a secret, or a rule asks about its arguments; answer this request alone, or write a permit by hand";
+
 /** The request with what asked besides policy: rules of the kernel, whose ids begin with a capital letter. */
 function withDemands(request: PolicyRequest, asked: ReadonlySet<string>): PolicyRequest {
   const known = request.capabilityObligations ?? [];
@@ -195,6 +205,23 @@ function withDemands(request: PolicyRequest, asked: ReadonlySet<string>): Policy
     .filter((ruleId) => /^[A-Z]/.test(ruleId) && !known.some((due) => due.ruleId === ruleId && due.obligation === "ask"))
     .map((ruleId) => ({ obligation: "ask", ruleId, reason: "" }) as const);
   return { ...request, capabilityObligations: [...known, ...more] };
+}
+
+/** The permits that lift what is asked, with the rules that each waives; `undefined` when one could not name the call. */
+function permitsFor(
+  engine: PolicyEngine,
+  requests: readonly PolicyRequest[],
+  asked: ReadonlySet<string>,
+): ReadonlyMap<string, readonly string[]> | undefined {
+  const permits = new Map<string, readonly string[]>();
+  for (const request of requests) {
+    const waives = asks(engine, request).filter((ruleId) => asked.has(ruleId));
+    if (waives.length === 0) continue;
+    const permit = narrowestPermit(request, waives, "principal");
+    if (permit === undefined) return undefined;
+    permits.set(permit, waives);
+  }
+  return permits;
 }
 
 /** Rules that ask about a request under `engine`; sorted. */

@@ -9,13 +9,13 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { isJsonObject, type JsonObject } from "../base/json.ts";
 import { LEDGER_READ_ROWS_MAX, POLICY_EXAMPLES_PER_TURN, REPLAY_CHANGES_LISTED_MAX } from "../base/limits.ts";
 import { INITIAL_MARK } from "../flow/flow.ts";
-import { imagineAccesses } from "../kernel/index.ts";
+import { imagineAccesses, wholeCall } from "../kernel/index.ts";
 import { DATA_CLASSES, TRUST_LEVELS } from "../model/label.ts";
 import { isPresetName } from "../model/preset.ts";
 import type { Session } from "../model/session.ts";
 import type { Tool } from "../model/tool.ts";
 import type { PolicyEngine } from "../policy/policy.ts";
-import type { PolicyContext } from "../policy/request.ts";
+import { type PolicyContext, UNNAMED_CALL } from "../policy/request.ts";
 import { parseRecordedAccess, type RecordedAccess } from "../policy/resource.ts";
 import { resourceId } from "../policy/vocabulary.ts";
 import { openStateStores } from "../stores/embedded/state-stores.ts";
@@ -109,6 +109,7 @@ export async function replayAgainst(operator: OperatorDirectory, options: Replay
     // What is not valid is said even where there is nothing to replay.
     await engineOf(operator.settings.preset ?? "dev");
     const tally = new Tally(options.byRules);
+    const namesCalls = operator.policies.some(({ text }) => text.includes("context.call"));
     try {
       const head = (await reader.head()).sequence;
       for (let from = Math.max(1, head - options.entriesMax + 1); from <= head; from += LEDGER_READ_ROWS_MAX) {
@@ -117,7 +118,7 @@ export async function replayAgainst(operator: OperatorDirectory, options: Replay
           if (record.entry.timeMicros / 1000 < (options.sinceMs ?? 0)) continue;
           tally.entries += 1;
           if (tally.entries % POLICY_EXAMPLES_PER_TURN === 0) await nextTurn();
-          await replayOne(record, tally, tools, engineOf, (id) => sessions.findSession(id));
+          await replayOne(record, tally, tools, engineOf, (id) => sessions.findSession(id), namesCalls);
         }
       }
     } finally {
@@ -183,6 +184,7 @@ async function replayOne(
   tools: readonly Tool[],
   engineOf: (preset: string) => Promise<PolicyEngine>,
   findSession: (id: string) => Promise<Session | undefined>,
+  namesCalls: boolean,
 ): Promise<void> {
   if (entry.eventType === "tool_outcome_unknown") return tally.skip("the outcome is unknown");
   if (entry.eventType !== "tool_executed" && entry.eventType !== "tool_execution_denied") return;
@@ -192,11 +194,13 @@ async function replayOne(
   if (typeof recorded === "string") return tally.skip(recorded);
   const call = recordedCall(facts, tools);
   if (typeof call === "string") return tally.skip(call);
+  if (call.call === UNNAMED_CALL && namesCalls)
+    return tally.skip("its arguments were not recorded as they were, and a policy names whole calls");
   const session = await findSession(entry.sessionId);
   if (session === undefined) return tally.skip("its session is no longer known");
   const time = Math.floor(entry.timeMicros / 1_000_000);
   const engine = await engineOf(call.preset);
-  const context = { ...call.mark, time };
+  const context = { ...call.mark, time, call: call.call };
   const verdict = imagineAccesses(engine, { ...session, role: call.role }, call.tool, call.accesses, context, argumentDemands(recorded));
   tally.count({
     sequence: entry.sequence,
@@ -253,7 +257,15 @@ function recordedCall(facts: JsonObject, tools: readonly Tool[]) {
     accesses.push(access);
   }
   const mark = markIn(facts["mark"]);
-  return mark === undefined ? "what its principal had seen was not recorded as expected" : { tool, role, preset, accesses, mark };
+  const call = recordedName(facts["args"], tool, accesses);
+  return mark === undefined ? "what its principal had seen was not recorded as expected" : { tool, role, preset, accesses, mark, call };
+}
+
+/** The call in full, where its arguments stand in the record as they were. */
+function recordedName(args: unknown, tool: Tool, accesses: readonly RecordedAccess[]): string {
+  const isKnown = isJsonObject(args) && !JSON.stringify(args).includes("[REDACTED:");
+  const call = wholeCall(tool, accesses, isKnown ? args : {});
+  return isKnown || call === "" ? call : UNNAMED_CALL;
 }
 
 /** What the principal had seen; nothing is recorded where it is what everybody begins with. */

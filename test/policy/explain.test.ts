@@ -3,7 +3,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { commandOf } from "../../src/model/command.ts";
-import { explain } from "../../src/policy/explain.ts";
+import { exceptionFor, explain } from "../../src/policy/explain.ts";
 import type { PolicyResource } from "../../src/policy/policy.ts";
 import { engineOf, file, operator, presetSources, request } from "./fixtures.ts";
 
@@ -78,7 +78,7 @@ describe("the narrowest permit", () => {
 
   test("of a command allows it fed, started and understood as it was, and no other way", async () => {
     const sh = (beside: Parameters<typeof commandOf>[1]) =>
-      request({ action: "shell", effect: "exec", resource: commandOf(["sh"], beside) });
+      request({ action: "shell", effect: "exec", resource: commandOf(["sh"], beside), context: { call: `{"command":"sh"}` } });
     const WAYS = [
       {},
       { inputFrom: ["curl"] },
@@ -93,6 +93,20 @@ describe("the narrowest permit", () => {
       const allowed = WAYS.map((other) => engine.evaluate(sh(other)).decision === "allow");
       expect(allowed).toEqual(WAYS.map((_, at) => at === index));
     }
+  });
+
+  test("of a command holds for one call alone, and there is none for a call without a name", async () => {
+    const sh = (call?: string) =>
+      request({ action: "shell", effect: "exec", resource: commandOf(["sh"]), ...(call !== undefined && { context: { call } }) });
+    const text = explain(await engineOf([]), sh(`{"command":"sh < a"}`)).narrowestPermit ?? "";
+    const engine = await engineOf([operator(text)]);
+    const calls = [`{"command":"sh < a"}`, `{"command":"sh < b"}`, "?", ""].map((call) => engine.evaluate(sh(call)).decision);
+    expect(calls).toEqual(["allow", "deny", "deny", "deny"]);
+    for (const call of ["?", undefined]) expect(explain(await engineOf([]), sh(call)).narrowestPermit).toBeUndefined();
+    expect([exceptionFor(sh("?")), exceptionFor(sh(`{"command":"sh < a"}`))]).toEqual([
+      undefined,
+      expect.stringContaining("context.call == "),
+    ]);
   });
 
   test("is valid and enough for any name an agent can write", async () => {
@@ -110,7 +124,7 @@ describe("the narrowest permit", () => {
     const empty = await engineOf([]);
     await fc.assert(
       fc.asyncProperty(resource, async (one) => {
-        const denied = request({ action: "everywhere", effect: "exec", resource: one });
+        const denied = request({ action: "everywhere", effect: "exec", resource: one, context: { call: JSON.stringify(one) } });
         const text = explain(empty, denied).narrowestPermit ?? "";
         const engine = await engineOf([operator(text)]);
         expect(engine.policies).toHaveLength(1);
