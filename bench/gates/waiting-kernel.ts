@@ -26,7 +26,7 @@ let calls = 0;
 
 function tokenOf(agent: number): Promise<string> {
   tokens[agent] ??= kernel.administration
-    .createSession({ workspace, userId: "bench", agentId: `agent-${agent}`, askedBy: "operator" })
+    .createSession({ workspace, userId: "bench", agentId: `agent-${agent}` })
     .then(({ token }) => token);
   return tokens[agent];
 }

@@ -165,7 +165,6 @@ export async function openBareKernel(
     userId: "bench",
     agentId: "bench",
     preset: "dev",
-    askedBy: "operator",
   });
   return {
     parts,

@@ -18,7 +18,7 @@ const idle = defineTool({
   execute: () => ({ kind: "data", data: {} }),
 });
 const kernel = await openKernel({ environment: process.env, stateDirectory, configDirectory, tools: [idle] });
-const { token } = await kernel.administration.createSession({ workspace, userId: "bench", agentId: "bench", askedBy: "operator" });
+const { token } = await kernel.administration.createSession({ workspace, userId: "bench", agentId: "bench" });
 const server = await serveHttp(kernel, [unixAddress(socket)]);
 process.stderr.write(`token ${token}\nlistening\n`);
 process.once("SIGTERM", () => void server.close().then(() => kernel.close()));

@@ -1,6 +1,7 @@
 /** Options that every command which opens a kernel shares, and how they open it. */
 import { resolve } from "node:path";
 import type { Command } from "commander";
+import type { SessionWish } from "../server/administration.ts";
 import type { KernelOptions, OpenKernel } from "../server/compose.ts";
 
 /** The shared options as commander parses them. */
@@ -24,6 +25,22 @@ export interface ServingFlags extends KernelFlags {
 /** Adds what `withKernelOptions` adds, and `--allow-unsandboxed-commands`. */
 export function withServingOptions(command: Command): Command {
   return withKernelOptions(command).option(...UNSANDBOXED);
+}
+
+/** The flag of whoever holds the admin credential, at doors that make sessions for people. */
+export const AS_OPERATOR = [
+  "--as-operator",
+  "take any role, preset and project root; needs the admin credential in HANDRAIL_ADMIN_TOKEN",
+] as const;
+
+/** The proof that the flags claim; none where they claim none. @throws KernelError USAGE for a claim without the credential */
+export async function operatorOf(
+  { asOperator }: { readonly asOperator?: boolean },
+  { stateDirectory }: Pick<OpenKernel, "stateDirectory">,
+): Promise<Pick<SessionWish, "operator">> {
+  if (asOperator !== true) return {};
+  const { OperatorProof } = await import("../server/operator-proof.ts");
+  return { operator: await OperatorProof.byEnvironment(stateDirectory, process.env) };
 }
 
 /** The flag that `sandbox.backend: none` needs. */

@@ -5,12 +5,12 @@ import { encodeEntry } from "../ledger/entry.ts";
 import type { VerifyReport } from "../ledger/verify.ts";
 import type { Denial } from "../model/decision.ts";
 import type { AdminPort } from "../transports/connect/index.ts";
-import { isAdminCredential } from "./admin-credential.ts";
 import { approvalPort } from "./approval-port.ts";
 import { approverOf } from "./approver-credentials.ts";
 import type { OpenKernel } from "./compose.ts";
 import { freezePort } from "./freeze-port.ts";
 import { type LedgerReader, openLedgerReader } from "./ledger-reader.ts";
+import { OperatorProof } from "./operator-proof.ts";
 import { checkPresets } from "./policy-check.ts";
 import type { VerifyWorkerData, VerifyWorkerReply } from "./verify-worker.ts";
 import { handrailVersion } from "./version.ts";
@@ -49,7 +49,7 @@ export function adminPort(kernel: OpenKernel): OpenAdminPort {
   };
   return {
     authenticate: async (token) => {
-      const right = await isAdminCredential(stateDirectory, token);
+      const right = (await OperatorProof.byCredential(stateDirectory, token)) !== undefined;
       if (!right) await kernel.door.recordRefusal(WRONG_CREDENTIAL);
       return right;
     },
@@ -60,7 +60,11 @@ export function adminPort(kernel: OpenKernel): OpenAdminPort {
     },
     approvals: approvalPort(kernel.approvals),
     freezes: freezePort(kernel, async () => opened()),
-    createSession: (wish) => administration.createSession({ ...wish, askedBy: "operator" }),
+    createSession: async (wish, credential) => {
+      const operator = await OperatorProof.byCredential(stateDirectory, credential);
+      // Replaced since the request came: it is a client's then.
+      return administration.createSession({ ...wish, ...(operator && { operator }) });
+    },
     listSessions: () => administration.listSessions(),
     revokeSession: (id) => administration.revokeSession(id),
     createLease: (scope, lifetimeMs, budget) => administration.createLease(scope, lifetimeMs, budget),

@@ -19,7 +19,8 @@ import { PRESETS } from "../policy/presets.ts";
 import { appliedProfile } from "../session/profile.ts";
 import { type Authenticated, type MintedSession, mintSession, type NewSession } from "../session/session.ts";
 import type { SessionStore } from "../session/session-store.ts";
-import { choosePreset, grantOf, requireProjectRoot } from "./grants.ts";
+import { choosePreset, grantOf, ROLES_WITHOUT_GRANT, requireProjectRoot } from "./grants.ts";
+import { OperatorProof } from "./operator-proof.ts";
 import { workspaceDirectory } from "./workspace-catalog.ts";
 
 /** What an administration works on. */
@@ -63,8 +64,8 @@ export interface SessionWish {
   readonly scope?: LeaseScope;
   /** What may be spent; with an existing lease that one is narrowed. */
   readonly budget?: LeaseBudget;
-  /** Whether a client asks (role, preset and project root then stay within what the operator granted) or the operator. */
-  readonly askedBy: "client" | "operator";
+  /** That the operator asks; without it a client does, whose role, preset and project root stay within what the operator granted. */
+  readonly operator?: OperatorProof;
 }
 
 /** The operator's acts on one state directory. */
@@ -78,7 +79,7 @@ export class Administration {
   /** Mints a session; its token is in the answer and nowhere else. */
   async createSession(wish: SessionWish): Promise<MintedSession> {
     const { sessions, clock, random } = this.#parts;
-    const wanted = this.#resolve(wish);
+    const wanted = this.#resolve(wish, !OperatorProof.isProof(wish.operator));
     const lease = await this.#leaseFor(wish, wanted.lifetimeMs);
     const minted = await mintSession(sessions, { ...wanted, leaseId: lease.id }, clock.nowMs(), random);
     const { id, role, preset, mode, skill, serviceRoot, expiresAtMs } = minted.session;
@@ -100,9 +101,9 @@ export class Administration {
     return minted;
   }
 
-  /** A session that exists only in memory, to ask what it would be allowed; nothing is stored and it has no token. */
+  /** A session that exists only in memory, to ask what it would be allowed: anybody may imagine any; nothing is stored and it has no token. */
   async imagineSession(wish: SessionWish): Promise<Authenticated> {
-    const { lifetimeMs, ...wanted } = this.#resolve(wish);
+    const { lifetimeMs, ...wanted } = this.#resolve(wish, false);
     const lease = this.#newLease(wish.scope ?? UNRESTRICTED_SCOPE, lifetimeMs, wish.budget ?? {});
     const { createdAtMs, expiresAtMs } = lease;
     const session: Session = {
@@ -205,15 +206,15 @@ export class Administration {
     await this.#record(change, "", { approver, severity: "warning" });
   }
 
-  /** What a wish comes to under the operator's settings and grants. */
-  #resolve(wish: SessionWish): Omit<NewSession, "leaseId"> {
+  /** What a wish comes to under the operator's settings and grants. @param isClient whether it must stay within them */
+  #resolve(wish: SessionWish, isClient: boolean): Omit<NewSession, "leaseId"> {
     const { settings } = this.#parts;
     const serviceRoot = workspaceDirectory(wish.workspace);
     const grant = grantOf(settings, serviceRoot);
     const role = wish.role ?? "dev";
     if (!settings.roles.includes(role))
       throw new KernelError("USAGE", `the role \`${role}\` is not defined; use one of ${settings.roles.join(", ")}`);
-    if (wish.askedBy === "client" && !(grant?.roles ?? ["dev"]).includes(role)) {
+    if (isClient && !(grant?.roles ?? ROLES_WITHOUT_GRANT).includes(role)) {
       throw new KernelError(
         "USAGE",
         `the role \`${role}\` is not granted to clients of \`${serviceRoot}\`; the operator grants it under workspaces[].roles in handrail.yaml`,
@@ -223,7 +224,7 @@ export class Administration {
     requireName(wish.agentId, "agent");
     const profile = this.#profileOf(wish);
     const projectRoot = workspaceDirectory(wish.projectRoot ?? grant?.project_root ?? serviceRoot);
-    if (wish.askedBy === "client") requireProjectRoot(grant, serviceRoot, projectRoot);
+    if (isClient) requireProjectRoot(grant, serviceRoot, projectRoot);
     return {
       userId: wish.userId,
       agentId: wish.agentId,
@@ -231,7 +232,7 @@ export class Administration {
       serviceRoot,
       projectRoot,
       isolationLevel: grant?.isolation ?? "STRICT",
-      preset: choosePreset(settings, grant, wish.preset, wish.askedBy),
+      preset: choosePreset(settings, grant, wish.preset, isClient),
       ...profile,
       lifetimeMs: wish.lifetimeMs ?? settings.sessions.lifetime_seconds * 1000,
     };

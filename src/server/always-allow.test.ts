@@ -29,7 +29,7 @@ async function asking(place: Place, agentId = "helper") {
   });
   onTestFinished(() => kernel.close());
   const session = async (agent: string, workspace: string) => {
-    const { token } = await kernel.administration.createSession({ workspace, userId: "bob", agentId: agent, askedBy: "operator" });
+    const { token } = await kernel.administration.createSession({ workspace, userId: "bob", agentId: agent });
     return async (tool: string, args: JsonObject) => {
       const submission = { kind: "call", requestId: newId("req", systemRandom), sessionToken: token, tool, arguments: args } as const;
       const { outcome } = await kernel.door.execute(submission, new AbortController().signal);

@@ -9,6 +9,9 @@ import type { Settings } from "../config/config.ts";
 import { DEFAULT_PRESET, isPresetName, isWithinPreset, PRESET_NAMES, type PresetName } from "../model/preset.ts";
 import { isWithin, realPath } from "./real-path.ts";
 
+/** Roles that clients of a workspace without a grant may ask for. */
+export const ROLES_WITHOUT_GRANT: readonly string[] = ["dev"];
+
 type Grant = Settings["workspaces"][number];
 
 /** The operator's grant for the workspace at the real path `serviceRoot`; it may be written with links on the way. */
@@ -26,20 +29,16 @@ function leadsTo(path: string, real: string): boolean {
 
 /**
  * The preset of a session.
+ * @param isClient whether it must stay within what the operator chose
  * @throws KernelError USAGE for an unknown preset, and for one wider than the operator's when a client asks for it
  */
-export function choosePreset(
-  settings: Settings,
-  grant: Grant | undefined,
-  wanted: string | undefined,
-  askedBy: "client" | "operator",
-): PresetName {
+export function choosePreset(settings: Settings, grant: Grant | undefined, wanted: string | undefined, isClient: boolean): PresetName {
   const chosen = grant?.preset ?? settings.preset;
   const preset = wanted ?? chosen ?? DEFAULT_PRESET;
   if (!isPresetName(preset)) throw new KernelError("USAGE", `there is no preset \`${preset}\`; use one of ${PRESET_NAMES.join(", ")}`);
   // Where the operator said nothing at all, whoever starts the client is the operator.
   const limit = chosen ?? (grant === undefined ? undefined : DEFAULT_PRESET);
-  if (askedBy === "client" && limit !== undefined && !isWithinPreset(preset, limit)) {
+  if (isClient && limit !== undefined && !isWithinPreset(preset, limit)) {
     throw new KernelError(
       "USAGE",
       `the preset \`${preset}\` allows more than \`${limit}\`, which the operator chose; leave \`--preset\` out, or change handrail.yaml in the operator's directory`,

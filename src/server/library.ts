@@ -13,6 +13,7 @@ import type { ToolResult } from "../model/tool-result.ts";
 import { toToolResult } from "../wire/index.ts";
 import type { SessionWish } from "./administration.ts";
 import { type KernelOptions, type OpenKernel, openKernel } from "./compose.ts";
+import { OperatorProof } from "./operator-proof.ts";
 
 export { toToolResult };
 
@@ -56,7 +57,7 @@ export interface KernelSession extends AsyncDisposable {
 }
 
 /** What a session is wanted for; the operator of an embedded kernel is the embedding program. */
-export type SessionOptions = Partial<Omit<SessionWish, "askedBy" | "workspace">> & Pick<SessionWish, "workspace">;
+export type SessionOptions = Partial<Omit<SessionWish, "operator" | "workspace">> & Pick<SessionWish, "workspace">;
 
 /** A part of content, in bytes; `limit` absent or 0 reads to the end. */
 export interface ContentRange {
@@ -98,7 +99,7 @@ async function openSession(open: OpenKernel, wish: SessionOptions): Promise<Kern
     userId: "library",
     agentId: "library",
     ...wish,
-    askedBy: "operator",
+    operator: OperatorProof.ofEmbeddingProgram(),
   });
   const end = async () => void (await open.administration.revokeSession(session.id));
   const who = () => ({ requestId: newId("req", systemRandom), sessionToken: token });

@@ -146,7 +146,8 @@ function meetRole({ tools, operator }: AdviceParts, state: Assumed, tool: string
   const role = tools.find(({ name }) => name === tool)?.capability.requiredRole;
   if (role === undefined || !operator.settings.roles.includes(role)) return `\`${tool}\` is for a role that is not defined here`;
   const session = { ...state.who.session, role };
-  const change = `make a session with the role \`${role}\`: handrail sessions create --role ${role} --workspace ${session.serviceRoot}`;
+  const at = `--workspace ${session.serviceRoot}`;
+  const change = `make a session with the role \`${role}\`, as the operator (handrail sessions create --as-operator --role ${role} ${at}) or once clients are granted it (handrail roles grant ${role} ${at})`;
   return { ...state, who: { ...state.who, session }, changes: [...state.changes, { kind: "session", change }] };
 }
 

@@ -1,7 +1,7 @@
 /**
  * Which roles the operator grants to clients of a workspace: shown, granted and taken back in the operator's handrail.yaml.
  *
- * A client may ask for a granted role; sessions that the operator makes need no grant. It is the operator's act at the
+ * A client may ask for a granted role; sessions that the operator proves to ask for (`operator-proof.ts`) need no grant. It is the operator's act at the
  * command line alone: no answer of a client, attended or not, reaches it. INVARIANTS: a grant is recorded before it holds;
  * only roles that are defined can be granted; two changes at once cannot lose each other.
  */
@@ -12,7 +12,7 @@ import type { Clock } from "../base/clock.ts";
 import { KernelError } from "../base/errors.ts";
 import type { Settings } from "../config/config.ts";
 import type { EventSink, EventType } from "../model/event.ts";
-import { grantOf } from "./grants.ts";
+import { grantOf, ROLES_WITHOUT_GRANT } from "./grants.ts";
 import { readOperatorDirectory, requireOwnerOnly } from "./operator-directory.ts";
 import { realPath } from "./real-path.ts";
 import { workspaceDirectory } from "./workspace-catalog.ts";
@@ -44,9 +44,6 @@ export interface RoleChange extends RoleGrant {
   readonly changed: boolean;
   readonly added: boolean;
 }
-
-/** What clients of a workspace without a grant may ask for. */
-export const ROLES_WITHOUT_GRANT: readonly string[] = ["dev"];
 
 /** The operator's grants of roles. */
 export class RoleDesk {

@@ -27,7 +27,6 @@ test("an approver lists, looks at and decides requests; nobody else's credential
     workspace: place.workspace,
     userId: "ann",
     agentId: "agent",
-    askedBy: "operator",
   });
   const call = async (requestId: string) => {
     const args = { path: "CLAUDE.md", content: "x" };

@@ -54,7 +54,7 @@ async function openAsking(place: Place) {
     onWarning: () => undefined,
   });
   onTestFinished(() => kernel.close());
-  const who = { workspace: place.workspace, userId: "bob", agentId: "helper", preset: "meao", askedBy: "operator" } as const;
+  const who = { workspace: place.workspace, userId: "bob", agentId: "helper", preset: "meao" } as const;
   const { token } = await kernel.administration.createSession(who);
   const imagined = await kernel.administration.imagineSession(who);
   const explain = (args: JsonObject) => kernel.door.explain(imagined, "shell", args);

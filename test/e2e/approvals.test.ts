@@ -26,7 +26,6 @@ async function callerOf(kernel: OpenKernel, place: Place) {
     workspace: place.workspace,
     userId: "ann",
     agentId: "agent",
-    askedBy: "operator",
   });
   let count = 0;
   const call = async (by: OpenKernel = kernel, args = ARGS) => {

@@ -49,7 +49,7 @@ describe("sessions", () => {
     const kernel = await openKernel({ environment: { HANDRAIL_STATE_HOME: place.state, HANDRAIL_CONFIG_HOME: place.config } });
     onTestFinished(() => kernel.close());
     const made = (userId: string, agentId: string) =>
-      kernel.administration.createSession({ workspace: place.workspace, userId, agentId, askedBy: "operator" }).then(
+      kernel.administration.createSession({ workspace: place.workspace, userId, agentId }).then(
         () => "made",
         ({ message }: Error) => message.split(" cannot")[0],
       );

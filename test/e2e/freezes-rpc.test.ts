@@ -28,7 +28,7 @@ async function served() {
     await kernel.close();
     await other.close();
   });
-  const wish = { workspace: place.workspace, userId: "ann", askedBy: "operator" } as const;
+  const wish = { workspace: place.workspace, userId: "ann" } as const;
   const { session, token } = await kernel.administration.createSession({ ...wish, agentId: "agent" });
   const innocent = await kernel.administration.createSession({ ...wish, agentId: "other" });
   let calls = 0;

@@ -209,7 +209,6 @@ describe("in a running kernel", () => {
       workspace: place.workspace,
       userId: "user",
       agentId: "agent",
-      askedBy: "operator",
       ...wish,
     });
     return { told, kernel, ask: (tool: string, args: JsonObject) => answer(kernel, token, tool, args) };

@@ -24,7 +24,7 @@ async function watched() {
   const place = freshPlace();
   const credential = await addApprover(place.state, "ann", systemRandom);
   const kernel = await kernelOf(place);
-  const wish = { workspace: place.workspace, userId: "ann", agentId: "agent", askedBy: "operator" } as const;
+  const wish = { workspace: place.workspace, userId: "ann", agentId: "agent" } as const;
   const { token } = await kernel.administration.createSession(wish);
   const child = () => startChild("ask", [place.state, place.config, token]);
   const pending = () =>

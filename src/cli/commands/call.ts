@@ -7,7 +7,7 @@ import { LINE_BYTES_MAX } from "../../base/limits.ts";
 import type { OpenKernel } from "../../server/compose.ts";
 import { EXIT_DENIED, EXIT_OK, EXIT_TOOL_ERROR } from "../exit-codes.ts";
 import { currentUser, parseJsonObject, readStandardInput } from "../inputs.ts";
-import { type ServingFlags, withKernel, withServingOptions } from "../kernel-options.ts";
+import { AS_OPERATOR, operatorOf, type ServingFlags, withKernel, withServingOptions } from "../kernel-options.ts";
 import { printJson } from "../output.ts";
 
 interface CallFlags extends ServingFlags {
@@ -19,6 +19,7 @@ interface CallFlags extends ServingFlags {
   readonly mode?: string;
   readonly skill?: string;
   readonly agent: string;
+  readonly asOperator?: boolean;
   readonly session?: string;
   readonly dedupeKey?: string;
 }
@@ -36,6 +37,7 @@ export function addCallCommand(program: Command): void {
     .option("--mode <name>", "mode that narrows the session (`handrail modes list`)")
     .option("--skill <name>", "skill that narrows it further (`handrail skills list`)")
     .option("--agent <name>", "agent name for the evidence", "cli")
+    .option(...AS_OPERATOR)
     .option("--session <token>", "act under an existing session instead of a new one")
     .option("--dedupe-key <key>", "execute the call at most once under this key; use it with --session");
   withServingOptions(command)
@@ -53,7 +55,7 @@ async function call(tool: string, flags: CallFlags): Promise<number> {
   if (text === undefined) throw new KernelError("USAGE", "--json cannot be used: standard input is not UTF-8; send it as UTF-8 text");
   const args = parseJsonObject(text, "--json");
   const work = async (kernel: OpenKernel): Promise<number> => {
-    const own = flags.session === undefined ? await mint(kernel.administration, flags) : undefined;
+    const own = flags.session === undefined ? await mint(kernel, flags) : undefined;
     const abort = new AbortController();
     process.once("SIGINT", () => abort.abort());
     const response = await kernel.door.execute(
@@ -76,8 +78,9 @@ async function call(tool: string, flags: CallFlags): Promise<number> {
   return withKernel(flags, work, { awaitSequences: true });
 }
 
-function mint(administration: import("../../server/administration.ts").Administration, flags: CallFlags) {
-  return administration.createSession({
+async function mint(kernel: OpenKernel, flags: CallFlags) {
+  return kernel.administration.createSession({
+    ...(await operatorOf(flags, kernel)),
     workspace: flags.workspace,
     ...(flags.project !== undefined && { projectRoot: flags.project }),
     ...(flags.role !== undefined && { role: flags.role }),
@@ -86,6 +89,5 @@ function mint(administration: import("../../server/administration.ts").Administr
     ...(flags.skill !== undefined && { skill: flags.skill }),
     userId: currentUser(),
     agentId: flags.agent,
-    askedBy: "operator",
   });
 }

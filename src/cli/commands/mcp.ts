@@ -43,7 +43,6 @@ async function serve(flags: McpFlags): Promise<void> {
       ...(flags.skill !== undefined && { skill: flags.skill }),
       userId: currentUser(),
       agentId: flags.agent,
-      askedBy: "client",
     });
     const { serveMcpOnStandardStreams } = await serving;
     const served = serveMcpOnStandardStreams(kernel, minted);

@@ -51,7 +51,6 @@ function explainCall(tool: string, flags: ExplainFlags): Promise<number> {
       ...(flags.skill !== undefined && { skill: flags.skill }),
       userId: currentUser(),
       agentId: "explain",
-      askedBy: "operator",
     });
     const lease = flags.lease === undefined ? imagined.lease : await leaseOf(kernel, flags.lease);
     const explanation = await kernel.explain({ ...imagined, lease }, { tool, args });

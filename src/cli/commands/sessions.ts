@@ -4,7 +4,7 @@ import { printBudget } from "../../model/budget-text.ts";
 import { type Lease, type LeaseBudget, type LeaseScope, UNRESTRICTED_SCOPE } from "../../model/lease.ts";
 import type { Session } from "../../model/session.ts";
 import { budgetOption, currentUser, parseDuration } from "../inputs.ts";
-import { type KernelFlags, withKernel, withKernelOptions } from "../kernel-options.ts";
+import { AS_OPERATOR, type KernelFlags, operatorOf, withKernel, withKernelOptions } from "../kernel-options.ts";
 import { print, printJson, table, visible } from "../output.ts";
 import { addSessionFreezeCommands } from "./session-freezes.ts";
 
@@ -23,6 +23,7 @@ interface CreateFlags extends KernelFlags, ScopeFlags {
   readonly mode?: string;
   readonly skill?: string;
   readonly agent: string;
+  readonly asOperator?: boolean;
   readonly lifetime?: string;
   readonly lease?: string;
   readonly json?: boolean;
@@ -41,6 +42,7 @@ export function addSessionsCommand(program: Command): void {
     .option("--mode <name>", "mode that narrows the session (`handrail modes list`)")
     .option("--skill <name>", "skill that narrows it further (`handrail skills list`)")
     .option("--agent <name>", "agent name for the evidence", "agent")
+    .option(...AS_OPERATOR)
     .option("--lifetime <duration>", "such as 8h (default: 12h)")
     .option("--lease <id>", "act under an existing lease, narrowed by --tools, --read, --write and --budget")
     .option("--json", "print JSON");
@@ -110,6 +112,7 @@ function scopeOf(flags: ScopeFlags): LeaseScope {
 async function createSession(flags: CreateFlags): Promise<void> {
   await withKernel(flags, async (kernel) => {
     const { session, token } = await kernel.administration.createSession({
+      ...(await operatorOf(flags, kernel)),
       workspace: flags.workspace,
       ...(flags.project !== undefined && { projectRoot: flags.project }),
       ...(flags.role !== undefined && { role: flags.role }),
@@ -122,7 +125,6 @@ async function createSession(flags: CreateFlags): Promise<void> {
       agentId: flags.agent,
       scope: scopeOf(flags),
       ...(flags.budget !== undefined && { budget: flags.budget }),
-      askedBy: "operator",
     });
     if (flags.json) return printJson({ ...publicSession(session), token });
     print(

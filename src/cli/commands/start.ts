@@ -61,7 +61,7 @@ async function start(flags: StartFlags): Promise<number> {
     { awaitSequences: true },
   );
   try {
-    const minted = await kernel.administration.createSession({ workspace, userId: currentUser(), agentId: "start", askedBy: "operator" });
+    const minted = await kernel.administration.createSession({ workspace, userId: currentUser(), agentId: "start" });
     // Nobody may act under the session once the command has ended, even if its token was shown.
     return await show(kernel, minted, { workspace, state, serving: !flags.once }).finally(() =>
       kernel.administration.endSession(minted.session),

@@ -152,7 +152,8 @@ export interface AdminPort {
   readonly authenticateApprover: (token: string) => Promise<boolean>;
   readonly approvals: AdminApprovals;
   readonly freezes: AdminFreezes;
-  readonly createSession: (wish: AdminSessionWish) => Promise<{ readonly session: Session; readonly token: string }>;
+  /** Judges by the credential again whether the operator asks. */
+  readonly createSession: (wish: AdminSessionWish, credential: string) => Promise<{ readonly session: Session; readonly token: string }>;
   readonly listSessions: () => Promise<readonly Session[]>;
   readonly revokeSession: (id: string) => Promise<Session>;
   readonly createLease: (scope: LeaseScope, lifetimeMs: number, budget: LeaseBudget) => Promise<Lease>;

@@ -98,12 +98,15 @@ type Methods = ServiceImpl<typeof KernelAdmin>;
 
 function sessionMethods(port: AdminPort, guarded: Guarded): Pick<Methods, "createSession" | "listSessions" | "revokeSession"> {
   return {
-    createSession: ({ workspace, projectRoot, role, preset, mode, skill, userId, agentId, lifetimeMs, leaseId, scope, budget }) =>
+    createSession: (
+      { workspace, projectRoot, role, preset, mode, skill, userId, agentId, lifetimeMs, leaseId, scope, budget },
+      { requestHeader },
+    ) =>
       guarded(async () => {
         if (!workspace.startsWith("/")) {
           throw new ConnectError("`workspace` must be an absolute path on the kernel's machine", Code.InvalidArgument);
         }
-        const { session, token } = await port.createSession({
+        const wish = {
           workspace,
           userId: checkedId(userId, "`user_id`") || "operator",
           agentId: checkedId(agentId, "`agent_id`") || "agent",
@@ -116,7 +119,8 @@ function sessionMethods(port: AdminPort, guarded: Guarded): Pick<Methods, "creat
           ...(skill !== "" && { skill }),
           ...(lifetimeMs !== 0n && { lifetimeMs: milliseconds(lifetimeMs) }),
           ...(leaseId !== "" && { leaseId }),
-        });
+        };
+        const { session, token } = await port.createSession(wish, bearerToken(requestHeader));
         return { session: sessionMessage(session), token };
       }),
     listSessions: ({ limit }) =>
