@@ -37,8 +37,8 @@ test("names are compared in lower case, and what cannot be a host name is refuse
   const take = (names: readonly string[]) => tcpAddress({ host: "10.0.0.1", port: 0 }, { names }, nothing);
   const { allowedHosts } = take(["Kernel.Example", "BOX_1"]);
   expect(allowedHosts).toEqual({ names: ["kernel.example", "box_1"] });
-  expect(refusePages({ host: "KERNEL.example:7465" }, allowedHosts)).toBeUndefined();
-  expect(refusePages({ host: "other.example" }, allowedHosts)).toMatchObject({ status: 421 });
+  expect(refusePages({}, ["KERNEL.example:7465"], allowedHosts)).toBeUndefined();
+  expect(refusePages({}, ["other.example"], allowedHosts)).toMatchObject({ status: 421 });
   for (const name of [
     "",
     "kernel.example:80",

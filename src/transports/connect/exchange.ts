@@ -55,7 +55,7 @@ export async function serveRequest(
   refusal: ConnectError | undefined,
 ): Promise<void> {
   response.on("error", () => undefined); // the peer is gone; `close` follows and ends the call
-  const refused = refuseLargeHeaders(request) ?? refusePages(request.headers, host.allowedHosts);
+  const refused = refuseLargeHeaders(request) ?? refusePages(request.headers, hostsNamed(request), host.allowedHosts);
   const path = (request.url ?? "").split("?", 1)[0] ?? "";
   const handler = host.handlers.get(path);
   if (refused !== undefined) writePlain(response, refused.status, refused.message);
@@ -108,6 +108,7 @@ async function call(
     const body = bodyOf(request);
     const given = { ...universalRequestFromNodeRequest(request, response, undefined, valuesOf(exchange)), body };
     const taken = takeIn(given, intakeOf(host, path), {
+      input: handler.method.input,
       limits: host.limits,
       hold,
       keep: (message) => {
@@ -174,6 +175,14 @@ function valuesOf(exchange: Exchange): ContextValues {
   return createContextValues().set(EXCHANGE, exchange);
 }
 
+/** Every host that a request names, in whatever way. */
+function hostsNamed({ rawHeaders }: NodeRequest): readonly string[] {
+  return rawHeaders.flatMap((name, index) => {
+    const value = rawHeaders[index + 1];
+    return index % 2 === 0 && value !== undefined && /^(?:host|:authority)$/i.test(name) ? [value] : [];
+  });
+}
+
 /** HTTP/1.1's parser bounds headers by itself; HTTP/2's only once its peer has said that it knows the bound. */
 function refuseLargeHeaders(request: NodeRequest): Refusal | undefined {
   if (!("stream" in request)) return undefined;
@@ -186,7 +195,16 @@ function refuseLargeHeaders(request: NodeRequest): Refusal | undefined {
 /** What a peer still sends is thrown away, so that it can finish and read its answer; one that does not finish is cut off. */
 function leaveUnread(request: NodeRequest, response: NodeResponse, limitMs: number): void {
   if (request.complete || isGone(response)) return;
-  const late = setTimeout(() => ("stream" in request ? request.stream.destroy() : request.destroy()), limitMs);
-  request.once("close", () => clearTimeout(late));
+  const carrier = "stream" in request ? request.stream : request.socket;
+  const late = setTimeout(() => carrier.destroy(), limitMs);
+  // A request of HTTP/1.1 whose answer has left says no more that it is closed: its connection does.
+  const settle = () => {
+    clearTimeout(late);
+    request.off("end", settle).off("close", settle);
+    carrier.off("close", settle);
+  };
+  late.unref(); // a process that ends does not wait for a peer that does not
+  request.once("end", settle).once("close", settle);
+  carrier.once("close", settle);
   request.resume();
 }

@@ -5,7 +5,7 @@
  * (INV-0004). So the library is given an empty message in place of the real one, whose bytes go to the kernel as they
  * came. Memory grows with the bytes that arrived, never with a length that was declared.
  */
-import { Code } from "@connectrpc/connect";
+import { Code, type ConnectError } from "@connectrpc/connect";
 import { utf8 } from "../../base/bytes.ts";
 import { BodyBuffer, type Hold, tooLarge } from "./body-buffer.ts";
 import { malformed } from "./refusal.ts";
@@ -86,9 +86,18 @@ function unwrap(bytes: Uint8Array): Uint8Array {
   return bytes.subarray(ENVELOPE_HEAD_BYTES);
 }
 
+/** Refuses the message of an envelope that says it is compressed. @throws ConnectError `unimplemented` */
+export function checkCompression(envelope: Uint8Array): void {
+  if (((envelope[0] ?? 0) & COMPRESSED) !== 0) throw compressed();
+}
+
+function compressed(): ConnectError {
+  return malformed("compressed messages are not taken; send them as they are", Code.Unimplemented);
+}
+
 function checkFlags(flags: number): void {
   if (flags === 0) return;
-  if (flags === COMPRESSED) throw malformed("compressed messages are not taken; send them as they are", Code.Unimplemented);
+  if (flags === COMPRESSED) throw compressed();
   throw malformed(`there is no envelope flag ${flags}`);
 }
 
