@@ -8,7 +8,8 @@ import { blake3KeyedHex } from "../base/hash.ts";
 import type { JsonObject } from "../base/json.ts";
 import { INITIAL_MARK } from "../flow/flow.ts";
 import { commandsFact } from "./exec-record.ts";
-import { canonicalArguments, plainArguments } from "./plain-arguments.ts";
+import { canonicalArguments } from "./plain-arguments.ts";
+import { recordedArguments } from "./recorded-arguments.ts";
 import { severityOf } from "./severity.ts";
 import type { Trail } from "./trail.ts";
 
@@ -91,7 +92,8 @@ function wordsOf(
   tool: string,
 ): { readonly tool: string; readonly accesses?: readonly JsonObject[]; readonly args?: JsonObject } {
   const accesses = trail.accesses.length > 0 ? trail.accesses.map(accessFact) : undefined;
-  const args = logsArguments(trail) ? plainArguments(trail.call?.arguments ?? {}) : undefined;
+  const { redaction, call } = trail;
+  const args = redaction !== undefined && logsArguments(trail) ? recordedArguments(redaction, call?.arguments ?? {}) : undefined;
   if (accesses === undefined) return args === undefined ? { tool } : { tool, args };
   return args === undefined ? { tool, accesses } : { tool, accesses, args };
 }

@@ -108,7 +108,7 @@ export function createKernelDoor(parts: KernelParts): KernelDoor {
     recordRefusal: (denial) => recordRefusal(parts, evidence, denial),
     tools: () => parts.registry.getToolDefinitions(),
     explain: async (who, tool, args, assuming) => {
-      const redaction = new CallRedaction(await parts.redactor());
+      const redaction = new CallRedaction(await parts.redactor()).knowing(args);
       return redactedExplanation(await explainCall(parts, redaction, who, tool, args, assuming), redaction);
     },
     warmUp: (sessionToken) => warmUp(parts, sessionToken),

@@ -48,7 +48,7 @@ export async function pipeline({ parts, evidence, trail }: Begun, submission: Su
     const received = await receive(submission, trail);
     if (!received.ok) return await answer.denied(received.denial);
     const call = received.value;
-    trail.redaction = trail.redaction.hiding(secretsOf(call));
+    trail.redaction = trail.redaction.hiding(secretsOf(call)).knowing(call.arguments);
 
     // master gate
     const gate = checkMasterGate(parts.settings, call.tool);

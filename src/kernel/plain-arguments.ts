@@ -1,7 +1,7 @@
 /** The arguments of a call in the one form of which digests, patterns and records speak. */
 import { canonicalJson, type JsonObject, type JsonValue } from "../base/json.ts";
 
-/** Arguments as JSON, for their digest or, where the tool says so, for the record: byte contents stand as base64 text. */
+/** Arguments as JSON, for digests alone: byte contents stand as base64 text, in which no redaction finds a secret. */
 export function plainArguments(args: Readonly<Record<string, unknown>>): JsonObject {
   if (!holdsBytes(args)) return args as JsonObject;
   const plain: Record<string, JsonValue> = {};

@@ -13,6 +13,7 @@ import {
   PROMPT_TEXT_CHARACTERS_MAX,
   PROMPT_VALUES_MAX,
 } from "../base/limits.ts";
+import { recordedArguments } from "./recorded-arguments.ts";
 import type { CallRedaction } from "./redaction.ts";
 
 /** Arguments as they are shown, and whether that is less than was sent. */
@@ -23,7 +24,7 @@ export interface ShownArguments {
 
 /** `args` without secrets, and no larger than a prompt shows. Each argument has its share, so that none crowds out the others. */
 export function shownArguments(redaction: CallRedaction, args: Readonly<Record<string, unknown>>): ShownArguments {
-  const plain = Object.fromEntries(Object.entries(args).map(([name, value]) => [name, textOf(value)] as const));
+  const plain = recordedArguments(redaction, args, ({ byteLength }) => `(${byteLength} bytes that are no text)`);
   const entries = Object.entries(redaction.facts(plain));
   const names: Left = {
     values: PROMPT_ARGUMENTS_MAX,
@@ -45,19 +46,6 @@ function isRepeated(entries: readonly (readonly [string, unknown])[], index: num
   const name = entries[index]?.[0].toWellFormed();
   return entries.slice(0, index).some(([other]) => other.toWellFormed() === name);
 }
-
-/** Bytes stand as the text that they are, or as how many they are. */
-function textOf(value: unknown): JsonValue {
-  if (!(value instanceof Uint8Array)) return value as JsonValue;
-  try {
-    return strictUtf8.decode(value);
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
-    return `(${value.byteLength} bytes that are no text)`;
-  }
-}
-
-const strictUtf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** How much may still be shown, and whether something was left out. */
 interface Left {

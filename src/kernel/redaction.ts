@@ -12,6 +12,7 @@ import type { ToolCall } from "../model/call.ts";
 import type { Denial } from "../model/decision.ts";
 import type { Excerpt, HiddenRange, Window } from "../model/tool.ts";
 import type { ByteRedactionStream, Finding, FindingCounts, KnownSecret, Redactor, ValueJudge } from "../redact/redact.ts";
+import { secretsInArguments } from "./argument-secrets.ts";
 
 /** The secrets that the kernel holds for a call and that must not leave with its result. */
 export function secretsOf(call: Pick<ToolCall, "sessionToken">): readonly KnownSecret[] {
@@ -47,11 +48,15 @@ export class CallRedaction {
   #probable = 0;
   #lookedAt: { readonly bytes: Uint8Array; readonly ranges: readonly HiddenRange[] } | undefined;
 
-  constructor(redactor: Redactor, secrets: readonly KnownSecret[] = NONE) {
+  /** Likely secrets of the arguments by value, hidden in words and facts alone: they decide nothing. */
+  readonly #likely: readonly KnownSecret[];
+
+  constructor(redactor: Redactor, secrets: readonly KnownSecret[] = NONE, likely: readonly KnownSecret[] = NONE) {
     this.#redactor = redactor;
     this.#secrets = secrets;
+    this.#likely = likely;
     const known = namesOf(redactor);
-    const isKnown = secrets.every(({ value }) => value.length > NAME_CHARACTERS_MAX);
+    const isKnown = [...secrets, ...likely].every(({ value }) => value.length > NAME_CHARACTERS_MAX);
     this.#clean = isKnown ? known.clean : new Set();
     this.#judges = known.judges;
     this.#shapes = isKnown ? known.shapes : undefined;
@@ -72,6 +77,26 @@ export class CallRedaction {
     return new CallRedaction(this.#redactor, secrets);
   }
 
+  /** The redaction of the same call, which knows the secrets in its arguments. */
+  knowing(args: Readonly<Record<string, unknown>>): CallRedaction {
+    const { definite, likely } = secretsInArguments(args, {
+      redactor: this.#redactor,
+      known: this.#secrets,
+      judgeOf: (object, member) => this.#judgeOf(object, member),
+      isClean: (text) => this.#isClean(text),
+      noteClean: (text) => {
+        if (text.length > NAME_CHARACTERS_MAX && text.length <= LAST_CHARACTERS_MAX) this.#lastClean = text;
+      },
+    });
+    if (definite.size + likely.size === 0) return this;
+    return new CallRedaction(this.#redactor, [...this.#secrets, ...definite.values()], [...likely.values()]);
+  }
+
+  /** Only short texts are kept, and looking a long one up would read all of it. */
+  #isClean(text: string): boolean {
+    return text.length <= NAME_CHARACTERS_MAX ? this.#clean.has(text) : text === this.#lastClean;
+  }
+
   /** What was found in what left, all of it hidden. */
   get found(): FoundSecrets {
     return { definite: this.#definite, probable: this.#probable };
@@ -86,7 +111,11 @@ export class CallRedaction {
   text(text: string): string {
     const redacted = this.#redactor.redact(text, this.#secrets);
     this.take(redacted.findings);
-    return redacted.text;
+    return this.#withoutLikely(redacted.text);
+  }
+
+  #withoutLikely(text: string): string {
+    return this.#likely.length === 0 ? text : this.#redactor.redact(text, this.#likely).text;
   }
 
   /** Text of a refusal or failure: without secrets, and no longer than such texts are. */
@@ -106,6 +135,11 @@ export class CallRedaction {
     const shown = this.#redactor.redactWindow(text, window.start, window.end, this.#secrets);
     this.take(shown.findings);
     return shown.findings.length === 0 ? bytes.subarray(window.start, window.end) : Buffer.from(shown.text, "latin1");
+  }
+
+  /** Bytes as evidence keeps them: without their secrets, and nothing is counted. */
+  bytesForRecord(bytes: Uint8Array): Uint8Array {
+    return this.#redactor.redactBytes(bytes, this.#secrets).bytes;
   }
 
   /** For bytes that come in pieces; hand its counts to `takeCounts` when it is over. */
@@ -203,10 +237,10 @@ export class CallRedaction {
 
   #text(text: string, { uncounted }: Measured, judge?: ValueJudge): string {
     const judged = judge?.(text);
-    // Only short texts are kept, and looking a long one up would read all of it.
-    const isKnown = text.length <= NAME_CHARACTERS_MAX ? this.#clean.has(text) : text === this.#lastClean;
-    if (isKnown && judged === undefined) return text;
-    const { text: shown, findings } = this.#redactor.redact(text, this.#secrets, judged);
+    if (judged === undefined && this.#isClean(text)) return text;
+    const { text: once, findings } = this.#redactor.redact(text, this.#secrets, judged);
+    const shown = uncounted === true ? this.#withoutLikely(once) : once;
+    if (shown !== once) return shown;
     if (findings.length > 0) {
       if (!uncounted) this.take(findings);
     } else if (text.length <= NAME_CHARACTERS_MAX) {

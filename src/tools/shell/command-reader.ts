@@ -103,7 +103,9 @@ export class CommandReader {
     const dangers = [...this.#dangers].sort();
     const rest: CommandResource[] = [];
     if (dangers.length > 0) {
-      const line = text.length > COMMAND_SHOWN_CHARACTERS_MAX ? `${text.slice(0, COMMAND_SHOWN_CHARACTERS_MAX)}…` : text;
+      // Cut between words: half of a secret is not known for one.
+      const isLong = text.length > COMMAND_SHOWN_CHARACTERS_MAX;
+      const line = isLong ? `${text.slice(0, COMMAND_SHOWN_CHARACTERS_MAX).replace(/\S+$/, "")}…` : text;
       const beside = { dangers, dynamic: true, characters: this.#characters, ...reasonsOf([...this.#reasons]) };
       rest.push({ ...commandOf([UNKNOWN_BINARY], beside), line: line.toWellFormed() });
     }
