@@ -11,7 +11,7 @@ import type { OpenKernel } from "../server/compose.ts";
 import type { Approval } from "./approval-view.ts";
 import { EXIT_FAILURE, EXIT_OK } from "./exit-codes.ts";
 import { currentUser } from "./inputs.ts";
-import { print, printJson } from "./output.ts";
+import { print, printJson, printRow } from "./output.ts";
 import { rowsFor, wantsColours } from "./screen-colours.ts";
 
 /** Past calls that are listed; the rest are counted. */
@@ -41,7 +41,7 @@ export async function proposeAlways(
   { write, json }: { readonly write?: boolean; readonly json?: boolean },
 ): Promise<number> {
   const proposal = await kernel.alwaysAllow.propose(approval);
-  if (!json) for (const row of rowsFor(linesOf(proposal), process.stdout, wantsColours(process.stdout, process.env))) print(row);
+  if (!json) for (const row of rowsFor(linesOf(proposal), process.stdout, wantsColours(process.stdout, process.env))) printRow(row);
   const canWrite = proposal.kind === "proposed" && write === true;
   const file = canWrite ? await writeAlways(kernel, approval) : undefined;
   if (json) printJson({ ...proposal, written: file !== undefined });

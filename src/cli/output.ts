@@ -3,26 +3,30 @@
  * one line of JSON. Text that agents chose is escaped, so that it cannot move the cursor or reorder what is read.
  */
 import type { JsonValue } from "../base/json.ts";
+import { printableJson, withoutBreaks, withoutControls } from "../model/foreign-text.ts";
 
-/** Writes one line to standard output. */
-export function print(line: string): void {
-  process.stdout.write(`${line}\n`);
+/** Writes lines to standard output; what a terminal would obey in them is shown by number. */
+export function print(text: string): void {
+  process.stdout.write(`${withoutControls(text)}\n`);
 }
 
-/** Writes one line to standard error. */
-export function say(line: string): void {
-  process.stderr.write(`${line}\n`);
+/** Writes a row that was made for a terminal: its foreign text is visible already, and its colours are meant. */
+export function printRow(row: string): void {
+  process.stdout.write(`${row}\n`);
+}
+
+/** Writes lines to standard error, as `print` does. */
+export function say(text: string): void {
+  process.stderr.write(`${withoutControls(text)}\n`);
 }
 
 /** Writes a value as one line of JSON. */
 export function printJson(value: JsonValue | object): void {
-  print(JSON.stringify(value));
+  process.stdout.write(`${printableJson(value)}\n`);
 }
 
-/** `text` with control characters and bidirectional controls made visible. */
-export function visible(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
-}
+/** `text` as a part of one line: control characters and bidirectional controls, line feeds too, are shown by number. */
+export const visible: (text: string) => string = withoutBreaks;
 
 /** Rows as aligned columns; the first row is the heading. */
 export function table(rows: readonly (readonly string[])[]): string {

@@ -54,6 +54,29 @@ export function visibleLines(text: string): readonly string[] {
   return foldEmpty(text.split("\n").map(visibleLine));
 }
 
+/** What moves a cursor, reorders a line or hides in it: controls, formats, halves of pairs, and other separators than LF. */
+const CONTROLS = /[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu;
+
+/** Output for a terminal, of whosever words: LF and tab stay, every other control is shown by number. */
+export function withoutControls(text: string): string {
+  return text.replace(CONTROLS, (character) => (character === "\n" || character === "\t" ? character : byNumber(character)));
+}
+
+/** The same of a part of one line, in which a line feed or a tab is shown by number, too. */
+export function withoutBreaks(text: string): string {
+  return text.replace(CONTROLS, byNumber);
+}
+
+/** What `JSON.stringify` leaves as it is and a terminal obeys. */
+const JSON_CONTROLS = /[\u007f-\u009f\p{Cf}\u2028\u2029]/gu;
+
+/** A value as JSON that a terminal shows as it is written: controls are escaped, and read back as the same. */
+export function printableJson(value: unknown, indent?: number): string {
+  return JSON.stringify(value, undefined, indent).replace(JSON_CONTROLS, (character) =>
+    Array.from({ length: character.length }, (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, "0")}`).join(""),
+  );
+}
+
 /** Empty lines in a row that are shown. */
 const EMPTY_LINES_MAX = 3;
 

@@ -1,5 +1,6 @@
 /** What a kernel tells whoever runs it: errors, redacted, and warnings, on standard error. */
 import { KernelError } from "../base/errors.ts";
+import { withoutControls } from "../model/foreign-text.ts";
 import type { CurrentRedactor } from "./configuration.ts";
 
 /** Writes an error to the log, without secrets; what cannot be redacted is not written. */
@@ -14,10 +15,15 @@ export async function reportInternalError(redactor: CurrentRedactor, error: unkn
     const reason = problem instanceof KernelError ? problem.message : "the redactor cannot be made";
     shown = `an error cannot be shown, because it cannot be redacted: ${reason}`;
   }
-  process.stderr.write(`handrail: ${shown}\n`);
+  process.stderr.write(`handrail: ${withoutControls(shown)}\n`);
 }
 
 /** Writes what the operator should know. */
 export function reportWarning(message: string): void {
-  process.stderr.write(`handrail: ${message}\n`);
+  process.stderr.write(`handrail: ${withoutControls(message)}\n`);
+}
+
+/** Writes what went wrong at a front door. */
+export function reportError(error: unknown): void {
+  reportWarning(error instanceof Error ? error.message : String(error));
 }

@@ -3,6 +3,7 @@ import { newId, systemRandom } from "../base/ids.ts";
 import { type ConnectAddress, type ConnectServer, serveConnect } from "../transports/connect/index.ts";
 import { adminPort } from "./admin-port.ts";
 import type { OpenKernel } from "./compose.ts";
+import { reportWarning } from "./report.ts";
 
 /** Serves `kernel` on every address until closed. */
 export async function serveHttp(kernel: OpenKernel, addresses: readonly ConnectAddress[]): Promise<ConnectServer> {
@@ -12,7 +13,7 @@ export async function serveHttp(kernel: OpenKernel, addresses: readonly ConnectA
     admin,
     addresses,
     newRequestId: () => newId("req", systemRandom),
-    onError: (error) => void process.stderr.write(`handrail: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`),
+    onError: (error) => reportWarning(error instanceof Error ? (error.stack ?? error.message) : String(error)),
   });
   return {
     async close() {

@@ -1,12 +1,13 @@
 /** Serves an open kernel on a framed Unix socket. */
 import { type FramedServer, serveFramed } from "../transports/framed/index.ts";
 import type { OpenKernel } from "./compose.ts";
+import { reportError } from "./report.ts";
 
 /** Serves the framed socket of a kernel. */
 export function serveSocket(kernel: OpenKernel, socketPath: string): Promise<FramedServer> {
   return serveFramed({
     socketPath,
     execute: kernel.door.executeBytes,
-    onError: (error) => void process.stderr.write(`handrail: ${error instanceof Error ? error.message : String(error)}\n`),
+    onError: reportError,
   });
 }

@@ -10,6 +10,7 @@ import type { MintedSession } from "../session/session.ts";
 import { serveMcp } from "../transports/mcp/server.ts";
 import type { OpenKernel } from "./compose.ts";
 import { collectHeap, IdleMemory, releaseCompileCache } from "./idle-memory.ts";
+import { reportError } from "./report.ts";
 import { handrailVersion } from "./version.ts";
 
 /** Serves one MCP client on this process's standard streams until it is gone. */
@@ -18,7 +19,7 @@ export async function serveMcpOnStandardStreams(kernel: OpenKernel, minted: Mint
   const { door } = kernel;
   const instructions = `Tools work on the files of one workspace; paths are relative to its root. Role \`${session.role}\`, preset \`${session.preset}\`. A refused call says which rule refused it and what to do next.`;
   keepLargeBlocksApart();
-  const idle = new IdleMemory(giveBack, { rest: () => void kernel.rest().then(giveBack).catch(report) });
+  const idle = new IdleMemory(giveBack, { rest: () => void kernel.rest().then(giveBack).catch(reportError) });
   await serveMcp(
     {
       door: { ...door, execute: (...call) => idle.during(() => door.execute(...call)) },
@@ -28,9 +29,9 @@ export async function serveMcpOnStandardStreams(kernel: OpenKernel, minted: Mint
       newRequestId: requestIds(),
       onListed: () => {
         idle.touch();
-        void door.warmUp(token).catch(report);
+        void door.warmUp(token).catch(reportError);
       },
-      onError: report,
+      onError: reportError,
     },
     process.stdin,
     standardOutput(),
@@ -66,8 +67,4 @@ function requestIds(): () => string {
     count += 1;
     return `${client}.${count}`;
   };
-}
-
-function report(error: unknown): void {
-  process.stderr.write(`handrail: ${error instanceof Error ? error.message : String(error)}\n`);
 }

@@ -11,7 +11,7 @@ import { parseScope } from "../approval-scope.ts";
 import { type Approval, approvalJson, approvalLines, isReadable, scopeOf, shortRef, standingOf, summaryOf } from "../approval-view.ts";
 import { EXIT_FAILURE, EXIT_OK } from "../exit-codes.ts";
 import { type KernelFlags, withKernel, withKernelOptions } from "../kernel-options.ts";
-import { print, printJson, say, table, visible } from "../output.ts";
+import { print, printJson, printRow, say, table, visible } from "../output.ts";
 import { rowsFor, wantsColours } from "../screen-colours.ts";
 
 /** States that a list can be of, and `all`. */
@@ -121,7 +121,7 @@ function showApproval(approval: Approval, json: boolean | undefined): void {
     return;
   }
   const colours = wantsColours(process.stdout, process.env);
-  for (const row of rowsFor(approvalLines(approval, Date.now()), process.stdout, colours)) print(row);
+  for (const row of rowsFor(approvalLines(approval, Date.now()), process.stdout, colours)) printRow(row);
 }
 
 async function decide(kernel: OpenKernel, prefix: string, approved: boolean, flags: DecideFlags): Promise<number> {

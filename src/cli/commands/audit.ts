@@ -5,6 +5,7 @@ import type { SecurityEvent, Severity } from "../../server/audit-stream.ts";
 import { stateDirectoryOf } from "../freeze-desk.ts";
 import { parseDuration, wholeNumber } from "../inputs.ts";
 import { print, printJson, visible } from "../output.ts";
+import { onStop } from "../stop-signals.ts";
 
 /** Known here so that the command line starts without loading the ledger; mildest first. */
 const SEVERITIES: readonly Severity[] = ["info", "warning", "critical"];
@@ -43,7 +44,7 @@ async function tail(flags: AuditFlags): Promise<void> {
     ...(flags.since !== undefined && { sinceMs: timeOf(flags.since) }),
   };
   const stop = new AbortController();
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
+  onStop(() => stop.abort());
   // Whoever reads the output may end first.
   process.stdout.once("error", () => stop.abort());
   const reader = await openLedgerReader(stateDirectory);

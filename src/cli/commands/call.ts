@@ -9,6 +9,7 @@ import { EXIT_DENIED, EXIT_OK, EXIT_TOOL_ERROR } from "../exit-codes.ts";
 import { currentUser, parseJsonObject, readStandardInput } from "../inputs.ts";
 import { AS_OPERATOR, operatorOf, type ServingFlags, withKernel, withServingOptions } from "../kernel-options.ts";
 import { printJson } from "../output.ts";
+import { onStop } from "../stop-signals.ts";
 
 interface CallFlags extends ServingFlags {
   readonly json: string;
@@ -43,7 +44,7 @@ export function addCallCommand(program: Command): void {
   withServingOptions(command)
     .addHelpText(
       "after",
-      '\nExit codes: 0 success, 1 usage or configuration, 2 denied, 3 tool error.\nExample: handrail call read_file --json \'{"path":"README.md"}\' --workspace .',
+      '\nExit codes: 0 success, 1 usage or configuration, 2 denied, 3 tool error, also of a call that SIGINT, SIGTERM or SIGHUP\nended.\nExample: handrail call read_file --json \'{"path":"README.md"}\' --workspace .',
     )
     .action(async (tool: string, flags: CallFlags) => {
       process.exitCode = await call(tool, flags);
@@ -57,7 +58,7 @@ async function call(tool: string, flags: CallFlags): Promise<number> {
   const work = async (kernel: OpenKernel): Promise<number> => {
     const own = flags.session === undefined ? await mint(kernel, flags) : undefined;
     const abort = new AbortController();
-    process.once("SIGINT", () => abort.abort());
+    onStop(() => abort.abort()); // what runs is ended, put in order and recorded
     const response = await kernel.door.execute(
       {
         kind: "call",
@@ -73,7 +74,8 @@ async function call(tool: string, flags: CallFlags): Promise<number> {
     printJson(toToolResult(response));
     if (own) await kernel.administration.endSession(own.session);
     const codes = { success: EXIT_OK, denied: EXIT_DENIED, error: EXIT_TOOL_ERROR } as const;
-    return codes[response.outcome.kind];
+    // A command that was ended has a result, too; whoever asked for the call did not get what was asked for.
+    return abort.signal.aborted && response.outcome.kind === "success" ? EXIT_TOOL_ERROR : codes[response.outcome.kind];
   };
   return withKernel(flags, work, { awaitSequences: true });
 }

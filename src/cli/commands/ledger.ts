@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import type { Command } from "commander";
 import { hex } from "../../base/bytes.ts";
 import { KernelError } from "../../base/errors.ts";
+import { printableJson } from "../../model/foreign-text.ts";
 import type { LedgerReader, LedgerRecord } from "../../server/ledger-reader.ts";
 import { defaultStatePath } from "../../server/operator-directory.ts";
 import { EXIT_FAILURE, EXIT_OK } from "../exit-codes.ts";
@@ -74,7 +75,7 @@ function show(sequence: string, flags: LedgerFlags): Promise<void> {
   return withReader(flags, async (reader) => {
     const record = await reader.show(wanted);
     if (!record) throw new KernelError("USAGE", `there is no entry ${wanted}; the ledger ends at ${(await reader.head()).sequence}`);
-    print(flags.json ? JSON.stringify(plain(record)) : JSON.stringify(plain(record), null, 2));
+    print(printableJson(plain(record), flags.json ? undefined : 2));
   });
 }
 

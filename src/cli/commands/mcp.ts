@@ -2,6 +2,7 @@
 import type { Command } from "commander";
 import { currentUser } from "../inputs.ts";
 import { openFromFlags, type ServingFlags, withServingOptions } from "../kernel-options.ts";
+import { onStop } from "../stop-signals.ts";
 
 interface McpFlags extends ServingFlags {
   readonly workspace: string;
@@ -25,7 +26,9 @@ export function addMcpCommand(program: Command): void {
     .option("--mode <name>", "mode that narrows the session (`handrail modes list`)")
     .option("--skill <name>", "skill that narrows it further (`handrail skills list`)")
     .option("--agent <name>", "agent name for the evidence", "mcp");
-  withServingOptions(command).action(serve);
+  withServingOptions(command)
+    .addHelpText("after", "\nExit codes: 0 once the client is gone, or at SIGINT, SIGTERM or SIGHUP; 1 usage or configuration.")
+    .action(serve);
 }
 
 async function serve(flags: McpFlags): Promise<void> {
@@ -46,7 +49,7 @@ async function serve(flags: McpFlags): Promise<void> {
     });
     const { serveMcpOnStandardStreams } = await serving;
     const served = serveMcpOnStandardStreams(kernel, minted);
-    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.stdin.destroy());
+    onStop(() => process.stdin.destroy());
     await served;
     await kernel.administration.endSession(minted.session);
   } finally {

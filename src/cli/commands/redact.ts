@@ -3,6 +3,7 @@ import { join, resolve } from "node:path";
 import type { Command } from "commander";
 import { textOf } from "../../base/bytes.ts";
 import { REDACTION_INPUT_BYTES_MAX } from "../../base/limits.ts";
+import { withoutControls } from "../../model/foreign-text.ts";
 import { operatorPath, readOperatorDirectory } from "../../server/operator-directory.ts";
 import { EXIT_OK, EXIT_SECRETS_FOUND } from "../exit-codes.ts";
 import { readStandardInput } from "../inputs.ts";
@@ -51,9 +52,16 @@ async function open(flags: RedactFlags): Promise<Redactor> {
 /** Bytes go through as they come, of any number. */
 async function pass(redactor: Redactor): Promise<number> {
   const stream = redactor.byteStream();
-  for await (const piece of process.stdin) await write(stream.push(piece as Buffer));
-  await write(stream.end());
+  const shown = process.stdout.isTTY ? screenForm() : (bytes: Uint8Array) => bytes;
+  for await (const piece of process.stdin) await write(shown(stream.push(piece as Buffer)));
+  await write(shown(stream.end()));
   return EXIT_OK;
+}
+
+/** A terminal gets text in which nothing moves its cursor; a file or pipe the bytes. */
+function screenForm(): (bytes: Uint8Array) => Uint8Array {
+  const decoder = new TextDecoder();
+  return (bytes) => Buffer.from(withoutControls(decoder.decode(bytes, { stream: true })));
 }
 
 function write(bytes: Uint8Array): Promise<void> {

@@ -8,6 +8,7 @@ import { KernelError } from "../../base/errors.ts";
 import type { OpenKernel } from "../../server/compose.ts";
 import { openFromFlags, type ServingFlags, withServingOptions } from "../kernel-options.ts";
 import { say } from "../output.ts";
+import { onStop } from "../stop-signals.ts";
 
 interface ServeFlags extends ServingFlags {
   readonly socket?: string;
@@ -86,11 +87,9 @@ export function untilStopped(): Promise<void> {
   // A pending promise alone does not keep the process alive; a timer does.
   const keepAlive = setInterval(() => undefined, 3_600_000);
   return new Promise((resolveStopped) => {
-    for (const signal of ["SIGINT", "SIGTERM"] as const) {
-      process.once(signal, () => {
-        clearInterval(keepAlive);
-        resolveStopped();
-      });
-    }
+    onStop(() => {
+      clearInterval(keepAlive);
+      resolveStopped();
+    });
   });
 }

@@ -1,0 +1,7 @@
+/** The signals that ask a command to end, and be tidy about it: Ctrl-C, a service manager, a terminal or client that is gone. */
+const STOP_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+/** Calls `stop` at the first of each of them; a second one of a kind ends the process at once. */
+export function onStop(stop: () => void): void {
+  for (const signal of STOP_SIGNALS) process.once(signal, stop);
+}
