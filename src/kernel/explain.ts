@@ -5,6 +5,8 @@
 import { judgeFlow } from "../flow/flow.ts";
 import type { ToolCall } from "../model/call.ts";
 import type { Denial } from "../model/decision.ts";
+import type { ObeyedFile } from "../model/obeyed-files/obeyed-file.ts";
+import { obeyedBy } from "../model/obeyed-files/obeyed-files.ts";
 import type { Workspace } from "../model/workspace.ts";
 import type { Zone } from "../model/zone.ts";
 import { type Explanation, explain } from "../policy/explain.ts";
@@ -32,6 +34,8 @@ export interface ExplainedAccess {
   readonly zone?: Zone;
   /** Which parts of a command mark it as dangerous. */
   readonly reasons?: readonly string[];
+  /** Who obeys it, and why that matters, of a protected file on the list of obeyed files. */
+  readonly obeyed?: ObeyedFile;
   readonly policy: Explanation;
   /** What policy was asked. */
   readonly request: PolicyRequest;
@@ -101,11 +105,13 @@ export async function explainCall(
   const accesses = requestsOf(caller, analysed.value.tool, marked, nowMs, demands, whole).map((request): ExplainedAccess => {
     const { resource, effect } = request;
     const isFile = resource.kind === "file";
+    const obeyed = isFile && resource.zone === "protected" ? obeyedBy(resource.path) : undefined;
     return {
       resource: isFile ? resource.path : resourceId(resource),
       effect,
       ...(isFile && { zone: resource.zone }),
       ...(resource.kind === "command" && resource.reasons !== undefined && { reasons: resource.reasons }),
+      ...(obeyed && { obeyed }),
       policy: explain(engine, request),
       request,
     };

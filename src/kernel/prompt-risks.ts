@@ -7,8 +7,12 @@ import type { ApprovalDetails, AskingRule } from "../model/approval.ts";
 import type { CommandDanger } from "../model/command.ts";
 import type { EffectClass } from "../model/effect.ts";
 import type { Mark } from "../model/label.ts";
+import { obeyedBy } from "../model/obeyed-files/obeyed-files.ts";
 import type { Tool } from "../model/tool.ts";
 import type { ResolvedAccess } from "./trail.ts";
+
+/** Lines about obeyed files in one prompt: more would hide the other risks. */
+const OBEYED_LINES_MAX = 8;
 
 /** Rule ids of the capability's danger patterns begin so, and those of policies that ask about dangerous commands. */
 const DANGER = /^(?:DANGER:|danger\.)/;
@@ -100,13 +104,26 @@ export function risksOf(
     const risk = EFFECT_RISKS[effect];
     if (risk !== undefined) risks.push(risk);
   }
-  if (accesses.some(({ effect, target }) => effect !== "read" && target?.zone === "protected"))
-    risks.push("changes a protected file: people's tools execute or obey it");
+  risks.push(...obeyedRisks(accesses));
   if (mark.trustLevel === "untrusted") risks.push("the agent has read untrusted content, which may be what asks for this");
   if (mark.dataClass === "sensitive" || mark.dataClass === "secret")
     risks.push(`the agent has seen ${mark.dataClass} data, which may be in what it writes or sends`);
   if (tool.capability.risk === "high") risks.push("the tool declares a high risk");
   return risks;
+}
+
+/** Who obeys the protected files that a call changes, one line for each entry of the list of obeyed files. */
+function obeyedRisks(accesses: readonly ResolvedAccess[]): readonly string[] {
+  const lines = accesses.flatMap(({ effect, target }) => {
+    if (effect === "read" || target?.zone !== "protected") return [];
+    const entry = obeyedBy(target.place.path);
+    return entry === undefined
+      ? "changes a protected file: people's tools execute or obey it"
+      : `changes a protected file (\`${entry.pattern}\`): ${entry.reason}`;
+  });
+  const told = [...new Set(lines)];
+  const more = told.length - OBEYED_LINES_MAX;
+  return more > 0 ? [...told.slice(0, OBEYED_LINES_MAX), `changes ${more} more kinds of protected files`] : told;
 }
 
 /** The risk of a call that runs what files of the workspace say. */

@@ -65,7 +65,7 @@ test("a request holds what was judged, by whom it is asked, what they have seen,
     tool: "write_file",
     action: "execute",
     summary: "`write_file`: write 1 protected file",
-    risks: ["changes a protected file: people's tools execute or obey it"],
+    risks: ["changes a protected file (`AGENTS.md`): most coding agents read it as instructions in every session"],
     details: {
       kind: "execute",
       rules: [{ ruleId: "dev.write-protected", rationale: "people's tools obey this file" }],

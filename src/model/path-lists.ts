@@ -11,6 +11,9 @@ import { type CompiledGlob, compileMeasuredGlob, foldCase, type GlobTest } from 
 /** Text in which nothing is a wildcard. */
 const LITERAL = /^[A-Za-z0-9_.-]+(?:\/[A-Za-z0-9_.-]+)*$/;
 
+/** Whatever ends in one extension. */
+const BY_EXTENSION = /^\*(\.[A-Za-z0-9_-]+)$/;
+
 /** How texts are compared: `below` takes in what lies below a directory that a pattern names. */
 interface Comparison {
   readonly ignoreCase: boolean;
@@ -21,6 +24,8 @@ interface Comparison {
 export class PathLists {
   readonly #comparison: Comparison;
   readonly #known = new Map<string, number>();
+  /** By extension, where names alone are compared. */
+  readonly #extensions = new Map<string, number>();
   /** Directories that something known lies in. */
   readonly #parents = new Set<string>();
   readonly #globs: { readonly list: number; readonly test: GlobTest }[] = [];
@@ -38,12 +43,21 @@ export class PathLists {
       list,
       patterns.filter((pattern) => LITERAL.test(pattern)),
     );
-    const globs = patterns.filter((pattern) => !LITERAL.test(pattern)).map((pattern) => compiled(pattern, this.#comparison));
+    const others = patterns.filter((pattern) => !LITERAL.test(pattern) && !this.#addExtension(list, pattern));
+    const globs = others.map((pattern) => compiled(pattern, this.#comparison));
     if (globs.reduce((sum, { characters }) => sum + characters, 0) > GLOB_LIST_CHARACTERS_MAX) {
       const message = `the zone patterns have more than ${GLOB_LIST_CHARACTERS_MAX} characters, braces written out; use fewer or shorter ones`;
       throw new KernelError("CONFIG_INVALID", message);
     }
     this.#globs.push(...globs.map(({ test }) => ({ list, test })));
+  }
+
+  #addExtension(list: number, pattern: string): boolean {
+    const extension = this.#comparison.below ? undefined : BY_EXTENSION.exec(pattern)?.[1];
+    if (extension === undefined) return false;
+    const folded = this.#folded(extension);
+    this.#extensions.set(folded, (this.#extensions.get(folded) ?? 0) | list);
+    return true;
   }
 
   /** Puts the very paths on the list. */
@@ -56,7 +70,13 @@ export class PathLists {
 
   /** The lists that name `path` itself. */
   naming(path: string): number {
-    const known = this.#known.size === 0 ? 0 : (this.#known.get(this.#folded(path)) ?? 0);
+    let known = 0;
+    if (this.#known.size + this.#extensions.size > 0) {
+      const folded = this.#folded(path);
+      known = this.#known.get(folded) ?? 0;
+      const dot = this.#extensions.size === 0 ? -1 : folded.lastIndexOf(".");
+      if (dot !== -1) known |= this.#extensions.get(folded.slice(dot)) ?? 0;
+    }
     return this.#globs.length === 0 ? known : known | this.#matching(path);
   }
 

@@ -46,7 +46,32 @@ test.each<[string, Zone]>([
   [".husky/pre-commit", "protected"],
   [".envrc", "secret"],
   [".github/workflows/ci.yml", "protected"],
-  [".github/CODEOWNERS", "own"],
+  [".github/CODEOWNERS", "protected"],
+  [".github/README.md", "own"],
+  [".github/copilot-instructions.md", "protected"],
+  [".github/ISSUE_TEMPLATE/bug.md", "own"],
+  [".github/issue_template/Bug.yml", "own"],
+  [".github/ISSUE_TEMPLATE/CLAUDE.md", "protected"],
+  [".github/ISSUE_TEMPLATES/bug.md", "protected"],
+  ["packages/a/.github/README.md", "protected"],
+  [".npmrc", "protected"],
+  ["packages/a/.cargo/config.toml", "protected"],
+  ["shop.code-workspace", "protected"],
+  ["a/b.CODE-WORKSPACE", "protected"],
+  [".code-workspace", "protected"],
+  ["code-workspace", "own"],
+  [".yarn/cache/x.zip", "own"],
+  [".yarn/releases", "protected"],
+  ["packages/a/.YARN/releases/yarn.cjs", "protected"],
+  [".docker/Dockerfile", "own"],
+  ["a/.docker/config.json", "protected"],
+  ["global.json", "protected"],
+  ["locales/en/global.json", "own"],
+  ["Makefile", "own"],
+  ["package.json", "own"],
+  [".editorconfig", "own"],
+  [".nvmrc", "own"],
+  [".hg/hgrc", "protected"],
   ["handrail.yaml", "shared"],
   ["Handrail.YAML", "shared"],
   ["services/orders/handrail.yaml", "shared"],
@@ -94,7 +119,9 @@ test("a path has the zone and the restriction that the patterns say one by one, 
     ownSecret: ["*.key", "vault/{a,}"],
     hidden: ["services/orders/state", "deep"],
     readOnly: ["generated", "docs/**/*.pdf", "Docs/x"],
-    protected: ["ci", "ci/x", ".github/workflows"],
+    protected: ["ci", "ci/x", ".github/workflows", "**/docs/a", "**/generated/b.pdf", "*.pdf"],
+    protectedButPlain: [".github", "**/ci/docs"],
+    plain: [".github/docs", ".github/b.pdf", "ci/docs/a"],
     restrictedReadOnly: ["a", "docs/a"],
     restrictedProtected: ["X", "/vault", "services/*/b.pdf"],
   };
@@ -147,7 +174,8 @@ function zoneOneByOne(rules: ZoneRules, prefix: string, { root, path }: Workspac
   if (isOn(rules.managed, path)) return "managed";
   if (root === "project" || rules.shared.some((one) => matches(one, place, false))) return "shared";
   if (isOn(rules.readOnly, path, false) || isOn(rules.settings, path)) return "shared";
-  return isOn(rules.protected, path) ? "protected" : "own";
+  const isPlain = rules.plain.some((one) => matches(one, path, true));
+  return isOn(rules.protected, path) || (isOn(rules.protectedButPlain, path) && !isPlain) ? "protected" : "own";
 }
 
 function restrictionOneByOne(rules: ZoneRules, { path }: WorkspacePath): ReturnType<ReturnType<typeof compileZones>["restriction"]> {

@@ -11,6 +11,7 @@
  * INVARIANT: secret beats managed beats shared beats protected beats own; a restriction never allows anything.
  */
 import type { WorkspacePath } from "./access.ts";
+import { OBEYED_BUT_PLAIN_PATTERNS, OBEYED_PATTERNS, PLAIN_DOCUMENTS } from "./obeyed-files/obeyed-files.ts";
 import { PathLists } from "./path-lists.ts";
 
 /** `own`: read and write. `protected`: writing asks. `shared`: read only. `managed`, `secret`: refused by file tools. */
@@ -32,6 +33,10 @@ export interface ZoneRules {
   /** Directories relative to the project root. */
   readonly shared: readonly string[];
   readonly protected: readonly string[];
+  /** The same for directories that hold plain documents, too. */
+  readonly protectedButPlain: readonly string[];
+  /** Those documents and directories of them, as literal paths from the root: only `protectedButPlain` excuses them. */
+  readonly plain: readonly string[];
   /** Paths that are read only in this workspace, by the operator's rule or one that the operator trusts. */
   readonly readOnly: readonly string[];
   /** Paths that the workspace itself wants not to be written, without the operator's trust: no zone follows from them. */
@@ -50,23 +55,9 @@ export const BUILT_IN_ZONE_RULES: ZoneRules = {
   hidden: [],
   managed: [".git", "node_modules"],
   shared: ["shared", "contracts", "shared_contracts"],
-  protected: [
-    ".claude",
-    ".mcp.json",
-    ".cursor",
-    ".codex",
-    ".vscode",
-    ".husky",
-    "AGENTS.md",
-    "CLAUDE.md",
-    ".github/workflows",
-    ".gitlab-ci.yml",
-    ".circleci",
-    "Jenkinsfile",
-    "azure-pipelines.yml",
-    ".buildkite",
-    ".ci",
-  ],
+  protected: OBEYED_PATTERNS,
+  protectedButPlain: OBEYED_BUT_PLAIN_PATTERNS,
+  plain: PLAIN_DOCUMENTS,
   readOnly: [],
   restrictedReadOnly: [],
   restrictedProtected: [],
@@ -93,6 +84,8 @@ const READ_ONLY = 128;
 const SETTINGS = 256;
 const RESTRICTED_READ_ONLY = 512;
 const RESTRICTED_PROTECTED = 1024;
+const PROTECTED_BUT_PLAIN = 2048;
+const PLAIN = 4096;
 
 /** What holds for everything in a directory, whatever its name. */
 interface Inside {
@@ -104,6 +97,8 @@ interface Inside {
   readonly lists: number;
   /** Whether something in it may be on a list by its whole path, from its own root or the project's. */
   readonly byPath: boolean;
+  /** Its name, where something in it may be on a list by that and its own name. */
+  readonly pairedWith: string | undefined;
 }
 
 /**
@@ -118,9 +113,11 @@ export function compileZones(rules: ZoneRules, servicePrefix: string): ZoneMap {
     const place = directory !== "" ? fromProject(root, directory) : root === "project" ? "" : servicePrefix;
     const own = directory === "" ? 0 : lists.namedAnywhere(directory) | lists.covering(directory);
     const inProject = place === "" ? 0 : lists.coveringInProject(place);
+    const name = directory.slice(directory.lastIndexOf("/") + 1);
     return {
       root,
       directory,
+      pairedWith: lists.mayPairWith(name) ? name : undefined,
       end: directory === "" ? -1 : directory.length,
       lists: own | inProject,
       byPath: lists.mayNameIn(directory, place),
@@ -134,7 +131,8 @@ export function compileZones(rules: ZoneRules, servicePrefix: string): ZoneMap {
     if (last.root !== root || last.end !== slash || !path.startsWith(last.directory)) {
       last = insideOf(root, slash === -1 ? "" : path.slice(0, slash));
     }
-    const named = lists.named(slash === -1 ? path : path.slice(slash + 1));
+    const name = slash === -1 ? path : path.slice(slash + 1);
+    const named = last.pairedWith === undefined ? lists.named(name) : lists.named(name) | lists.paired(last.pairedWith, name);
     return last.byPath ? named | lists.naming(path) | lists.namingInProject(fromProject(root, path)) : named;
   };
   return {
@@ -146,7 +144,7 @@ export function compileZones(rules: ZoneRules, servicePrefix: string): ZoneMap {
       if ((own & SECRET) !== 0 && (own & TEMPLATE) === 0) return "secret";
       if ((any & MANAGED) !== 0) return "managed";
       if (target.root === "project" || (any & (SHARED | READ_ONLY | SETTINGS)) !== 0) return "shared";
-      return (any & PROTECTED) !== 0 ? "protected" : "own";
+      return (any & PROTECTED) !== 0 || (any & (PROTECTED_BUT_PLAIN | PLAIN)) === PROTECTED_BUT_PLAIN ? "protected" : "own";
     },
     restriction(target) {
       const any = ownLists(target) | last.lists;
@@ -172,7 +170,11 @@ export function requireZonePatterns(files: {
 interface ZoneLists {
   /** The lists that have `name` as a name. */
   readonly named: (name: string) => number;
-  /** The same for any component of `path`. */
+  /** The lists that have `name` in a directory called `parent`, wherever that lies. */
+  readonly paired: (parent: string, name: string) => number;
+  /** Whether a list may have something in a directory called `parent`, wherever that lies. */
+  readonly mayPairWith: (parent: string) => boolean;
+  /** The same as `named` and `paired` for any component of `path`. */
   readonly namedAnywhere: (path: string) => number;
   readonly naming: (path: string) => number;
   readonly covering: (path: string) => number;
@@ -188,6 +190,8 @@ function compileLists(rules: ZoneRules): ZoneLists {
   folded.add(OWN_SECRET, rules.ownSecret);
   folded.add(MANAGED, rules.managed);
   folded.add(PROTECTED, rules.protected);
+  folded.add(PROTECTED_BUT_PLAIN, rules.protectedButPlain);
+  folded.paths.addLiteral(PLAIN, rules.plain);
   folded.add(SETTINGS, rules.settings);
   folded.add(RESTRICTED_PROTECTED, rules.restrictedProtected);
   folded.names.add(TEMPLATE, rules.secretTemplates);
@@ -199,11 +203,18 @@ function compileLists(rules: ZoneRules): ZoneLists {
   const shared = new PathLists({ ignoreCase: false, below: true });
   shared.add(SHARED, rules.shared);
   const named = (name: string) => folded.names.naming(name) | exact.names.naming(name);
+  const paired = (parent: string, name: string) => folded.pairs.naming(`${parent}/${name}`) | exact.pairs.naming(`${parent}/${name}`);
   return {
     named,
+    paired,
+    mayPairWith: (parent) => folded.pairs.mayNameIn(parent) || exact.pairs.mayNameIn(parent),
     namedAnywhere(path) {
       let lists = 0;
-      for (const name of path.split("/")) lists |= named(name);
+      let parent = "";
+      for (const name of path.split("/")) {
+        lists |= named(name) | paired(parent, name);
+        parent = name;
+      }
       return lists;
     },
     naming: (path) => folded.paths.naming(path) | exact.paths.naming(path),
@@ -215,13 +226,19 @@ function compileLists(rules: ZoneRules): ZoneLists {
   };
 }
 
+/** Two names one below the other, at any depth. */
+const PAIR = /^\*\*\/([A-Za-z0-9_.-]+\/[A-Za-z0-9_.-]+)$/;
+
 /** Patterns without `/` match at any depth, others from the root. */
 class DeepLists {
   readonly names: PathLists;
+  /** A name and the directory above it. */
+  readonly pairs: PathLists;
   readonly paths: PathLists;
 
   constructor(ignoreCase: boolean) {
     this.names = new PathLists({ ignoreCase, below: false });
+    this.pairs = new PathLists({ ignoreCase, below: false });
     this.paths = new PathLists({ ignoreCase, below: true });
   }
 
@@ -231,9 +248,13 @@ class DeepLists {
       list,
       trimmed.filter((pattern) => !pattern.includes("/")),
     );
+    this.pairs.addLiteral(
+      list,
+      trimmed.flatMap((pattern) => PAIR.exec(pattern)?.[1] ?? []),
+    );
     this.paths.add(
       list,
-      trimmed.filter((pattern) => pattern.includes("/")).map((pattern) => pattern.replace(/^\/+/, "")),
+      trimmed.filter((pattern) => pattern.includes("/") && !PAIR.test(pattern)).map((pattern) => pattern.replace(/^\/+/, "")),
     );
   }
 }

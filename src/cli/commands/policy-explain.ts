@@ -68,10 +68,11 @@ async function leaseOf(kernel: import("../../server/compose.ts").OpenKernel, id:
 
 function printExplanation({ tool, denial, accesses, armed, advice, stuck, notes }: AdvisedExplanation): void {
   if (denial) print(visible(`${tool}: denied by ${denial.ruleId} (${denial.layer}, ${denial.reason}): ${denial.message}`));
-  for (const { resource, effect, zone, reasons = [], policy } of accesses) {
+  for (const { resource, effect, zone, reasons = [], obeyed, policy } of accesses) {
     const where = zone === undefined || zone === "own" ? "" : ` (zone ${zone})`;
     print(visible(`${tool} ${effect} ${resource}${where}: ${policy.verdict.decision} by ${policy.decidedBy.join(", ")}`));
     for (const reason of reasons) print(visible(`  marked: ${reason}`));
+    if (obeyed) print(visible(`  protected as \`${obeyed.pattern}\`: ${obeyed.reason} (${obeyed.source})`));
     if (policy.verdict.decision === "allow") {
       for (const due of policy.verdict.obligations)
         print(visible(`  needs ${due.obligation} by ${due.ruleId} ${due.reason}${due.obligation === "arm" && armed ? " (armed)" : ""}`));

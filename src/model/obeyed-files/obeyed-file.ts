@@ -1,0 +1,28 @@
+/**
+ * The entry type of the list of obeyed files: what a person's tools execute or follow without being asked to.
+ *
+ * The rule that decides what is on the list: some tool obeys the file when a directory is opened, entered, committed, pushed, installed or reviewed, and
+ * the person has not named the file. So a `Makefile`, `package.json`, `justfile`, `Dockerfile`, `setup.py`, `conftest.py`, `build.rs` and the settings of
+ * linters and test runners stay ordinary: a person runs them by name, as the code that the agent was asked to write. Files that name a version
+ * alone (`.nvmrc`, `.python-version`), or that only format and ignore (`.editorconfig`, `.gitignore`, `.mailmap`), stay ordinary too.
+ */
+
+/** What one tool obeys. */
+export interface ObeyedFiles {
+  /**
+   * A name, at any depth, with all that lies below it; a double star and two names for what is obeyed in that directory alone; with a slash before it,
+   * a name in the root. Case is ignored, because the tools' file systems may ignore it.
+   */
+  readonly patterns: readonly string[];
+  /** Who obeys, and what the file can make happen: a sentence that a person reads before agreeing to a change. */
+  readonly reason: string;
+  /** The page of the tool's own documentation that says so. */
+  readonly source: string;
+  /** Plain documents in what `patterns` name, as paths from the root of the workspace: they may be written like any file. */
+  readonly plain?: readonly string[];
+}
+
+/** One entry of the list. */
+export interface ObeyedFile extends Pick<ObeyedFiles, "reason" | "source"> {
+  readonly pattern: string;
+}
