@@ -14,6 +14,13 @@ const LITERAL = /^[A-Za-z0-9_.-]+(?:\/[A-Za-z0-9_.-]+)*$/;
 /** Whatever ends in one extension. */
 const BY_EXTENSION = /^\*(\.[A-Za-z0-9_-]+)$/;
 
+/** Characters at the beginning of a name that prefixes are looked up by. */
+const HEAD = 4;
+/** Whatever begins with a text that is long enough to be looked up. */
+const BY_PREFIX = new RegExp(`^([A-Za-z0-9_.-]{${HEAD},})\\*$`);
+
+const NONE: readonly never[] = [];
+
 /** How texts are compared: `below` takes in what lies below a directory that a pattern names. */
 interface Comparison {
   readonly ignoreCase: boolean;
@@ -26,6 +33,8 @@ export class PathLists {
   readonly #known = new Map<string, number>();
   /** By extension, where names alone are compared. */
   readonly #extensions = new Map<string, number>();
+  /** Prefixes by their heads, where names alone are compared. */
+  readonly #prefixes = new Map<string, { readonly list: number; readonly prefix: string }[]>();
   /** Directories that something known lies in. */
   readonly #parents = new Set<string>();
   readonly #globs: { readonly list: number; readonly test: GlobTest }[] = [];
@@ -43,7 +52,7 @@ export class PathLists {
       list,
       patterns.filter((pattern) => LITERAL.test(pattern)),
     );
-    const others = patterns.filter((pattern) => !LITERAL.test(pattern) && !this.#addExtension(list, pattern));
+    const others = patterns.filter((pattern) => !LITERAL.test(pattern) && !this.#addSimple(list, pattern));
     const globs = others.map((pattern) => compiled(pattern, this.#comparison));
     if (globs.reduce((sum, { characters }) => sum + characters, 0) > GLOB_LIST_CHARACTERS_MAX) {
       const message = `the zone patterns have more than ${GLOB_LIST_CHARACTERS_MAX} characters, braces written out; use fewer or shorter ones`;
@@ -52,12 +61,21 @@ export class PathLists {
     this.#globs.push(...globs.map(({ test }) => ({ list, test })));
   }
 
-  #addExtension(list: number, pattern: string): boolean {
-    const extension = this.#comparison.below ? undefined : BY_EXTENSION.exec(pattern)?.[1];
-    if (extension === undefined) return false;
-    const folded = this.#folded(extension);
-    this.#extensions.set(folded, (this.#extensions.get(folded) ?? 0) | list);
-    return true;
+  /** Whether `pattern` is looked up by its extension or its prefix, and need not be matched. */
+  #addSimple(list: number, pattern: string): boolean {
+    if (this.#comparison.below) return false;
+    const extension = BY_EXTENSION.exec(pattern)?.[1];
+    if (extension !== undefined) {
+      const folded = this.#folded(extension);
+      this.#extensions.set(folded, (this.#extensions.get(folded) ?? 0) | list);
+    }
+    const prefix = BY_PREFIX.exec(pattern)?.[1];
+    if (prefix !== undefined) {
+      const folded = this.#folded(prefix);
+      const head = folded.slice(0, HEAD);
+      this.#prefixes.set(head, [...(this.#prefixes.get(head) ?? []), { list, prefix: folded }]);
+    }
+    return extension !== undefined || prefix !== undefined;
   }
 
   /** Puts the very paths on the list. */
@@ -70,14 +88,20 @@ export class PathLists {
 
   /** The lists that name `path` itself. */
   naming(path: string): number {
-    let known = 0;
-    if (this.#known.size + this.#extensions.size > 0) {
-      const folded = this.#folded(path);
-      known = this.#known.get(folded) ?? 0;
-      const dot = this.#extensions.size === 0 ? -1 : folded.lastIndexOf(".");
-      if (dot !== -1) known |= this.#extensions.get(folded.slice(dot)) ?? 0;
-    }
+    const known = this.#known.size + this.#extensions.size + this.#prefixes.size === 0 ? 0 : this.#lookup(this.#folded(path));
     return this.#globs.length === 0 ? known : known | this.#matching(path);
+  }
+
+  #lookup(folded: string): number {
+    let lists = this.#known.get(folded) ?? 0;
+    if (this.#extensions.size > 0) {
+      const dot = folded.lastIndexOf(".");
+      if (dot !== -1) lists |= this.#extensions.get(folded.slice(dot)) ?? 0;
+    }
+    if (this.#prefixes.size > 0) {
+      for (const { list, prefix } of this.#prefixes.get(folded.slice(0, HEAD)) ?? NONE) if (folded.startsWith(prefix)) lists |= list;
+    }
+    return lists;
   }
 
   /** The lists that name `path` or a directory above it. */
