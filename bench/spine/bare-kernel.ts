@@ -158,6 +158,7 @@ export async function openBareKernel(
     ledger,
     clock: systemClock,
     random: systemRandom,
+    requireUsual: () => undefined,
     warn: () => undefined,
   });
   const { token } = await administration.createSession({

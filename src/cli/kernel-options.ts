@@ -20,11 +20,14 @@ export function withKernelOptions(command: Command): Command {
 /** The shared options of commands whose kernel runs what agents ask for. */
 export interface ServingFlags extends KernelFlags {
   readonly allowUnsandboxedCommands?: boolean;
+  readonly allowUnusualWorkspace?: boolean;
 }
 
-/** Adds what `withKernelOptions` adds, and `--allow-unsandboxed-commands`. */
+/** Adds what `withKernelOptions` adds, `--allow-unsandboxed-commands` and `--allow-unusual-workspace`. */
 export function withServingOptions(command: Command): Command {
-  return withKernelOptions(command).option(...UNSANDBOXED);
+  return withKernelOptions(command)
+    .option(...UNSANDBOXED)
+    .option(...UNUSUAL);
 }
 
 /** The flag of whoever holds the admin credential, at doors that make sessions for people. */
@@ -43,6 +46,12 @@ export async function operatorOf(
   return { operator: await OperatorProof.byEnvironment(stateDirectory, process.env) };
 }
 
+/** The flag that a workspace needs which is `/`, a home directory or a directory of the system. */
+export const UNUSUAL = [
+  "--allow-unusual-workspace",
+  "let the workspace be the root of the machine, a home directory or a directory of the system",
+] as const;
+
 /** The flag that `sandbox.backend: none` needs. */
 export const UNSANDBOXED = [
   "--allow-unsandboxed-commands",
@@ -60,6 +69,7 @@ export async function openFromFlags(flags: ServingFlags, wishes: KernelWishes = 
     ownsProcess: true,
     environment: process.env,
     ...(flags.allowUnsandboxedCommands === true && { allowUnsandboxedCommands: true }),
+    ...(flags.allowUnusualWorkspace === true && { allowUnusualWorkspace: true }),
     ...(flags.state !== undefined && { stateDirectory: resolve(flags.state) }),
     ...(flags.config !== undefined && { configDirectory: resolve(flags.config) }),
   });

@@ -57,6 +57,8 @@ const workspace = z.strictObject({
   /** Roles that a client may ask for in this workspace. */
   roles: listOf(role).default(["dev"]),
   preset: z.enum(PRESET_NAMES).optional(),
+  /** Whether it may be `/`, a home directory or a directory of the system. */
+  allow_unusual: z.boolean().optional(),
   isolation: z.enum(["STRICT", "SHARED"]).default("STRICT"),
   files: files.optional(),
   /** How the workspace is tested and linted; what is not said is found in its files. */

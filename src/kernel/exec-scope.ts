@@ -63,11 +63,13 @@ export function execScope(trail: Trail, policy: PolicyEngine, nowMs: number, his
     if (isDirectory && isTemporaryName(path.slice(path.lastIndexOf("/") + 1))) return "hidden";
     // Builds and tests need what is installed, and the repository is read by many of them.
     if (zone === "managed" && isDirectory && (path === ".git" || path.endsWith("/.git")) && histories.hides(path)) return "hidden";
+    const restriction = zones.restriction(place);
+    if (zone === "managed" && restriction === "installation") return "read";
     if (zone === "managed") return isManagedBy(tool, zones, path) && admits(scope, "writePaths", path) ? "write" : "read";
     const isReadable = admits(scope, "readPaths", leasePathOf(place)) && permits(place, zone, "read");
     // A directory that may not be read as such can hold what may; each of its files is asked about.
     if (!isReadable) return isDirectory ? "read" : "hidden";
-    const isWritable = zone === "own" && zones.restriction(place) === undefined && admits(scope, "writePaths", leasePathOf(place));
+    const isWritable = zone === "own" && restriction === undefined && admits(scope, "writePaths", leasePathOf(place));
     return isWritable && permits(place, zone, "write") ? "write" : "read";
   };
   return {

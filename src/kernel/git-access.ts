@@ -17,7 +17,7 @@ import type { ExecParts } from "./exec-access.ts";
 import { beginBounds, isBounded } from "./git-bounds.ts";
 import { gitEgress, plainAddress } from "./git-egress.ts";
 import { type GitJudge, gitScope } from "./git-scope.ts";
-import { unanalysed } from "./scope.ts";
+import { installationDenial, unanalysed } from "./scope.ts";
 import type { Caller, Trail } from "./trail.ts";
 
 /** Runs git for one call, by what `judge` says of files. */
@@ -30,6 +30,7 @@ async function run(exec: ExecParts, judge: GitJudge, request: GitRequest): Promi
   const { caller } = trail;
   assert(caller, "git is run only for an authenticated call");
   requireAnalysed(trail, request);
+  requireNotInstalled(caller, request);
   const { remote } = request;
   const isBound = isBounded(exec, request);
   const remotes = remote || isBound ? exec.gitRemotes() : NO_GIT_REMOTES;
@@ -128,6 +129,12 @@ function requireAnalysed({ accesses, call }: Trail, { reach }: GitRequest): void
   const named = accesses.filter(({ resource }) => resource.kind === "git_ref");
   const isNamed = named.some(({ effect }) => reach === "nothing" || effect !== "read");
   if (!isNamed) throw new Refusal(unanalysed(call?.tool ?? "", reach === "nothing" ? "read" : "write"));
+}
+
+/** A repository of the Handrail that is running is read only as a whole: what is committed there is what its next start may run. */
+function requireNotInstalled({ place }: Caller, { root, reach }: GitRequest): void {
+  if (reach === "nothing" || place.workspace.zones.restriction({ root: "service", path: root }) !== "installation") return;
+  throw new Refusal(installationDenial(root));
 }
 
 function settingsOf(trail: Trail, { root, reach }: GitRequest): { readonly text?: string; readonly hasIdentity: boolean } {

@@ -106,11 +106,13 @@ export function judgePlace(caller: Judged, tool: Tool, place: WorkspacePath, zon
     const message = `\`${targetPath}\` lies in ${what}, which \`${tool.name}\` must not touch; work on another file`;
     return { layer: "workspace", reason: "workspace_blocked_zone", ruleId: `ZONE:${zone}`, message, fix: ZONE_FIX, targetPath };
   }
+  const restriction = effect === "write" ? caller.place.workspace.zones.restriction(place) : undefined;
+  if (restriction === "installation") return installationDenial(targetPath);
   if (zone === "shared" && effect === "write") {
     const message = `\`${targetPath}\` is shared and read only here; change it in the project that owns it`;
     return { layer: "workspace", reason: "workspace_read_only", ruleId: "ZONE:shared", message, fix: ZONE_FIX, targetPath };
   }
-  if (effect === "write" && caller.place.workspace.zones.restriction(place) === "read_only") {
+  if (restriction === "read_only") {
     const message = `\`${targetPath}\` is read only by this workspace's own handrail.yaml; work on another file`;
     return { layer: "workspace", reason: "workspace_read_only", ruleId: "ZONE:read_only", message, fix: ZONE_FIX, targetPath };
   }
@@ -126,6 +128,19 @@ export function judgePlace(caller: Judged, tool: Tool, place: WorkspacePath, zon
     ruleId,
     message: `the lease does not cover ${effect} access to \`${leasePath}\``,
     fix: `a lease whose ${dimension} include \`${leasePath}\``,
+    targetPath,
+  };
+}
+
+/** The refusal of a change to the Handrail that is running: no setting, permit or person lifts it. */
+export function installationDenial(targetPath: string): Denial {
+  const message = `\`${targetPath}\` belongs to the Handrail that is running, which no tool may change; work in another checkout of it`;
+  return {
+    layer: "workspace",
+    reason: "workspace_read_only",
+    ruleId: "ZONE:installation",
+    message,
+    fix: "nothing opens it; a Handrail that is installed elsewhere may work on these files",
     targetPath,
   };
 }

@@ -17,8 +17,11 @@ import { PathLists } from "./path-lists.ts";
 /** `own`: read and write. `protected`: writing asks. `shared`: read only. `managed`, `secret`: refused by file tools. */
 export type Zone = "own" | "protected" | "shared" | "managed" | "secret";
 
-/** What a workspace's own, untrusted rules ask for beside the zone: that writing is refused, or that it asks. */
-export type Restriction = "read_only" | "protected";
+/**
+ * What holds for writing beside the zone: `installation` and `read_only` refuse it, `protected` asks. The first because the file belongs to the Handrail
+ * that is running, the others by a workspace's own, untrusted rules.
+ */
+export type Restriction = "installation" | "read_only" | "protected";
 
 /** Patterns of a workspace, as configuration and the built-in rules give them. A pattern without `/` matches at any depth. */
 export interface ZoneRules {
@@ -29,6 +32,8 @@ export interface ZoneRules {
   readonly ownSecret: readonly string[];
   /** Paths from the project root, taken literally, that are secret with all below: directories of Handrail itself. */
   readonly hidden: readonly string[];
+  /** The same for the installation of the Handrail that is running, which is read only; `""` where the project lies in it. */
+  readonly installation: readonly string[];
   readonly managed: readonly string[];
   /** Directories relative to the project root. */
   readonly shared: readonly string[];
@@ -53,6 +58,7 @@ export const BUILT_IN_ZONE_RULES: ZoneRules = {
   secretTemplates: [".env.example", ".env.sample", ".env.template", ".env.dist", ".env.defaults"],
   ownSecret: [],
   hidden: [],
+  installation: [],
   managed: [".git", "node_modules"],
   shared: ["shared", "contracts", "shared_contracts"],
   protected: OBEYED_PATTERNS,
@@ -86,6 +92,7 @@ const RESTRICTED_READ_ONLY = 512;
 const RESTRICTED_PROTECTED = 1024;
 const PROTECTED_BUT_PLAIN = 2048;
 const PLAIN = 4096;
+const INSTALLATION = 8192;
 
 /** What holds for everything in a directory, whatever its name. */
 interface Inside {
@@ -107,6 +114,7 @@ interface Inside {
  */
 export function compileZones(rules: ZoneRules, servicePrefix: string): ZoneMap {
   const lists = compileLists(rules);
+  const everywhere = rules.installation.includes("") ? INSTALLATION : 0;
   const fromProject = (root: WorkspacePath["root"], path: string): string =>
     root === "project" || servicePrefix === "" ? path : `${servicePrefix}/${path}`;
   const insideOf = (root: WorkspacePath["root"], directory: string): Inside => {
@@ -119,7 +127,7 @@ export function compileZones(rules: ZoneRules, servicePrefix: string): ZoneMap {
       directory,
       pairedWith: lists.mayPairWith(name) ? name : undefined,
       end: directory === "" ? -1 : directory.length,
-      lists: own | inProject,
+      lists: own | inProject | everywhere,
       byPath: lists.mayNameIn(directory, place),
     };
   };
@@ -148,6 +156,7 @@ export function compileZones(rules: ZoneRules, servicePrefix: string): ZoneMap {
     },
     restriction(target) {
       const any = ownLists(target) | last.lists;
+      if ((any & INSTALLATION) !== 0) return "installation";
       if ((any & RESTRICTED_READ_ONLY) !== 0) return "read_only";
       return (any & RESTRICTED_PROTECTED) !== 0 ? "protected" : undefined;
     },
@@ -200,6 +209,10 @@ function compileLists(rules: ZoneRules): ZoneLists {
   exact.add(RESTRICTED_READ_ONLY, rules.restrictedReadOnly);
   const hidden = new PathLists({ ignoreCase: true, below: true }); // as everything secret
   hidden.addLiteral(HIDDEN, rules.hidden);
+  hidden.addLiteral(
+    INSTALLATION,
+    rules.installation.filter((path) => path !== ""),
+  );
   const shared = new PathLists({ ignoreCase: false, below: true });
   shared.add(SHARED, rules.shared);
   const named = (name: string) => folded.names.naming(name) | exact.names.naming(name);

@@ -20,6 +20,7 @@ import { appliedProfile } from "../session/profile.ts";
 import { type Authenticated, type MintedSession, mintSession, type NewSession } from "../session/session.ts";
 import type { SessionStore } from "../session/session-store.ts";
 import { choosePreset, grantOf, ROLES_WITHOUT_GRANT, requireProjectRoot } from "./grants.ts";
+import { installationNotice, installationPaths, placeInInstallation } from "./installation.ts";
 import { OperatorProof } from "./operator-proof.ts";
 import { workspaceDirectory } from "./workspace-catalog.ts";
 
@@ -34,6 +35,8 @@ export interface AdministrationParts {
   readonly ledger: EventSink;
   readonly clock: Clock;
   readonly random: RandomBytes;
+  /** Refuses a directory that is hardly meant as a workspace or a project root. */
+  readonly requireUsual: (directory: string) => void;
   /** Told what the operator should know about a choice. */
   readonly warn: (message: string) => void;
 }
@@ -87,6 +90,8 @@ export class Administration {
     const applied = appliedProfile(minted.session, gates, tools);
     const warning = PRESETS[preset as PresetName].warning;
     if (warning !== undefined) this.#parts.warn(`preset ${preset}: ${warning}`);
+    const place = placeInInstallation(serviceRoot, installationPaths());
+    if (place !== "apart") this.#parts.warn(installationNotice(serviceRoot, place));
     await this.#record("session_created", id, {
       role,
       preset,
@@ -224,6 +229,7 @@ export class Administration {
     requireName(wish.agentId, "agent");
     const profile = this.#profileOf(wish);
     const projectRoot = workspaceDirectory(wish.projectRoot ?? grant?.project_root ?? serviceRoot);
+    if (grant?.allow_unusual !== true) for (const directory of new Set([serviceRoot, projectRoot])) this.#parts.requireUsual(directory);
     if (isClient) requireProjectRoot(grant, serviceRoot, projectRoot);
     return {
       userId: wish.userId,

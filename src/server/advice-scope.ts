@@ -72,6 +72,8 @@ export async function adviseZone(parts: AdviceParts, state: Assumed, denial: Den
   );
   if (found.length === 0)
     return `\`${path}\` lies in a zone that is built in (${denial.ruleId}), and no setting lifts that; work on another file`;
+  if (denial.ruleId === "ZONE:installation")
+    return `\`${path}\` belongs to the Handrail that is running (${denial.ruleId}), and no setting lifts that; work in another checkout of it`;
   const rules = lessThan(plan.rules, found);
   if (workspaceBy(rules, session).zones.classify({ root: "service", path }) === denial.ruleId.slice("ZONE:".length))
     return `\`${path}\` lies in a zone that is built in as well (${denial.ruleId}), and no setting lifts that; work on another file`;

@@ -25,6 +25,7 @@ import type { OperatorDirectory } from "./operator-directory.ts";
 import { registryHash } from "./operator-gates.ts";
 import { RoleDesk } from "./role-grants.ts";
 import { TrustDesk } from "./trust.ts";
+import { requireUsualWorkspace } from "./unusual-workspace.ts";
 import { type Stalls, stallFacts, stallLine, Watchdog, watchedDoor } from "./watchdog.ts";
 
 export type { MintedSession } from "../session/session.ts";
@@ -148,7 +149,7 @@ async function closeKernel(opened: OpenedParts, door: KernelDoor, started: Promi
 }
 
 /** Settings are looked up for each act: they may have been reloaded. */
-function administrationOf({ live, parts, settings, stores, ledger, tell }: OpenedParts): Administration {
+function administrationOf({ live, parts, settings, stores, ledger, tell, environment, allowsUnusual }: OpenedParts): Administration {
   const { sessions, bell } = stores;
   return new Administration({
     get settings() {
@@ -160,6 +161,7 @@ function administrationOf({ live, parts, settings, stores, ledger, tell }: Opene
     ledger,
     clock: systemClock,
     random: systemRandom,
+    requireUsual: (directory) => allowsUnusual || requireUsualWorkspace(directory, environment),
     warn: tell,
   });
 }

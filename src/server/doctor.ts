@@ -17,6 +17,7 @@ import { ownTools } from "./built-in-tools.ts";
 import { describeOverride, effectiveTools } from "./capability-overrides.ts";
 import { type KernelOptions, openKernel } from "./compose.ts";
 import { gitFindings } from "./doctor-git.ts";
+import { installationFindings } from "./doctor-installation.ts";
 import { sandboxFindings } from "./doctor-sandbox.ts";
 import { stallFinding } from "./doctor-stalls.ts";
 import { workspaceFinding } from "./doctor-workspace.ts";
@@ -45,6 +46,10 @@ export async function diagnose(options: DiagnosisOptions): Promise<readonly Find
     await attempt("contained file access", () => containment()),
     await attempt("operator directory", () => operatorDirectory(options.environment, options.configDirectory)),
     await attempt("policies", () => policies(options)),
+    ...(await installationFindings(
+      () => readOperatorDirectory(options.configDirectory ?? operatorPath(options.environment)),
+      options.environment,
+    )),
     ...(await sandboxFindings(() => readOperatorDirectory(options.configDirectory ?? operatorPath(options.environment)))),
     ...(await systemFindings(() => readOperatorDirectory(options.configDirectory ?? operatorPath(options.environment)))),
     ...(await gitFindings(() => readOperatorDirectory(options.configDirectory ?? operatorPath(options.environment)), options.environment)),

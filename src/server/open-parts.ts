@@ -59,6 +59,8 @@ export interface KernelOptions {
    * Whether commands may run without a sandbox where the operator's configuration says `sandbox.backend: none`, too. Alone it changes nothing.
    */
   readonly allowUnsandboxedCommands?: boolean;
+  /** Whether sessions may be made for `/`, home directories and directories of the system. */
+  readonly allowUnusualWorkspace?: boolean;
   /**
    * Told about bugs and background failures; by default they are written to standard error, redacted. It gets the error itself, with its
    * stack and cause and whatever secrets their words hold: a program that writes them anywhere redacts them first.
@@ -126,7 +128,8 @@ export async function openParts(options: KernelOptions) {
   };
   await tools.ready();
   await recordOverrides(ledger, systemClock.nowMs(), tools.under(live.operator.settings).overridden);
-  return { ...base, tell, kept, content, configuration, spending, asking, commands, machine, left, parts };
+  const { environment, allowUnusualWorkspace: allowsUnusual = false } = options;
+  return { ...base, environment, allowsUnusual, tell, kept, content, configuration, spending, asking, commands, machine, left, parts };
 }
 
 /** What everything else rests on: the operator's directory, this kernel's claim, the ledger and the stores. */

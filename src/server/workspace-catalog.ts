@@ -28,6 +28,7 @@ import { installFile, projectFiles } from "../sandbox/files/project-files.ts";
 import { lookAtRepository } from "../sandbox/git/repository.ts";
 import { readyGitRules } from "./git-rules.ts";
 import { grantOf } from "./grants.ts";
+import { installationPaths } from "./installation.ts";
 import type { OperatorDirectory } from "./operator-directory.ts";
 import { isWithin, realPath } from "./real-path.ts";
 import { readWorkspaceConfiguration, TOOL_POLICY_FILE, type WorkspaceToolPolicy, workspaceFilesState } from "./workspace-settings.ts";
@@ -247,7 +248,7 @@ export async function planWorkspace(
   const chosen = chosenToolchain(toolchain, isTrusted ? own.toolchain : undefined);
   // An agent that could change the policy could take back what it narrows.
   const kept = toolPolicy === undefined ? zoneRules.settings : [...zoneRules.settings, `/${TOOL_POLICY_FILE}`];
-  const rules = { ...zoneRules, settings: kept, hidden: hiddenPaths(hidden, session) };
+  const rules = { ...zoneRules, settings: kept, hidden: hiddenPaths(hidden, session), installation: installedPaths(session) };
   const disabledTools = [...settings.tools.disabled, ...own.tools.disabled];
   const git = chosenGitRules(settings.git, grantedGit, own.git);
   // The operator's word alone, the same for every workspace.
@@ -270,6 +271,13 @@ function hiddenPaths(hidden: readonly string[], { serviceRoot, projectRoot }: Se
     );
   }
   return places.filter((directory) => isWithin(projectRoot, directory)).map((directory) => relative(projectRoot, directory));
+}
+
+/** The project's paths of the installation that is running; `""` where the project lies in it. */
+function installedPaths({ projectRoot }: Session): readonly string[] {
+  const paths = installationPaths();
+  if (paths.some((path) => isWithin(path, projectRoot))) return [""];
+  return paths.filter((path) => isWithin(projectRoot, path)).map((path) => relative(projectRoot, path));
 }
 
 /**

@@ -3,10 +3,10 @@ import type { Command } from "commander";
 import { KernelError } from "../../base/errors.ts";
 import { EXIT_DENIED, EXIT_OK } from "../exit-codes.ts";
 import { currentUser, parseJsonObject } from "../inputs.ts";
-import { type KernelFlags, withKernel, withKernelOptions } from "../kernel-options.ts";
+import { type ServingFlags, UNUSUAL, withKernel, withKernelOptions } from "../kernel-options.ts";
 import { print, printJson, visible } from "../output.ts";
 
-interface ExplainFlags extends KernelFlags {
+interface ExplainFlags extends ServingFlags {
   readonly arguments: string;
   readonly workspace: string;
   readonly project?: string;
@@ -33,6 +33,7 @@ export function addPolicyExplainCommand(policy: Command): void {
     .option("--mode <name>", "mode that narrows the session (`handrail modes list`)")
     .option("--skill <name>", "skill that narrows it further (`handrail skills list`)")
     .option("--lease <id>", "lease to judge under (default: one that covers everything)")
+    .option(...UNUSUAL)
     .option("--json", "print JSON");
   withKernelOptions(explain).action(async (tool: string, flags: ExplainFlags) => {
     process.exitCode = await explainCall(tool, flags);

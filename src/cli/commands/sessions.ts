@@ -4,7 +4,7 @@ import { printBudget } from "../../model/budget-text.ts";
 import { type Lease, type LeaseBudget, type LeaseScope, UNRESTRICTED_SCOPE } from "../../model/lease.ts";
 import type { Session } from "../../model/session.ts";
 import { budgetOption, currentUser, parseDuration } from "../inputs.ts";
-import { AS_OPERATOR, type KernelFlags, operatorOf, withKernel, withKernelOptions } from "../kernel-options.ts";
+import { AS_OPERATOR, operatorOf, type ServingFlags, UNUSUAL, withKernel, withKernelOptions } from "../kernel-options.ts";
 import { print, printJson, table, visible } from "../output.ts";
 import { addSessionFreezeCommands } from "./session-freezes.ts";
 
@@ -15,7 +15,7 @@ interface ScopeFlags {
   readonly budget?: LeaseBudget;
 }
 
-interface CreateFlags extends KernelFlags, ScopeFlags {
+interface CreateFlags extends ServingFlags, ScopeFlags {
   readonly workspace: string;
   readonly project?: string;
   readonly role?: string;
@@ -45,6 +45,7 @@ export function addSessionsCommand(program: Command): void {
     .option(...AS_OPERATOR)
     .option("--lifetime <duration>", "such as 8h (default: 12h)")
     .option("--lease <id>", "act under an existing lease, narrowed by --tools, --read, --write and --budget")
+    .option(...UNUSUAL)
     .option("--json", "print JSON");
   withKernelOptions(withScopeOptions(create)).action(createSession);
   withKernelOptions(sessions.command("list").description("list sessions, newest first").option("--json", "print JSON")).action(

@@ -13,7 +13,7 @@ import type { JsonObject } from "../../base/json.ts";
 import type { MintedSession, OpenKernel } from "../../server/compose.ts";
 import { EXIT_FAILURE, EXIT_OK } from "../exit-codes.ts";
 import { currentUser } from "../inputs.ts";
-import { openFromFlags, UNSANDBOXED } from "../kernel-options.ts";
+import { openFromFlags, UNSANDBOXED, UNUSUAL } from "../kernel-options.ts";
 import { print, say, visible } from "../output.ts";
 import { untilStopped } from "./serve.ts";
 
@@ -23,6 +23,7 @@ interface StartFlags {
   readonly config?: string;
   readonly once?: boolean;
   readonly allowUnsandboxedCommands?: boolean;
+  readonly allowUnusualWorkspace?: boolean;
 }
 
 interface Step {
@@ -43,6 +44,7 @@ export function addStartCommand(program: Command): void {
     .option("--state <directory>", "state directory (default: a temporary one)")
     .option("--config <directory>", "operator directory")
     .option(...UNSANDBOXED)
+    .option(...UNUSUAL)
     .option("--once", "exit after the check instead of serving")
     .action(async (flags: StartFlags) => {
       process.exitCode = await start(flags);
@@ -55,9 +57,9 @@ async function start(flags: StartFlags): Promise<number> {
   const temporary = complete ? "" : mkdtempSync(join(tmpdir(), "handrail-"));
   const workspace = flags.workspace === undefined ? copyExample(temporary) : resolve(flags.workspace);
   const state = flags.state === undefined ? join(temporary, "state") : resolve(flags.state);
-  const { config, allowUnsandboxedCommands = false } = flags;
+  const { config, allowUnsandboxedCommands = false, allowUnusualWorkspace = false } = flags;
   const kernel = await openFromFlags(
-    { state, allowUnsandboxedCommands, ...(config !== undefined && { config }) },
+    { state, allowUnsandboxedCommands, allowUnusualWorkspace, ...(config !== undefined && { config }) },
     { awaitSequences: true },
   );
   try {
