@@ -33,6 +33,7 @@ import type { Waiter } from "./submission.ts";
 import type { Caller, Trail } from "./trail.ts";
 import type { Transfer } from "./transfer.ts";
 import { unusable } from "./unusable.ts";
+import { zoneNow } from "./zone-now.ts";
 
 /** The handles of one call; one object of one shape, because each call makes one. */
 export class CallHandles implements ToolContext {
@@ -234,7 +235,7 @@ function filesOf(
     workspace,
     roots,
     judge: (target, effect) =>
-      exactly(trail, target) ?? judgePlace(caller, tool, target, workspace.zones.classify(target), effect) ?? judge(target, effect),
+      exactly(trail, target) ?? judgePlace(caller, tool, target, zoneNow(caller.place, target, effect), effect) ?? judge(target, effect),
     visible: (target) => {
       const zone = workspace.zones.classify(target);
       if (zone === "secret" || !leavesReading(caller, tool.name, target)) return false;

@@ -19,6 +19,7 @@ import { resourceId } from "../policy/vocabulary.ts";
 import { type Demands, hostDemand, NO_DEMANDS } from "./capability-obligations.ts";
 import type { PolicyJudge, TreeJudge } from "./judges.ts";
 import type { Judged, ResolvedAccess } from "./trail.ts";
+import { zoneNow } from "./zone-now.ts";
 
 /** As much of a resource's name as a fix repeats: a long one is known to whoever sent it. */
 const FIX_RESOURCE_CHARACTERS_MAX = 256;
@@ -138,7 +139,7 @@ export function judgeFile(
   action?: string,
   call = "",
 ): Denial | undefined {
-  const zone = caller.place.workspace.zones.classify(place);
+  const zone = zoneNow(caller.place, place, effect);
   const resource = { kind: "file", path: place.path } as const;
   const access: ResolvedAccess = { resource, effect, target: { place, zone }, ...(action !== undefined && { action }) };
   const decided = evaluateAccesses(policy, caller, tool, [access], nowMs, NO_DEMANDS, call);

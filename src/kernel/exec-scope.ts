@@ -19,6 +19,7 @@ import type { RepositoryHistories } from "./repository-history.ts";
 import { leasePathOf } from "./scope.ts";
 import type { ResolvedAccess, Trail } from "./trail.ts";
 import { wholeCall } from "./whole-call.ts";
+import { zoneNow } from "./zone-now.ts";
 
 /** A name that no file has: what holds for it holds for whatever is new. */
 const NEW_NAME = "\u{10fffd}new";
@@ -57,7 +58,7 @@ export function execScope(trail: Trail, policy: PolicyEngine, nowMs: number, his
   };
   const reach = (path: string, isDirectory: boolean): Reach => {
     const place: WorkspacePath = { root: "service", path };
-    const zone = zones.classify(place);
+    const zone = zoneNow(caller.place, place, "write");
     if (zone === "secret") return "hidden";
     // Nobody would see what lies in such a directory: no kernel makes one.
     if (isDirectory && isTemporaryName(path.slice(path.lastIndexOf("/") + 1))) return "hidden";

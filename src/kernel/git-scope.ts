@@ -16,6 +16,7 @@ import { judgeFile, requestsOf } from "./decide.ts";
 import { judgePlace } from "./scope.ts";
 import type { Trail } from "./trail.ts";
 import { wholeCall } from "./whole-call.ts";
+import { zoneNow } from "./zone-now.ts";
 
 /** Judges one file of the workspace for the call of `trail`, in all that scope and policy say. */
 export type GitJudge = (path: string, effect: "read" | "write") => Denial | undefined;
@@ -32,7 +33,7 @@ export function gitJudge(trail: Trail, policy: PolicyEngine, action: string | un
   const allowed = new Set<string>();
   return (path, effect) => {
     const place: WorkspacePath = { root: "service", path };
-    const zone = zones.classify(place);
+    const zone = zoneNow(caller.place, place, effect);
     const denial = judgePlace(caller, tool, place, zone, effect);
     if (denial !== undefined) return denial;
     // Policy is asked once for each zone where it does not look at paths.

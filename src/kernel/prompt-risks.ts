@@ -8,8 +8,12 @@ import type { CommandDanger } from "../model/command.ts";
 import type { EffectClass } from "../model/effect.ts";
 import type { Mark } from "../model/label.ts";
 import { obeyedBy } from "../model/obeyed-files/obeyed-files.ts";
+import { pathShapesRepository } from "../model/repository-shape.ts";
 import type { Tool } from "../model/tool.ts";
 import type { ResolvedAccess } from "./trail.ts";
+
+/** Of a file that is protected only for what lies beside it. */
+const REPOSITORY_RISK = "completes or changes what git takes for a repository, and git runs the programs that its `config` names";
 
 /** Lines about obeyed files in one prompt: more would hide the other risks. */
 const OBEYED_LINES_MAX = 8;
@@ -117,6 +121,7 @@ function obeyedRisks(accesses: readonly ResolvedAccess[]): readonly string[] {
   const lines = accesses.flatMap(({ effect, target }) => {
     if (effect === "read" || target?.zone !== "protected") return [];
     const entry = obeyedBy(target.place.path);
+    if (entry === undefined && pathShapesRepository(target.place.path, () => true)) return REPOSITORY_RISK;
     return entry === undefined
       ? "changes a protected file: people's tools execute or obey it"
       : `changes a protected file (\`${entry.pattern}\`): ${entry.reason}`;

@@ -17,6 +17,7 @@ import { checkInput, checkToolGates } from "./gates.ts";
 import { checkNamed, checkReach } from "./lease-names.ts";
 import { checkNetwork } from "./network-rules.ts";
 import type { Judged, ResolvedAccess, Trail } from "./trail.ts";
+import { zoneNow } from "./zone-now.ts";
 
 /** What a call asks for: its arguments as they were sent, and what its analysis says that it touches. */
 interface Asked {
@@ -90,8 +91,9 @@ function resolveAccess(caller: Judged, tool: Tool, access: Access): Verdict<Reso
   }
   const resolved = resolveWorkspacePath(caller.place.workspace, access.resource.path);
   if (!resolved.ok) return resolved;
-  const zone = caller.place.workspace.zones.classify(resolved.value);
-  const denial = judgePlace(caller, tool, resolved.value, zone, access.effect === "read" ? "read" : "write");
+  const effect = access.effect === "read" ? "read" : "write";
+  const zone = zoneNow(caller.place, resolved.value, effect);
+  const denial = judgePlace(caller, tool, resolved.value, zone, effect);
   return denial ? deny(denial) : allow({ ...access, target: { place: resolved.value, zone } });
 }
 

@@ -50,7 +50,8 @@ export interface Judged {
   readonly place: Pick<
     OpenWorkspace,
     "workspace" | "disabledTools" | "toolPolicy" | "toolchain" | "installFile" | "repository" | "privateGitHosts"
-  >;
+  > &
+    Partial<Pick<OpenWorkspace, "roots">>;
   readonly mark: Mark;
   readonly armed: boolean;
   readonly gates: OperatorGates;

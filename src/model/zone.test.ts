@@ -120,6 +120,7 @@ test("a path has the zone and the restriction that the patterns say one by one, 
     hidden: ["services/orders/state", "deep"],
     readOnly: ["generated", "docs/**/*.pdf", "Docs/x"],
     protected: ["ci", "ci/x", ".github/workflows", "**/docs/a", "**/generated/b.pdf", "*.pdf", "Generate*", "cont*"],
+    protectedExactly: ["Docs", "x", "**/services/A"],
     protectedButPlain: [".github", "**/ci/docs"],
     plain: [".github/docs", ".github/b.pdf", "ci/docs/a"],
     restrictedReadOnly: ["a", "docs/a"],
@@ -175,6 +176,7 @@ function zoneOneByOne(rules: ZoneRules, prefix: string, { root, path }: Workspac
   if (root === "project" || rules.shared.some((one) => matches(one, place, false))) return "shared";
   if (isOn(rules.readOnly, path, false) || isOn(rules.settings, path)) return "shared";
   const isPlain = rules.plain.some((one) => matches(one, path, true));
+  if (isOn(rules.protectedExactly, path, false)) return "protected";
   return isOn(rules.protected, path) || (isOn(rules.protectedButPlain, path) && !isPlain) ? "protected" : "own";
 }
 

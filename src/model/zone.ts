@@ -11,7 +11,7 @@
  * INVARIANT: secret beats managed beats shared beats protected beats own; a restriction never allows anything.
  */
 import type { WorkspacePath } from "./access.ts";
-import { OBEYED_BUT_PLAIN_PATTERNS, OBEYED_PATTERNS, PLAIN_DOCUMENTS } from "./obeyed-files/obeyed-files.ts";
+import { OBEYED_BUT_PLAIN_PATTERNS, OBEYED_EXACTLY, OBEYED_PATTERNS, PLAIN_DOCUMENTS } from "./obeyed-files/obeyed-files.ts";
 import { PathLists } from "./path-lists.ts";
 
 /** `own`: read and write. `protected`: writing asks. `shared`: read only. `managed`, `secret`: refused by file tools. */
@@ -38,7 +38,9 @@ export interface ZoneRules {
   /** Directories relative to the project root. */
   readonly shared: readonly string[];
   readonly protected: readonly string[];
-  /** The same for directories that hold plain documents, too. */
+  /** The same for names whose case counts. */
+  readonly protectedExactly: readonly string[];
+  /** The same as `protected` for directories that hold plain documents, too. */
   readonly protectedButPlain: readonly string[];
   /** Those documents and directories of them, as literal paths from the root: only `protectedButPlain` excuses them. */
   readonly plain: readonly string[];
@@ -62,6 +64,7 @@ export const BUILT_IN_ZONE_RULES: ZoneRules = {
   managed: [".git", "node_modules"],
   shared: ["shared", "contracts", "shared_contracts"],
   protected: OBEYED_PATTERNS,
+  protectedExactly: OBEYED_EXACTLY,
   protectedButPlain: OBEYED_BUT_PLAIN_PATTERNS,
   plain: PLAIN_DOCUMENTS,
   readOnly: [],
@@ -206,6 +209,7 @@ function compileLists(rules: ZoneRules): ZoneLists {
   folded.names.add(TEMPLATE, rules.secretTemplates);
   const exact = new DeepLists(false);
   exact.add(READ_ONLY, rules.readOnly);
+  exact.add(PROTECTED, rules.protectedExactly);
   exact.add(RESTRICTED_READ_ONLY, rules.restrictedReadOnly);
   const hidden = new PathLists({ ignoreCase: true, below: true }); // as everything secret
   hidden.addLiteral(HIDDEN, rules.hidden);

@@ -18,11 +18,13 @@ export interface ObeyedFiles {
   readonly reason: string;
   /** The page of the tool's own documentation that says so. */
   readonly source: string;
+  /** Whether the case of the names counts, because in another case they are common names of something else. */
+  readonly isExact?: true;
   /** Plain documents in what `patterns` name, as paths from the root of the workspace: they may be written like any file. */
   readonly plain?: readonly string[];
 }
 
 /** One entry of the list. */
-export interface ObeyedFile extends Pick<ObeyedFiles, "reason" | "source"> {
+export interface ObeyedFile extends Pick<ObeyedFiles, "reason" | "source" | "isExact"> {
   readonly pattern: string;
 }

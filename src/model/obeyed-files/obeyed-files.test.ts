@@ -20,7 +20,14 @@ test("every entry says who obeys it and where that is written, and no pattern st
   expect(folded.filter((pattern, index) => folded.indexOf(pattern) !== index)).toEqual([]);
 });
 
-test.each(OBEYED_FILES.map(({ pattern }) => pattern))(
+test("names whose case counts are protected as they are written, and nothing else", () => {
+  for (const { pattern } of OBEYED_FILES.filter(({ isExact }) => isExact)) {
+    expect([zoneOf(pattern), zoneOf(`a/${pattern}`), zoneOf(pattern.toLowerCase())]).toEqual(["protected", "protected", "own"]);
+    expect([obeyedBy(`a/${pattern}`)?.pattern, obeyedBy(pattern.toLowerCase())]).toEqual([pattern, undefined]);
+  }
+});
+
+test.each(OBEYED_FILES.filter(({ isExact }) => !isExact).map(({ pattern }) => pattern))(
   "`%s` is protected in any case, with all below it, and named with its reason",
   (pattern) => {
     const name = exampleOf(pattern);

@@ -22,16 +22,21 @@ const FAMILIES: readonly ObeyedFiles[] = [
 ];
 
 function entriesOf(families: readonly ObeyedFiles[]): readonly ObeyedFile[] {
-  return families.flatMap(({ patterns, reason, source }) => patterns.map((pattern) => ({ pattern, reason, source })));
+  return families.flatMap(({ patterns, reason, source, isExact }) =>
+    patterns.map((pattern) => ({ pattern, reason, source, ...(isExact && { isExact }) })),
+  );
 }
 
 /** Every entry. */
 export const OBEYED_FILES: readonly ObeyedFile[] = entriesOf(FAMILIES);
 
 /** Patterns of what is obeyed whole. */
-export const OBEYED_PATTERNS: readonly string[] = entriesOf(FAMILIES.filter(({ plain }) => plain === undefined)).map(
-  ({ pattern }) => pattern,
-);
+export const OBEYED_PATTERNS: readonly string[] = entriesOf(
+  FAMILIES.filter(({ plain, isExact }) => plain === undefined && isExact === undefined),
+).map(({ pattern }) => pattern);
+
+/** Names of what is obeyed whole, whose case counts. */
+export const OBEYED_EXACTLY: readonly string[] = entriesOf(FAMILIES.filter(({ isExact }) => isExact)).map(({ pattern }) => pattern);
 
 /** Patterns of directories that hold plain documents, too. */
 export const OBEYED_BUT_PLAIN_PATTERNS: readonly string[] = entriesOf(FAMILIES.filter(({ plain }) => plain !== undefined)).map(
@@ -45,11 +50,12 @@ let tests: readonly (readonly [file: ObeyedFile, test: (path: string) => boolean
 
 /** Who obeys `path` (relative to the workspace), and why; for people, once something asks: it tries every entry. */
 export function obeyedBy(path: string): ObeyedFile | undefined {
-  tests ??= OBEYED_FILES.map((file) => [file, testOf(file.pattern)]);
+  tests ??= OBEYED_FILES.map((file) => [file, testOf(file)]);
   return tests.find(([, test]) => test(path))?.[0];
 }
 
-function testOf(pattern: string): (path: string) => boolean {
+function testOf({ pattern, isExact }: ObeyedFile): (path: string) => boolean {
+  if (isExact) return (path) => path.split("/").includes(pattern);
   const anywhere = pattern.includes("/") ? pattern.replace(/^\//, "") : `**/${pattern}`;
   const literal = foldCase(pattern);
   if (!/[*/]/.test(pattern)) return (path) => foldCase(path).split("/").includes(literal);

@@ -1,8 +1,15 @@
 /** Files that version control and its hooks obey: when something is looked at, committed, merged or pushed. */
+import { REPOSITORY_HEAD } from "../repository-shape.ts";
 import type { ObeyedFiles } from "./obeyed-file.ts";
 
 /** Files of version control. */
 export const VERSION_CONTROL_FILES: readonly ObeyedFiles[] = [
+  {
+    patterns: [REPOSITORY_HEAD],
+    isExact: true,
+    reason: "git takes a directory with it, `objects` and `refs` for a repository, and runs the programs that the `config` in it names",
+    source: "https://git-scm.com/docs/gitrepository-layout",
+  },
   {
     patterns: [".gitattributes"],
     reason: "git passes files through the filters, diff and merge programs that it assigns, and hides changes from diffs",
