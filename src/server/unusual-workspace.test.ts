@@ -30,7 +30,15 @@ test.each([
 });
 
 test.each([
-  ...["/home/u/project", "/root/project", "/srv/orders", "/opt/orders", "/tmp/orders", "/var/www/site", "/var/lib/ci/workspace/orders"],
+  ...[
+    "/home/u/project",
+    `${HOMES[0]}/project`,
+    "/srv/orders",
+    "/opt/orders",
+    "/tmp/orders",
+    "/var/www/site",
+    "/var/lib/ci/workspace/orders",
+  ],
   ...["/workspace", "/home/v", "/etcetera", "/library", "/usrs", "/data"],
 ])("`%s` is taken", (directory) => {
   expect(unusualWorkspace(directory, HOMES)).toBeUndefined();

@@ -102,7 +102,9 @@ test("a repository under a name of its own that is there already is not fed: its
   ])
     expect(await call("write_file", { path: at(name), content: "x" }), name).toMatchObject(ASKS);
   expect(await call("delete_file", { path: at("HEAD") })).toMatchObject(ASKS);
-  const edits = [{ operation: "replace", match_mode: "exact", spec: "repositoryformatversion = 0", content: "repositoryformatversion = 1" }];
+  const edits = [
+    { operation: "replace", match_mode: "exact", spec: "repositoryformatversion = 0", content: "repositoryformatversion = 1" },
+  ];
   expect(await call("edit_file", { path: at("config"), edits })).toMatchObject(ASKS);
   expect(await call("write_file", { path: "link/config", content: "x" })).toMatchObject({ error: { rule_id: "dev.write-protected" } });
   for (const path of [at("README.txt"), "fixtures/config", "fixtures/hooks/x", "objects/x", "refs/x", "config"])
