@@ -36,7 +36,7 @@ export interface AdministrationParts {
   readonly clock: Clock;
   readonly random: RandomBytes;
   /** Refuses a directory that is hardly meant as a workspace or a project root. */
-  readonly requireUsual: (directory: string) => void;
+  readonly requireUsual: (directory: string, isProjectRoot: boolean) => void;
   /** Told what the operator should know about a choice. */
   readonly warn: (message: string) => void;
 }
@@ -229,7 +229,10 @@ export class Administration {
     requireName(wish.agentId, "agent");
     const profile = this.#profileOf(wish);
     const projectRoot = workspaceDirectory(wish.projectRoot ?? grant?.project_root ?? serviceRoot);
-    if (grant?.allow_unusual !== true) for (const directory of new Set([serviceRoot, projectRoot])) this.#parts.requireUsual(directory);
+    if (grant?.allow_unusual !== true) {
+      this.#parts.requireUsual(serviceRoot, false);
+      if (projectRoot !== serviceRoot) this.#parts.requireUsual(projectRoot, true);
+    }
     if (isClient) requireProjectRoot(grant, serviceRoot, projectRoot);
     return {
       userId: wish.userId,

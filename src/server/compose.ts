@@ -161,7 +161,7 @@ function administrationOf({ live, parts, settings, stores, ledger, tell, environ
     ledger,
     clock: systemClock,
     random: systemRandom,
-    requireUsual: (directory) => allowsUnusual || requireUsualWorkspace(directory, environment),
+    requireUsual: (directory, isProjectRoot) => allowsUnusual || requireUsualWorkspace(directory, environment, isProjectRoot),
     warn: tell,
   });
 }

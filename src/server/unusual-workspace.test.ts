@@ -59,6 +59,8 @@ test("homes are those of the machine's list and of whoever runs this, by their r
       /home directory.*--allow-unusual-workspace/,
     );
     expect(() => requireUsualWorkspace(place, { HOME: join(place, "own") })).toThrow(/holds the home directory/);
+    expect(() => requireUsualWorkspace(place, { HOME: join(place, "own") }, true)).not.toThrow();
+    expect(() => requireUsualWorkspace(join(place, "own"), { HOME: join(place, "own") }, true)).toThrow(/home directory/);
     expect(() => requireUsualWorkspace(join(place, "ada"), { HOME: join(place, "own") })).not.toThrow();
   } finally {
     rmSync(place, { recursive: true });

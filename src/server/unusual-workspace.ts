@@ -43,11 +43,12 @@ export function homeDirectories(environment: Environment, passwd = "/etc/passwd"
 }
 
 /**
- * Refuses an unusual workspace or project root.
+ * Refuses an unusual workspace or project root. A project root may hold a home: of it nothing is reached but the directories that it shares.
  * @throws KernelError USAGE naming the flag that allows it
  */
-export function requireUsualWorkspace(directory: string, environment: Environment): void {
-  const why = unusualWorkspace(directory, homeDirectories(environment));
+export function requireUsualWorkspace(directory: string, environment: Environment, isProjectRoot = false): void {
+  const homes = homeDirectories(environment);
+  const why = unusualWorkspace(directory, isProjectRoot ? homes.filter((home) => home === directory) : homes);
   if (why === undefined) return;
   throw new KernelError(
     "USAGE",
