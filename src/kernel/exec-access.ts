@@ -8,14 +8,14 @@
 import { assert } from "../base/errors.ts";
 import { EXEC_KEPT_BYTES, EXEC_TIMEOUT_MS, MAX_TIMEOUT_MS } from "../base/limits.ts";
 import { commandOf } from "../model/command.ts";
-import type { ExecAccess, ExecCommand, ExecOutcome, ExecRequest, ExecView } from "../model/exec.ts";
+import type { ExecAccess, ExecCommand, ExecOutcome, ExecRequest, ExecSelection } from "../model/exec.ts";
 import { FailureWithoutEffect, Refusal, ToolFailure } from "../model/failure.ts";
 import type { GitRemotes } from "../model/git-remote.ts";
 import type { ProgressListener } from "../model/progress.ts";
 import type { PolicyEngine } from "../policy/policy.ts";
 import type { NewFiles } from "../sandbox/files/new-files.ts";
 import type { WorkspaceRoots } from "../sandbox/files/roots.ts";
-import { makeViewDirectories } from "../sandbox/files/view-directories.ts";
+import { makeFilledDirectories } from "../sandbox/files/filled-directories.ts";
 import { requireDirectory } from "../sandbox/files/working-directory.ts";
 import {
   type EgressAttempt,
@@ -65,13 +65,13 @@ async function run(exec: ExecParts, request: ExecRequest): Promise<ExecOutcome> 
   const sandbox = await exec.sandbox();
   if (!sandbox.isContained) requireNoSandbox(trail);
   await exec.recheck();
-  const { view } = request;
-  const workDir = view?.workDir ?? insideOf(request.workDir);
+  const { selection } = request;
+  const workDir = selection?.workDir ?? insideOf(request.workDir);
   const { roots } = caller.place;
   const histories = new RepositoryHistories(caller, trail.receivedAtMs);
   let hidden: readonly string[] = [];
   const judge = execScope(trail, policy, trail.receivedAtMs, histories);
-  if (view !== undefined) makeFilled(roots, judge, view);
+  if (selection !== undefined) makeFilled(roots, judge, selection);
   else if (workDir !== INSIDE_WORKSPACE) requireDirectory(roots, workDir.slice(INSIDE_WORKSPACE.length + 1));
   const output = new ShownOutput(request.keptBytesMax ?? EXEC_KEPT_BYTES, report);
   const end = await sandbox.run(
@@ -95,7 +95,7 @@ async function run(exec: ExecParts, request: ExecRequest): Promise<ExecOutcome> 
       environment: request.environment ?? {},
       limits: { ...exec.limits, timeoutMs: timeoutOf(request) },
       ...(egress && { egress: egress.grant }),
-      ...(view && { view }),
+      ...(selection && { selection }),
     },
     output.takers,
     signal,
@@ -112,11 +112,11 @@ async function run(exec: ExecParts, request: ExecRequest): Promise<ExecOutcome> 
   };
 }
 
-/** Makes the directories that a command fills in its view, where the call may write them. */
-function makeFilled(roots: WorkspaceRoots, judge: ScopeJudge, { directories }: ExecView): void {
+/** Makes the directories that a command fills, where the call may write them. */
+function makeFilled(roots: WorkspaceRoots, judge: ScopeJudge, { directories }: ExecSelection): void {
   const closed = directories.find(({ path }) => judge.entry(path, true) !== "write");
   if (closed === undefined) {
-    makeViewDirectories(roots, directories);
+    makeFilledDirectories(roots, directories);
     return;
   }
   throw new FailureWithoutEffect(

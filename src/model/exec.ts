@@ -20,26 +20,26 @@ export interface ExecRequest {
   /** Bytes that are kept of each end of each stream; what lies between is counted. */
   readonly keptBytesMax?: number;
   /** What it sees in place of the workspace; without it, the workspace by the scope of the call. */
-  readonly view?: ExecView;
+  readonly selection?: ExecSelection;
 }
 
 /**
  * A workspace of the kernel's own making, for a program that obeys files which nobody has judged. Files of the workspace that are not named do not exist
  * for it, also when somebody makes them while it runs.
  */
-export interface ExecView {
+export interface ExecSelection {
   /** What else of the workspace it sees: nothing, or everything that the call may read, without changing it. */
   readonly rest: "nothing" | "read_only";
   /** Read only; with `rest: "read_only"` they lie over files that are there. */
   readonly files: readonly { readonly path: string; readonly text: string }[];
   /** Directories of the workspace that it fills. The kernel makes those that are missing. */
-  readonly directories: readonly ViewedDirectory[];
+  readonly directories: readonly FilledDirectory[];
   /** Where it begins, absolute; the workspace's own place when absent. */
   readonly workDir?: string;
 }
 
 /** A directory that a command fills. */
-export interface ViewedDirectory {
+export interface FilledDirectory {
   readonly path: string;
   /** Where it lies for the command, absolute; in the workspace's own place when absent. */
   readonly at?: string;

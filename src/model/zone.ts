@@ -56,7 +56,7 @@ export interface ZoneRules {
 
 /** The built-in rules; configuration adds to them and never takes away. */
 export const BUILT_IN_ZONE_RULES: ZoneRules = {
-  secret: [".env*", "secrets", ".handrail", ".handrail-aside-*"],
+  secret: [".env*", "secrets", ".handrail"],
   secretTemplates: [".env.example", ".env.sample", ".env.template", ".env.dist", ".env.defaults"],
   ownSecret: [],
   hidden: [],

@@ -6,7 +6,7 @@
  */
 import { SANDBOX_ASKED_BYTES_MAX, SANDBOX_LOOKS_MAX, SANDBOX_RESERVED_BYTES, SANDBOX_RUNS_MAX } from "../base/limits.ts";
 import { asStep } from "../base/long-steps.ts";
-import type { ExecEnforcement, ExecLanded, ExecView } from "../model/exec.ts";
+import type { ExecEnforcement, ExecLanded, ExecSelection } from "../model/exec.ts";
 import { ToolFailure } from "../model/failure.ts";
 import type { Backend } from "./backend.ts";
 import { bwrapBackend } from "./bwrap/bwrap-backend.ts";
@@ -24,7 +24,7 @@ import { Egress, type EgressGrant } from "./net/egress.ts";
 import { noBackend } from "./none/none-backend.ts";
 import { NEW_NAMESPACES, planSandbox, type SandboxFile, type SandboxLimits, type SandboxMount } from "./plan/plan.ts";
 import { PROCESSORS, type Processor } from "./plan/syscall-numbers.ts";
-import { viewFiles, viewMounts } from "./plan/view-mounts.ts";
+import { selectionFiles, selectionMounts } from "./plan/selection-mounts.ts";
 import { type ScopeJudge, WorkspaceLook } from "./plan/workspace-mounts.ts";
 import { SOCAT } from "./run/beginning.ts";
 import type { RunEnd, RunOutput } from "./run/launch.ts";
@@ -87,7 +87,7 @@ export interface SandboxRun {
   /** What it sees in place of files of the workspace; refused where that cannot be done. */
   readonly files?: readonly SandboxFile[];
   /** What it sees in place of the workspace by its scope; refused where that cannot be done. */
-  readonly view?: ExecView;
+  readonly selection?: ExecSelection;
 }
 
 /** How what a command changed lands. */
@@ -199,7 +199,7 @@ export class Sandbox {
   }
 
   async #runAs(identity: Identity, processor: Processor, wanted: SandboxRun, output: RunOutput, signal: AbortSignal): Promise<SandboxEnd> {
-    if ((wanted.files !== undefined || wanted.view !== undefined) && !this.isContained) throw noOwnFiles(this.#backend.name);
+    if ((wanted.files !== undefined || wanted.selection !== undefined) && !this.isContained) throw noOwnFiles(this.#backend.name);
     const view = wanted.landing !== undefined && this.isContained ? new View(this.#views, identity, wanted.root) : undefined;
     try {
       const end = await this.#runSeeing(view, view?.identity ?? identity, processor, wanted, output, signal);
@@ -217,7 +217,7 @@ export class Sandbox {
     output: RunOutput,
     signal: AbortSignal,
   ): Promise<SandboxEnd> {
-    const { root, judge, settle, limits, environment, egress, view: selected, ...rest } = wanted;
+    const { root, judge, settle, limits, environment, egress, selection, ...rest } = wanted;
     const look = await settledLook(() => new WorkspaceLook(identity.source, workspaceTree(root), judge), settle, signal);
     this.#system ??= systemView(this.#options.toolchains);
     const system = this.#system;
@@ -231,7 +231,7 @@ export class Sandbox {
         look.renew();
         return look.result();
       });
-      const mounts = selected === undefined ? scoped : viewMounts(identity.source, scoped, selected);
+      const mounts = selection === undefined ? scoped : selectionMounts(identity.source, scoped, selection);
       group = this.#groupFor(limits);
       const plan = planSandbox(
         {
@@ -240,7 +240,7 @@ export class Sandbox {
           askedBytesMax: group ? SANDBOX_ASKED_BYTES_MAX : limits.memoryBytesMax + SANDBOX_RESERVED_BYTES,
           system: seenBy(identity, system.mounts),
           workspace: mounts,
-          ...(selected && { files: viewFiles(selected) }),
+          ...(selection && { files: selectionFiles(selection) }),
           environment: { PATH: system.path.join(":"), ...environment },
           ...(way && { proxySocket: way.socketPath }),
         },

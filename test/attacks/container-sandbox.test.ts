@@ -5,6 +5,6 @@ await overContainers(async () => {
   await import("./sandbox-calls.test.ts");
   await import("./sandbox-commands.test.ts");
   await import("./sandbox-machine.test.ts");
-  await import("./sandbox-view.test.ts");
+  await import("./sandbox-selection.test.ts");
   await import("./sandbox-workspace.test.ts");
 });

@@ -277,7 +277,7 @@ test("a shrinkwrap goes before a lock file, as it does for npm, and the other on
   put("npm-shrinkwrap.json", NPM_LOCK);
   put("package-lock.json", "{");
   expect(await ask("install_dependencies", { manager: "npm" })).toBe("ran");
-  expect(requests[0]?.view?.files.map(({ path }) => path)).toEqual(["npm-shrinkwrap.json", "package.json"]);
+  expect(requests[0]?.selection?.files.map(({ path }) => path)).toEqual(["npm-shrinkwrap.json", "package.json"]);
 });
 
 test("packages of the workspace are named by the lock file, bounded, and read as leases let", async () => {
@@ -292,7 +292,7 @@ test("packages of the workspace are named by the lock file, bounded, and read as
   }
   put("package-lock.json", lockOf(["packages/a"]));
   expect(await install()).toBe("ran");
-  expect(requests[0]?.view?.files.at(-1)).toEqual({ path: "packages/a/package.json", text: '{"name":"x"}' });
+  expect(requests[0]?.selection?.files.at(-1)).toEqual({ path: "packages/a/package.json", text: '{"name":"x"}' });
   put("package-lock.json", lockOf(["packages/b"]));
   expect(await install()).toBe("lease_scope LEASE");
   put("package-lock.json", lockOf(["packages/a", "packages/missing"]));

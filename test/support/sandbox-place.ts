@@ -6,7 +6,7 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { ExecView } from "../../src/model/exec.ts";
+import type { ExecSelection } from "../../src/model/exec.ts";
 import { DESCRIPTORS } from "../../src/sandbox/bwrap/bwrap-arguments.ts";
 import { bwrapLaunch } from "../../src/sandbox/bwrap/bwrap-backend.ts";
 import { systemView } from "../../src/sandbox/host/system-view.ts";
@@ -63,7 +63,7 @@ export interface Differences {
   /** Called with what the command prints, while it runs. */
   readonly onOutput?: (piece: Uint8Array) => void;
   readonly egress?: EgressGrant;
-  readonly view?: ExecView;
+  readonly selection?: ExecSelection;
 }
 
 /** The defence that a control does without. */
@@ -197,7 +197,7 @@ function withoutFilter(plan: SandboxPlan, isWithout: boolean): SandboxPlan {
 function wanted(
   root: string,
   command: Command,
-  { judge = EVERYTHING, limits, environment = {}, root: other = root, egress, view }: Differences,
+  { judge = EVERYTHING, limits, environment = {}, root: other = root, egress, selection }: Differences,
 ) {
   const argv = typeof command === "string" ? (["bash", "--noprofile", "--norc", "-c", command] as const) : command;
   return {
@@ -209,7 +209,7 @@ function wanted(
     environment,
     limits: { ...LIMITS, ...limits },
     ...(egress && { egress }),
-    ...(view && { view }),
+    ...(selection && { selection }),
   };
 }
 

@@ -11,7 +11,7 @@ import type { Processor } from "./syscall-numbers.ts";
 
 /** Where the workspace lies inside. */
 export const INSIDE_WORKSPACE = "/workspace";
-/** Where the workspace itself lies, covered, in a run that sees a view in its place: what is mounted of it is compared with that. */
+/** Where the workspace itself lies, covered, in a run that sees a selection in its place: what is mounted of it is compared with that. */
 export const INSIDE_COVERED = "/run/workspace";
 /** Where the egress proxy's socket lies inside, if there is one. */
 export const INSIDE_PROXY_SOCKET = "/run/egress.sock";

@@ -30,9 +30,9 @@ export function mountProblem(
 ): string | undefined {
   const lines = parse(mountInfo);
   const mounted: ReadonlyMap<string, Mounted> = new Map(lines);
-  const isView = mounts.some(({ kind }) => kind === "empty_directory");
+  const isSelection = mounts.some(({ kind }) => kind === "empty_directory");
   // Where it is covered, it is the lower one of two.
-  const [, workspace] = lines.find(([target]) => target === (isView ? INSIDE_COVERED : INSIDE_WORKSPACE)) ?? [];
+  const [, workspace] = lines.find(([target]) => target === (isSelection ? INSIDE_COVERED : INSIDE_WORKSPACE)) ?? [];
   if (workspace === undefined) return "the workspace is not mounted";
   const planned = new Map(mounts.filter(({ target }) => isInside(target)).map((mount) => [mount.target, mount]));
   const own = new Set(files.map(({ target }) => target));

@@ -2,7 +2,7 @@
  * `install_dependencies`: what the lock file names, and nothing else.
  *
  * INVARIANTS: without a lock file nothing is installed; packages run no scripts of their own unless the operator allows them; only the registries are
- * reached, and each of them is named to policy; a manager sees judged files in a view of its own and none of the workspace's configuration, so that no
+ * reached, and each of them is named to policy; a manager sees judged files in a selection of its own and none of the workspace's configuration, so that no
  * program of the workspace runs while a registry can be reached; the files that were judged are those that an approval was given for.
  */
 import { z } from "zod";
@@ -76,14 +76,14 @@ export const installDependencies: Tool<z.infer<typeof parameters>> = {
     const registries = registriesOf(manager, known);
     const { install } = known.chosen;
     const grants = { registries, isOwn: install?.registries[manager] !== undefined, scripts: install?.scripts === true };
-    const { environment, view } = await MANAGERS[manager].prepare(files, lockFile, grants);
+    const { environment, selection } = await MANAGERS[manager].prepare(files, lockFile, grants);
     const outcome = await exec.run({
       command: { argv: command },
       environment: { ...UNATTENDED, ...environment },
       timeoutMs: known.chosen.timeoutMs ?? 0,
       hosts: registries.map(({ host, port }) => `${host}:${port}`),
       keptBytesMax: TOOLCHAIN_KEPT_BYTES,
-      view,
+      selection,
     });
     return runResult(commandOf(command).line, outcome, undefined, { installed: isPassed(outcome), lock_file: lockFile });
   },

@@ -36,7 +36,7 @@ export const cargo: Manager = {
     }
     return {
       environment: { CARGO_HOME: OUTSIDE, CARGO_NET_GIT_FETCH_WITH_CLI: "false" },
-      view: {
+      selection: {
         rest: "read_only",
         files: [{ path: lockFile, text }],
         directories: [{ path: "target/cargo-home/registry", at: `${OUTSIDE}/registry` }],

@@ -1,7 +1,7 @@
-/** An installation as the tool runs it: command, environment and view, made of the project's files after they were judged. */
+/** An installation as the tool runs it: command, environment and selection, made of the project's files after they were judged. */
 import { isJsonObject, type JsonObject } from "../../../base/json.ts";
 import { parseJson } from "../../../base/json-parse.ts";
-import type { ExecView } from "../../../model/exec.ts";
+import type { ExecSelection } from "../../../model/exec.ts";
 import { FailureWithoutEffect } from "../../../model/failure.ts";
 import type { ProjectFile, ToolchainCommand } from "../../../model/toolchain.ts";
 
@@ -23,10 +23,10 @@ export interface Grants {
   readonly scripts: boolean;
 }
 
-/** What is run, and in which view. */
+/** What is run, and in which selection. */
 export interface Installation {
   readonly environment: Readonly<Record<string, string>>;
-  readonly view: ExecView;
+  readonly selection: ExecSelection;
 }
 
 /** One manager. All members but `prepare` are pure and never throw: analysis asks them. */

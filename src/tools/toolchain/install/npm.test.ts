@@ -40,9 +40,9 @@ test("of a manifest npm sees what describes dependencies", () => {
       directories: {},
     },
   };
-  const { view } = prepared({ ...kept, ...dropped });
-  expect(view).toMatchObject({ rest: "nothing", directories: [{ path: "node_modules" }] });
-  expect(view.files.map(({ path, text }) => [path, JSON.parse(text)])).toEqual([
+  const { selection } = prepared({ ...kept, ...dropped });
+  expect(selection).toMatchObject({ rest: "nothing", directories: [{ path: "node_modules" }] });
+  expect(selection.files.map(({ path, text }) => [path, JSON.parse(text)])).toEqual([
     ["package-lock.json", { lockfileVersion: 3, requires: true, packages: { "": {} } }],
     ["package.json", kept],
   ]);

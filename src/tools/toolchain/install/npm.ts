@@ -1,7 +1,7 @@
 /**
- * `npm ci` in a view that holds nothing but judged manifests, a judged lock file and the directories that it fills.
+ * `npm ci` in a selection that holds nothing but judged manifests, a judged lock file and the directories that it fills.
  *
- * INVARIANT: no file of the workspace decides which program runs: configuration and scripts are not in the view, and no program stands for git.
+ * INVARIANT: no file of the workspace decides which program runs: configuration and scripts are not in the selection, and no program stands for git.
  */
 import type { JsonObject } from "../../../base/json.ts";
 import { type Grants, type InstallFiles, type Manager, requireJson, requireText } from "./installation.ts";
@@ -51,7 +51,7 @@ export const npm: Manager = {
     const manifests = [MANIFEST, ...lock.members.map((member) => `${member}/${MANIFEST}`)];
     return {
       environment: { ...configured, ...OWN_SETTINGS, ...registryOf(grants) },
-      view: {
+      selection: {
         rest: "nothing",
         files: [{ path: lockFile, text: lock.text }, ...manifests.map((path) => ({ path, text: keptManifest(files, path) }))],
         directories: lock.moduleDirectories.map((path) => ({ path })),

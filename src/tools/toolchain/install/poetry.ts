@@ -1,5 +1,5 @@
 /**
- * `poetry install` in a view that holds nothing but a judged manifest, a judged lock file and a new environment.
+ * `poetry install` in a selection that holds nothing but a judged manifest, a judged lock file and a new environment.
  *
  * INVARIANTS: no build runs unless the operator allows packages their scripts: of each package poetry knows the wheels alone, whatever its version; the project
  * itself is not installed, because its own build would run; an environment that commands may have written to is not used.
@@ -38,7 +38,7 @@ export const poetry: Manager = {
     const lock = judgedLock(codec, lockFile, requireText(files, lockFile), grants);
     return {
       environment: { ...OWN_SETTINGS, ...(!grants.scripts && { POETRY_INSTALLER_ONLY_BINARY: ":all:" }) },
-      view: {
+      selection: {
         rest: "nothing",
         files: [
           { path: MANIFEST, text: manifest },

@@ -26,7 +26,7 @@ async function prepared(
 }
 
 const textOf = (installation: Installation | string, path: string): unknown =>
-  typeof installation === "string" ? installation : parse(installation.view.files.find((file) => file.path === path)?.text ?? "");
+  typeof installation === "string" ? installation : parse(installation.selection.files.find((file) => file.path === path)?.text ?? "");
 
 // ---- cargo
 
@@ -43,7 +43,7 @@ test.each([
 ])("cargo: %s is fine", async (_, text) => {
   expect(await prepared(cargo, { "Cargo.lock": text })).toMatchObject({
     environment: { CARGO_HOME: "/tmp" },
-    view: { rest: "read_only", workDir: "/tmp", files: [{ path: "Cargo.lock", text }] },
+    selection: { rest: "read_only", workDir: "/tmp", files: [{ path: "Cargo.lock", text }] },
   });
 });
 
@@ -98,7 +98,7 @@ test("poetry: of each package the wheels alone are known, unless packages may ru
   const wheels = await withLock(locked(`${WHEEL}, ${SDIST}`));
   expect(wheels).toMatchObject({
     environment: { POETRY_INSTALLER_ONLY_BINARY: ":all:" },
-    view: { rest: "nothing", directories: [{ path: ".venv", isNew: true }] },
+    selection: { rest: "nothing", directories: [{ path: ".venv", isNew: true }] },
   });
   expect(textOf(wheels, "poetry.lock")).toMatchObject({
     package: [{ name: "six", files: [{ file: "six-1.0-py3-none-any.whl", hash: HASH }] }],

@@ -1,10 +1,10 @@
 /**
- * Makes the directories that a command fills in a view of its own, so that they are there to be mounted.
+ * Makes the directories that a command fills in a selection of its own, so that they are there to be mounted.
  *
  * INVARIANT: no link is followed, and a directory that is to be new holds nothing: what somebody else left in it would decide what runs.
  */
 import { closeSync, constants, fchownSync, fstatSync, readdirSync } from "node:fs";
-import type { ViewedDirectory } from "../../model/exec.ts";
+import type { FilledDirectory } from "../../model/exec.ts";
 import { FailureWithoutEffect } from "../../model/failure.ts";
 import { failureOf, translated } from "./failures.ts";
 import { handleOf, type WorkspaceRoots } from "./roots.ts";
@@ -16,7 +16,7 @@ const DIRECTORY_FLAGS = constants.O_RDONLY | constants.O_DIRECTORY | constants.O
  * Makes those of `directories` that are missing, with the directories above them.
  * @throws ToolFailure when one cannot be made, or has to be new and holds something
  */
-export function makeViewDirectories(roots: WorkspaceRoots, directories: readonly ViewedDirectory[]): void {
+export function makeFilledDirectories(roots: WorkspaceRoots, directories: readonly FilledDirectory[]): void {
   for (const { path, isNew } of directories) {
     const found = openMade(handleOf(roots, "service").descriptor, path);
     try {

@@ -1,11 +1,11 @@
-// What a command sees in a view of the kernel's own making, while somebody else writes to the workspace; and which directories are made for it.
+// What a command sees in a selection of the kernel's own making, while somebody else writes to the workspace; and which directories are made for it.
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
-import type { ExecView } from "../../src/model/exec.ts";
+import type { ExecSelection } from "../../src/model/exec.ts";
 import { BUILT_IN_ZONE_RULES, compileZones } from "../../src/model/zone.ts";
 import { openWorkspaceRoots } from "../../src/sandbox/files/files.ts";
-import { makeViewDirectories } from "../../src/sandbox/files/view-directories.ts";
+import { makeFilledDirectories } from "../../src/sandbox/files/filled-directories.ts";
 import { newSandboxPlace, own, type SandboxPlace, sandboxUser } from "../support/sandbox-place.ts";
 
 let place: SandboxPlace;
@@ -19,46 +19,46 @@ beforeEach(() => {
 });
 afterEach(() => place.close());
 
-const CLOSED: ExecView = { rest: "nothing", files: [{ path: "package.json", text: "judged\n" }], directories: [{ path: "node_modules" }] };
+const CLOSED: ExecSelection = { rest: "nothing", files: [{ path: "package.json", text: "judged\n" }], directories: [{ path: "node_modules" }] };
 
-test("nothing of the workspace appears in a closed view, also when it is made while the command runs", async () => {
+test("nothing of the workspace appears in a closed selection, also when it is made while the command runs", async () => {
   const command = "echo begun; until ls node_modules | grep -q go; do sleep 0.01; done; find . /run/workspace | sort; cat package.json";
   const meanwhile = () => {
     writeFileSync(join(place.root, ".npmrc"), "git=/workspace/evil.sh\n");
     writeFileSync(join(place.root, "package.json"), "theirs again");
     writeFileSync(join(place.root, "node_modules/go"), "");
   };
-  const seen = await place.run(command, { view: CLOSED, onOutput: (piece) => String(piece) === "begun\n" && meanwhile() });
+  const seen = await place.run(command, { selection: CLOSED, onOutput: (piece) => String(piece) === "begun\n" && meanwhile() });
   expect(seen.stdout).toBe("begun\n.\n./node_modules\n./node_modules/go\n./package.json\n/run/workspace\njudged\n");
   // The control: by its scope a command sees what others make.
   const { stdout } = await place.run("cat .npmrc package.json");
   expect(stdout).toBe("git=/workspace/evil.sh\ntheirs again");
 });
 
-test("what a command writes in a closed view beside its directories is gone, and nothing of the workspace is reached", async () => {
+test("what a command writes in a closed selection beside its directories is gone, and nothing of the workspace is reached", async () => {
   const command =
     "echo x >new; echo x >node_modules/made; echo x >package.json; mkdir src; umount /run/workspace; cat /run/workspace/package.json; true";
-  const { stdout, stderr } = await place.run(command, { view: CLOSED });
+  const { stdout, stderr } = await place.run(command, { selection: CLOSED });
   expect([stdout, stderr.match(/Read-only file system|Permission denied/g)?.length]).toEqual(["", expect.any(Number)]);
   expect([existsSync(join(place.root, "new")), readdirSync(join(place.root, "node_modules"))]).toEqual([false, ["made"]]);
   expect(readFileSync(join(place.root, "package.json"), "utf8")).toBe("theirs");
 });
 
-test("a view of the rest lets everything be read and one directory be filled, under a name of its own", async () => {
-  const view: ExecView = {
+test("a selection of the rest lets everything be read and one directory be filled, under a name of its own", async () => {
+  const selection: ExecSelection = {
     rest: "read_only",
     files: [{ path: "package.json", text: "judged\n" }],
     directories: [{ path: "src", at: "/tmp/filled" }],
   };
   const command = "touch /tmp/filled/x; touch /workspace/x /workspace/src/y 2>/dev/null; cat /workspace/package.json; ls";
-  expect((await place.run(command, { view })).stdout).toBe("judged\nnode_modules\npackage.json\nsrc\n");
+  expect((await place.run(command, { selection })).stdout).toBe("judged\nnode_modules\npackage.json\nsrc\n");
   expect([readdirSync(join(place.root, "src")), existsSync(join(place.root, "x"))]).toEqual([["x"], false]);
 });
 
 test("a directory that is a link is not mounted, wherever it leads", async () => {
   symlinkSync("src", join(place.root, "linked"));
-  const view: ExecView = { rest: "nothing", files: [], directories: [{ path: "linked" }] };
-  await expect(place.run("touch linked/x", { view })).rejects.toMatchObject({ code: "RESOURCE_BUSY" });
+  const selection: ExecSelection = { rest: "nothing", files: [], directories: [{ path: "linked" }] };
+  await expect(place.run("touch linked/x", { selection })).rejects.toMatchObject({ code: "RESOURCE_BUSY" });
   expect(readdirSync(join(place.root, "src"))).toEqual([]);
 });
 
@@ -66,7 +66,7 @@ function make(path: string, isNew = false): void {
   const workspace = { serviceRoot: place.root, projectRoot: place.root, sharedPaths: [], zones: compileZones(BUILT_IN_ZONE_RULES, "") };
   const roots = openWorkspaceRoots(workspace);
   onTestFinished(() => roots.close());
-  makeViewDirectories(roots, [{ path, isNew }]);
+  makeFilledDirectories(roots, [{ path, isNew }]);
 }
 
 test("directories are made for whom the workspace belongs to, never through a link, and new ones hold nothing", () => {
