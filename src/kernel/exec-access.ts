@@ -13,9 +13,9 @@ import { FailureWithoutEffect, Refusal, ToolFailure } from "../model/failure.ts"
 import type { GitRemotes } from "../model/git-remote.ts";
 import type { ProgressListener } from "../model/progress.ts";
 import type { PolicyEngine } from "../policy/policy.ts";
+import { makeFilledDirectories } from "../sandbox/files/filled-directories.ts";
 import type { NewFiles } from "../sandbox/files/new-files.ts";
 import type { WorkspaceRoots } from "../sandbox/files/roots.ts";
-import { makeFilledDirectories } from "../sandbox/files/filled-directories.ts";
 import { requireDirectory } from "../sandbox/files/working-directory.ts";
 import {
   type EgressAttempt,

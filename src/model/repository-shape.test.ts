@@ -24,6 +24,7 @@ test.each([
   ["objects", ["HEAD"], true],
   ["head", ["objects"], true],
   ["head", [], false],
+  ["refs", ["objects"], true],
   ["config", ["objects", "refs"], false],
   ["objects", [], false],
   ["main.ts", ["HEAD", "objects", "refs"], false],

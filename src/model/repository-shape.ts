@@ -2,6 +2,7 @@
  * The shape of a git repository: the names by which git takes any directory for one, and then runs the programs that its `config` names.
  *
  * Git wants `HEAD`, and beside it `objects` and `refs`, or a `commondir` that leads to them. Pure; whoever asks knows what lies in the directory.
+ * Two of the stores alone are kept from coming together, too: commands are shown no such directory, and each costs the next one a mount.
  * INVARIANT: no directory takes the shape, and none that has it changes how git works there, but through a name that `shapesRepository` knows.
  */
 import { foldCase } from "./glob.ts";
@@ -23,6 +24,7 @@ export function shapesRepository(name: string, has: (name: string) => boolean): 
   const folded = foldCase(name);
   // Where case is ignored, this is the same file.
   if (folded === "head") return [...STORES].some(has);
+  if (STORES.has(folded) && [...STORES].some((other) => other !== folded && has(other))) return true;
   return (STORES.has(folded) || SETTINGS.has(folded)) && has(REPOSITORY_HEAD);
 }
 

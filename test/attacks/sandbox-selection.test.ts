@@ -19,7 +19,11 @@ beforeEach(() => {
 });
 afterEach(() => place.close());
 
-const CLOSED: ExecSelection = { rest: "nothing", files: [{ path: "package.json", text: "judged\n" }], directories: [{ path: "node_modules" }] };
+const CLOSED: ExecSelection = {
+  rest: "nothing",
+  files: [{ path: "package.json", text: "judged\n" }],
+  directories: [{ path: "node_modules" }],
+};
 
 test("nothing of the workspace appears in a closed selection, also when it is made while the command runs", async () => {
   const command = "echo begun; until ls node_modules | grep -q go; do sleep 0.01; done; find . /run/workspace | sort; cat package.json";

@@ -289,12 +289,12 @@ describe("presets and roles", () => {
       const ungranted = await Promise.all([place.base, "/", place.outside].map((project) => asked("--project", project)));
       expect(ungranted).toEqual([
         "served",
-        expect.stringContaining("and not `/`"),
+        expect.stringContaining("`/` is refused as a workspace"),
         expect.stringContaining("must be a directory that holds"),
       ]);
       settle(`workspaces: [{ path: ${place.workspace}, project_root: ${place.base} }]\n`);
       const above = await Promise.all([place.base, join(place.base, "..")].map((project) => asked("--project", project)));
-      expect(above).toEqual(["served", expect.stringContaining("is not granted to clients")]);
+      expect(above).toEqual(["served", expect.stringContaining("is refused as a workspace")]);
       settle(`workspaces: [{ path: ${place.workspace} }]\n`);
       expect(await asked("--project", place.base)).toContain("is not granted to clients");
     });

@@ -339,6 +339,7 @@ describe("setting up", () => {
       ["contained file access", "ok"],
       ["operator directory", "ok"],
       ["policies", "ok"],
+      ["installation", "ok"],
       ["sandbox", "ok"],
       ["sandbox backends", "ok"],
       ["capabilities", "ok"],

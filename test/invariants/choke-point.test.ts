@@ -155,6 +155,7 @@ const STARTERS = [
   "src/sandbox/identity/mapped-view.ts",
   "src/sandbox/identity/view-holder.ts",
   "src/sandbox/run/supervised-run.ts",
+  "src/sandbox/views/held-overlay.ts",
 ];
 
 describe("a program of the machine", () => {

@@ -16,7 +16,6 @@ import { planSandbox, type SandboxPlan } from "../../src/sandbox/plan/plan.ts";
 import type { Processor } from "../../src/sandbox/plan/syscall-numbers.ts";
 import { atOnce, type ScopeJudge, WorkspaceLook } from "../../src/sandbox/plan/workspace-mounts.ts";
 import { superviseRun } from "../../src/sandbox/run/supervised-run.ts";
-import { unnotedNames } from "../attacks/files-fixture.ts";
 import {
   type BackendName,
   type EgressGrant,
@@ -25,6 +24,7 @@ import {
   type SandboxLimits,
   type SandboxOptions,
 } from "../../src/sandbox/sandbox.ts";
+import { unnotedNames } from "../attacks/files-fixture.ts";
 
 /** Limits that a test's command stays well below unless it is about them. */
 export const LIMITS: SandboxLimits = {

@@ -6,6 +6,7 @@
  */
 import { closeSync, constants, lstatSync, readdirSync } from "node:fs";
 import type { ExecLanded, NotKeptReason } from "../../model/exec.ts";
+import { shapesRepository } from "../../model/repository-shape.ts";
 import type { NewFiles } from "../files/new-files.ts";
 import { openBeneath } from "../files/syscalls.ts";
 import type { ScopeJudge } from "../plan/workspace-mounts.ts";
@@ -63,6 +64,8 @@ class Planner {
   readonly #upper: string;
   /** What the view holds: of a directory that it replaces everything else goes. */
   readonly #held: ReadonlySet<string>;
+  /** What of it stands and is not dropped. */
+  readonly #standing: Set<string>;
   readonly #steps: Step[] = [];
   readonly #notKept: { readonly path: string; readonly reason: NotKeptReason }[] = [];
   /** Directories whose contents are not kept either. */
@@ -78,6 +81,7 @@ class Planner {
     this.#place = place;
     this.#upper = `/proc/self/fd/${place.upper}`;
     this.#held = new Set(changes.map(({ path }) => path));
+    this.#standing = new Set(changes.flatMap(({ path, kind }) => (kind === "gone" || kind === "special" ? [] : [path])));
   }
 
   plan(): LandingPlan {
@@ -113,7 +117,7 @@ class Planner {
   *#judged({ path, kind, isReplaced, isCopy }: Change): Generator<void, NotKeptReason | undefined> {
     if (kind === "unnameable") return "unusable_name";
     if (kind === "special") return "not_a_file";
-    const there = this.#standing(path);
+    const there = this.#thereAt(path);
     switch (kind) {
       case "gone":
         if (there !== undefined) yield* this.#remove(path, there);
@@ -198,6 +202,7 @@ class Planner {
 
   #drop(path: string, reason: NotKeptReason): void {
     this.#notKept.push({ path, reason });
+    this.#standing.delete(path);
   }
 
   #isChanged({ changedNs }: Standing): boolean {
@@ -206,7 +211,13 @@ class Planner {
 
   /** Whether the call may make, change or remove what is named: all that lies in a directory that is one thing goes by that. */
   #allows(path: string, isDirectory: boolean): boolean {
-    return this.#wholeAbove(parentOf(path)) ?? this.#place.judge.entry(path, isDirectory) === "write";
+    return this.#wholeAbove(parentOf(path)) ?? (this.#place.judge.entry(path, isDirectory) === "write" && !this.#shapes(path));
+  }
+
+  /** Whether it makes a look-alike repository with what else of the view lands; the judge knows what stands in the workspace. */
+  #shapes(path: string): boolean {
+    const directory = parentOf(path);
+    return shapesRepository(nameOf(path), (name) => this.#standing.has(directory === "" ? name : `${directory}/${name}`));
   }
 
   #wholeAbove(directory: string): boolean | undefined {
@@ -219,7 +230,7 @@ class Planner {
     return this.#whole.get(directory);
   }
 
-  #standing(path: string): Standing | undefined {
+  #thereAt(path: string): Standing | undefined {
     const parent = this.#openParent(parentOf(path));
     return parent === undefined ? undefined : standingAt(parent, nameOf(path));
   }

@@ -166,6 +166,15 @@ test("what is closed, special, unnameable or not the command's does not land, an
   expect((await place.run("echo next; rm -r 000*", { judge })).stdout).toBe("next\n");
 });
 
+test("what git, or whoever looks for repositories, would take for one does not come together", async () => {
+  make({ "half/objects/info/x": "", "plain/a": "" });
+  const command = "for d in bare plain/b half; do mkdir -p $d/objects/pack $d/refs/heads; echo 1 >$d/objects/pack/p; echo 1 >$d/refs/heads/r; done";
+  const { end } = await place.run(command);
+  const shaped = ["bare", "plain/b", "half"].filter((path) => ["objects", "refs"].every((name) => existsSync(join(place.root, path, name))));
+  expect([shaped, end.landed?.notKept.map(({ path }) => path)]).toEqual([[], ["bare/objects", "half/refs", "plain/b/objects"]]);
+  expect((await place.run("echo next")).stdout).toBe("next\n");
+});
+
 test("a directory with something that is not the command's stays, without what was", async () => {
   make({ "keep/x": "x", "keep/deep/CLAUDE.md": "mine" });
   const judge: ScopeJudge = { ...EVERYTHING, entry: (path) => (path.endsWith("CLAUDE.md") ? "hidden" : "write") };

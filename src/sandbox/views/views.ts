@@ -3,7 +3,7 @@
  *
  * INVARIANT: a command of one view never sees what another one writes, and the workspace is never written by a command itself.
  */
-import { closeSync, constants, openSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, closeSync, constants, openSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { assert } from "../../base/errors.ts";
 import { VIEW_TICK_LOOKS_MAX } from "../../base/limits.ts";
@@ -56,7 +56,9 @@ export class View {
   /** Lands what the run has changed. Nothing of it may be left that writes. @throws ToolFailure OUTPUT_LIMIT when that is too much */
   async land(judge: ScopeJudge, newFiles: NewFiles): Promise<ExecLanded> {
     if (this.#sinceNs === undefined) return { created: 0, changed: 0, removed: 0, notKept: [] };
-    const upper = openSync(join(this.#directory.path, "upper"), constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+    const path = join(this.#directory.path, "upper");
+    chmodSync(path, 0o700); // the command may have closed the workspace, as it sees it, to its owner
+    const upper = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
     try {
       const pathBytesMax = PATH_BYTES_MAX - PATH_BYTES_LEFT - Buffer.byteLength(this.#rootPath);
       const { result: changes } = await inSlices("listing what a command changed", changesIn(`/proc/self/fd/${upper}`, pathBytesMax));
