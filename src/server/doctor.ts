@@ -16,6 +16,7 @@ import type { ArmingAdministration } from "./arming-administration.ts";
 import { ownTools } from "./built-in-tools.ts";
 import { describeOverride, effectiveTools } from "./capability-overrides.ts";
 import { type KernelOptions, openKernel } from "./compose.ts";
+import { commandsFinding } from "./doctor-commands.ts";
 import { gitFindings } from "./doctor-git.ts";
 import { installationFindings } from "./doctor-installation.ts";
 import { sandboxFindings } from "./doctor-sandbox.ts";
@@ -40,7 +41,7 @@ export async function diagnose(options: DiagnosisOptions): Promise<readonly Find
   const { workspace } = options;
   return [
     // Before a kernel is opened, which removes what it knows of.
-    ...(workspace ? [await workspaceFinding(options, workspace)] : []),
+    ...(workspace ? [await workspaceFinding(options, workspace), commandsFinding(workspace.path)] : []),
     await attempt("node", () => nodeVersion()),
     await attempt("operating system", () => operatingSystem()),
     await attempt("contained file access", () => containment()),

@@ -18,8 +18,8 @@ export function addDoctorCommand(program: Command): void {
     program
       .command("doctor")
       .description("check this machine, the configuration and the state")
-      .option("--workspace <directory>", "look there for what killed kernels left")
-      .option("--mend", "remove it")
+      .option("--workspace <directory>", "look there for what killed kernels left, and for what keeps commands from running")
+      .option("--mend", "remove what killed kernels left")
       .option("--json", "print JSON"),
   ).action(async (flags: KernelFlags & DoctorFlags) => {
     if (flags.mend && flags.workspace === undefined)

@@ -221,6 +221,6 @@ function notStarted(message: string): ToolFailure {
   return new ToolFailure(
     "SANDBOX_UNAVAILABLE",
     `${message}; the command did not run`,
-    "ask the operator for a simpler scope or a smaller workspace",
+    "ask the operator for a simpler scope or a smaller workspace; `handrail doctor --workspace DIR` says what stands in the way",
   );
 }
