@@ -12,17 +12,27 @@ const OPENING =
 const REVIEWED: Readonly<Record<string, readonly string[]>> = {
   "directories of the workspace alone, by a descriptor that is open already; nobody can have a lease on a directory (the filter of commands refuses `F_SETDELEG`)":
     [
+      "src/sandbox/files/filled-directories.ts",
       "src/sandbox/files/list.ts",
       "src/sandbox/files/size-watch.ts",
       "src/sandbox/git/leftovers.ts",
       "src/sandbox/git/repository-files.ts",
       "src/sandbox/search/walk.ts",
+      "src/sandbox/views/landing-plan.ts",
     ],
+  "views, which lie in the state directory, once nothing of their commands is left": [
+    "src/sandbox/views/changes.ts",
+    "src/sandbox/views/landing.ts",
+    "src/sandbox/views/remove-tree.ts",
+    "src/sandbox/views/standing.ts",
+    "src/sandbox/views/view-directories.ts",
+    "src/sandbox/views/views.ts",
+  ],
   "directories of the workspace alone, by path, links in the last place not followed": [
     "src/sandbox/files/left-files.ts",
     "src/sandbox/host/workspace-tree.ts",
   ],
-  "`O_PATH`, which opens nothing": ["src/sandbox/files/reopen.ts", "src/sandbox/files/roots.ts"],
+  "`O_PATH`, which opens nothing": ["src/sandbox/files/roots.ts"],
   "one helper for everything else below a workspace, and `/proc/self/fd`": ["src/sandbox/files/syscalls.ts"],
   "two files of the workspace, with `O_NONBLOCK`": ["src/server/workspace-settings.ts"],
   "`/proc` and `/sys`, where a process can make nobody wait": [
@@ -48,6 +58,7 @@ const REVIEWED: Readonly<Record<string, readonly string[]>> = {
     "src/server/approver-credentials.ts",
     "src/server/evidence-key.ts",
     "src/server/validated-policies.ts",
+    "src/stores/embedded/anchor-store.ts",
     "src/stores/embedded/bell.ts",
     "src/stores/embedded/content-files.ts",
     "src/stores/embedded/decision-files.ts",
@@ -66,7 +77,8 @@ const REVIEWED: Readonly<Record<string, readonly string[]>> = {
     "src/server/role-grants.ts",
     "src/server/trust.ts",
   ],
-  "the installation": ["src/server/policies.ts", "src/server/policy-test.ts", "src/server/version.ts"],
+  "the machine's list of users": ["src/server/unusual-workspace.ts"],
+  "the installation": ["src/server/installation.ts", "src/server/policies.ts", "src/server/policy-test.ts", "src/server/version.ts"],
   "a command of a person's, in a process of its own": ["src/cli/commands/cas.ts", "src/cli/commands/init.ts", "src/cli/commands/start.ts"],
 };
 

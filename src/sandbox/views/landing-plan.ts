@@ -11,7 +11,7 @@ import type { NewFiles } from "../files/new-files.ts";
 import { openBeneath } from "../files/syscalls.ts";
 import type { ScopeJudge } from "../plan/workspace-mounts.ts";
 import type { Change } from "./changes.ts";
-import { isSameFile, nameOf, parentOf, pathIn, type Standing, standingAt } from "./standing.ts";
+import { isSameFile, nameOf, parentOf, type Standing, standingAt } from "./standing.ts";
 
 /** What a landing works on. */
 export interface LandingPlace {
@@ -152,7 +152,7 @@ class Planner {
     const isDirectory = there?.kind === "directory";
     if (there !== undefined && !isDirectory) {
       const parent = this.#openParent(parentOf(path));
-      if (parent !== undefined && (yield* isSameFile(`${this.#upper}/${path}`, pathIn(parent, nameOf(path))))) return undefined;
+      if (parent !== undefined && (yield* isSameFile(`${this.#upper}/${path}`, parent, nameOf(path)))) return undefined;
       if (there.kind === "other") return "changed_meanwhile";
     }
     if (!this.#allows(path, false)) return "not_allowed";

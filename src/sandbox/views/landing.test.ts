@@ -168,9 +168,12 @@ test("what is closed, special, unnameable or not the command's does not land, an
 
 test("what git, or whoever looks for repositories, would take for one does not come together", async () => {
   make({ "half/objects/info/x": "", "plain/a": "" });
-  const command = "for d in bare plain/b half; do mkdir -p $d/objects/pack $d/refs/heads; echo 1 >$d/objects/pack/p; echo 1 >$d/refs/heads/r; done";
+  const command =
+    "for d in bare plain/b half; do mkdir -p $d/objects/pack $d/refs/heads; echo 1 >$d/objects/pack/p; echo 1 >$d/refs/heads/r; done";
   const { end } = await place.run(command);
-  const shaped = ["bare", "plain/b", "half"].filter((path) => ["objects", "refs"].every((name) => existsSync(join(place.root, path, name))));
+  const shaped = ["bare", "plain/b", "half"].filter((path) =>
+    ["objects", "refs"].every((name) => existsSync(join(place.root, path, name))),
+  );
   expect([shaped, end.landed?.notKept.map(({ path }) => path)]).toEqual([[], ["bare/objects", "half/refs", "plain/b/objects"]]);
   expect((await place.run("echo next")).stdout).toBe("next\n");
 });

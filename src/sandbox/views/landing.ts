@@ -67,6 +67,16 @@ class Landing {
 
   /** Does one step. @returns why it was not done, where it was not */
   *does(step: Step): Generator<void, NotKeptReason | undefined> {
+    try {
+      return yield* this.#tries(step);
+    } catch (error) {
+      // Each step stands for itself: what the machine refuses keeps no other from landing.
+      if (error instanceof Error && "code" in error) return "failed";
+      throw error;
+    }
+  }
+
+  *#tries(step: Step): Generator<void, NotKeptReason | undefined> {
     const parent = this.#openParent(parentOf(step.path));
     if (parent === undefined) return "changed_meanwhile";
     const name = nameOf(step.path);

@@ -1,6 +1,7 @@
 /** What stands in the workspace under one name of an open directory, and whether a file of a view is any different from it. */
 import { type BigIntStats, closeSync, constants, lstatSync, openSync, readlinkSync, readSync } from "node:fs";
 import { FILE_CHUNK_BYTES } from "../../base/limits.ts";
+import { openBeneath } from "../files/syscalls.ts";
 
 /** What stands under a name. */
 export interface Standing {
@@ -27,21 +28,26 @@ function kindOf(found: BigIntStats): Standing["kind"] {
   return found.isSymbolicLink() ? "link" : "other";
 }
 
-/** Whether two paths name files of the same bytes, rights and time, or links to the same place. */
-export function* isSameFile(one: string, other: string): Generator<void, boolean> {
-  const [first, second] = [lstatSync(one, { bigint: true }), lstatSync(other, { bigint: true })];
+/** Whether the view's file at `own` and `name` in the directory have the same bytes, rights and time, or lead to the same place. */
+export function* isSameFile(own: string, directory: number, name: string): Generator<void, boolean> {
+  const second = lstatSync(pathIn(directory, name), { bigint: true, throwIfNoEntry: false });
+  if (second === undefined) return false;
+  const first = lstatSync(own, { bigint: true });
   if (first.isSymbolicLink() && second.isSymbolicLink()) {
-    return readlinkSync(one, { encoding: "buffer" }).equals(readlinkSync(other, { encoding: "buffer" }));
+    const [one, other] = [own, pathIn(directory, name)].map((path) => readlinkSync(path, { encoding: "buffer" }));
+    return one !== undefined && other !== undefined && one.equals(other);
   }
   const isAlike =
     first.isFile() && second.isFile() && first.size === second.size && first.mode === second.mode && first.mtimeNs === second.mtimeNs;
-  return isAlike && (yield* hasSameBytes(one, other));
+  return isAlike && (yield* hasSameBytes(own, openBeneath(directory, name, READ, "plain")));
 }
 
-const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+const READ = constants.O_RDONLY | constants.O_NOFOLLOW;
 
-function* hasSameBytes(one: string, other: string): Generator<void, boolean> {
-  const descriptors = [openSync(one, READ), openSync(other, READ)] as const;
+/** @param other an open descriptor, which is closed; one that is negative could not be opened, perhaps because somebody holds a lease, and is other */
+function* hasSameBytes(own: string, other: number): Generator<void, boolean> {
+  if (other < 0) return false;
+  const descriptors = [openSync(own, READ), other] as const;
   try {
     const pieces = [Buffer.allocUnsafe(FILE_CHUNK_BYTES), Buffer.allocUnsafe(FILE_CHUNK_BYTES)] as const;
     for (;;) {
