@@ -236,7 +236,7 @@ function replacedJobs(args: readonly ShellWord[]): Unwrapped {
   return only({ kind: "command", words: args.slice(at + 1), inside: true });
 }
 
-/** `compgen -C` runs a text, `-W` expands one, `-F` calls a function. */
+/** `compgen -C` runs a text with three words behind it, `-W` expands one, `-F` calls a function. */
 function completed(args: readonly ShellWord[]): Unwrapped {
   const runs: Wrapped[] = [];
   for (const [at, word] of args.entries()) {
@@ -246,7 +246,7 @@ function completed(args: readonly ShellWord[]): Unwrapped {
       continue;
     }
     const value = letter[2] === "" || letter[2] === undefined ? args[at + 1] : joinedValue(word, letter[2]);
-    if (letter[1] === "C" && isFixed(value)) runs.push({ kind: "code", code: value, isBash: true });
+    if (letter[1] === "C" && isFixed(value)) runs.push({ kind: "code", code: plainWord(`${value.text} "$1" "$2" "$3"`), isBash: true });
     else if (letter[1] !== "W" || !isFixed(value) || /[$`<>]/.test(value.text)) runs.push({ kind: "unclear" });
   }
   return { runs, sets: [] };
