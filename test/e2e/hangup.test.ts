@@ -1,20 +1,26 @@
 /** A terminal that goes away (SIGHUP) ends every command that holds a kernel as SIGTERM does: what runs is ended, put in order and recorded. */
 import { once } from "node:events";
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { collect, startHandrail, until } from "../support/command-line.ts";
 import { readEvidence } from "../support/evidence.ts";
 import { freshPlace, type Place } from "../support/place.ts";
 import { connectRpc } from "../support/rpc-client.ts";
+import { processesNaming } from "../support/sandbox-place.ts";
 
 const SIGNALS = ["SIGTERM", "SIGHUP"] as const;
-/** Makes a file that people's tools obey, and lasts. */
-const COMMAND = "echo x > CLAUDE.md; touch started; sleep 300";
+let commands = 0;
+
+/** A command that makes a file that people's tools obey, and lasts; and the word by which it is known. */
+function lasting(): { readonly word: string; readonly command: string } {
+  commands += 1;
+  const word = `300.${process.pid}${commands}`;
+  return { word, command: `echo x > CLAUDE.md; echo x > own.txt; word=${word}; sleep $word` };
+}
 
 async function expectTidy(place: Place): Promise<void> {
-  expect(existsSync(join(place.workspace, "CLAUDE.md"))).toBe(false); // it was put aside
-  expect(readdirSync(place.workspace).join()).toContain("CLAUDE.md");
+  expect(["CLAUDE.md", "own.txt"].filter((name) => existsSync(join(place.workspace, name)))).toEqual([]);
   const types = (await readEvidence(place.state)).map(({ entry }) => entry.eventType);
   expect(types).toContain("session_revoked");
   expect(types).toContain("tool_executed");
@@ -26,8 +32,9 @@ test.each(SIGNALS)(
   async (signal) => {
     const place = freshPlace();
     const client = await connectRpc(place, ["--preset", "open"]);
-    client.call("shell", { command: COMMAND }).catch(() => undefined);
-    await until(() => existsSync(join(place.workspace, "started")));
+    const { word, command } = lasting();
+    client.call("shell", { command }).catch(() => undefined);
+    await until(() => processesNaming(`sleep ${word}`).length > 0);
     client.process.kill(signal);
     expect(await client.ended).toBe("0");
     await expectTidy(place);
@@ -39,10 +46,11 @@ test.each(SIGNALS)(
   "%s ends `handrail call` tidily while its command runs",
   async (signal) => {
     const place = freshPlace();
-    const args = ["call", "shell", "--preset", "open", "--workspace", place.workspace, "--json", JSON.stringify({ command: COMMAND })];
+    const { word, command } = lasting();
+    const args = ["call", "shell", "--preset", "open", "--workspace", place.workspace, "--json", JSON.stringify({ command })];
     const child = startHandrail(place, args);
     const output = collect(child);
-    await until(() => existsSync(join(place.workspace, "started")));
+    await until(() => processesNaming(`sleep ${word}`).length > 0);
     child.kill(signal);
     expect(await once(child, "close")).toEqual([3, null]);
     expect(JSON.parse(output().stdout)).toMatchObject({ data: { ended_by: "cancelled" } });
