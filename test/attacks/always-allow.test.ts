@@ -95,13 +95,13 @@ test("a permit for one command lets no other run that is fed, led or started oth
     await until(async () => !(await asks(allowed)));
     expect([other, await asks(other)]).toEqual([other, true]);
   }
-  // Control: without what names the call, the same permits let most of the others through.
+  // Control: without what names the call, the same permits let others through, but for those whose marks name their line.
   const loose = new Map([...all].map((permit) => [permit.replace(/^@id.*$/m, "").replace(UNNAMED, ""), permit]));
   const text = [...loose.keys()].map((permit, index) => `@id("loose.${index}")${permit}`).join("\n");
   place.put("config/policy/allowed.cedar", text);
-  await until(async () => !(await asks({ command: "python3 < b.py" })));
+  await until(async () => !(await asks({ command: "patch -p1 < b.patch" })));
   const through = await Promise.all(PAIRS.map(async ([, other]) => !(await asks(other))));
-  expect(through.filter(Boolean).length).toBeGreaterThanOrEqual(15);
+  expect(through.filter(Boolean).length).toBeGreaterThanOrEqual(12);
 });
 
 test("what was proposed for a command and written lets the very same call go on, and asks about another", async () => {
