@@ -27,7 +27,7 @@ const ALL: ScopeJudge = { entry: () => "write", below: () => "write", isWhole: (
 
 /** Runs commands both ways. */
 export interface ExecPlace extends Disposable {
-  /** The sandbox, from the call to its outcome; bytes of output. */
+  /** The sandbox, from the call to its outcome, with a view and its landing; bytes of output. */
   readonly contained: (...command: readonly [string, ...string[]]) => Promise<number>;
   /** The same namespaces, mounts, filter and limits by bwrap alone. */
   readonly raw: (...command: readonly [string, ...string[]]) => Promise<void>;
@@ -43,7 +43,8 @@ export function createExecPlace(playground: Playground): ExecPlace {
   const userId = process.geteuid?.() === 0 ? SANDBOX_USER_ID : undefined;
   const peerDirectory = playground.directory("exec-peer");
   if (userId !== undefined) for (const path of [playground.root, root, peerDirectory]) chownSync(path, userId, userId);
-  const sandbox = new Sandbox({ instanceId: `bench-${process.pid}`, userId: SANDBOX_USER_ID, toolchains: [] });
+  const viewsDirectory = playground.directory("views");
+  const sandbox = new Sandbox({ instanceId: `bench-${process.pid}`, userId: SANDBOX_USER_ID, toolchains: [], viewsDirectory });
   const { mounts, path } = systemView([]);
   const wanted = { workDir: "/workspace", environment: { PATH: path.join(":") }, limits: LIMITS };
   const planned = (command: readonly [string, ...string[]]) =>
@@ -62,7 +63,8 @@ export function createExecPlace(playground: Playground): ExecPlace {
         },
         stderr: () => undefined,
       };
-      const run = { root, judge: ALL, command, ...wanted, environment: {} };
+      const landing = { newFiles: { nameIn: () => ".handrail-new-bench" } };
+      const run = { root, judge: ALL, landing, command, ...wanted, environment: {} };
       const { exitCode } = await sandbox.run(run, output, new AbortController().signal);
       if (exitCode !== 0) throw new Error(`the command ended with ${exitCode}`);
       return bytes;
