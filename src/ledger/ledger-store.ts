@@ -72,6 +72,8 @@ export interface AppendRequest {
 export interface LedgerPlace {
   /** Names the file as long as somebody has it open. */
   readonly file: string;
+  /** The size that it had. */
+  readonly bytes: number;
   readonly head: Head;
 }
 

@@ -43,6 +43,14 @@ const LOSSES: readonly (readonly [string, (running: Running) => Promise<void>])[
   ],
   ["the whole directory is moved away", ({ directory }) => rename(directory, `${directory}.away`)],
   ["the database is cut to nothing", ({ path }) => truncate(path, 0)],
+  [
+    "the database is cut to nothing after its log was written back, and the newest pages stand in the log again",
+    async ({ ledger, path }) => {
+      compact(path);
+      await ledger.record(sampleEvent("newest"), "durable");
+      await truncate(path, 0);
+    },
+  ],
 ];
 
 /** Moves what stands in the log into the database, as tools that make backups do. */

@@ -11,6 +11,7 @@
  * INVARIANT: the head row, the last entry, the open intents and the marks of spools change in the same transaction as
  * the entries.
  */
+import { statSync } from "node:fs";
 import { join } from "node:path";
 import type { Database, Statement } from "better-sqlite3";
 import { assert, KernelError } from "../../base/errors.ts";
@@ -44,6 +45,7 @@ export async function openLedgerStore(stateDirectory: string, known?: LedgerPlac
   try {
     guarded(path, "LEDGER_UNAVAILABLE", () => {
       database.pragma(`cache_size = -${LEDGER_CACHE_KIB}`);
+      if (known !== undefined && statSync(path).size < known.bytes) requireWhole(database);
       checkTail(database);
     });
     const store = new EmbeddedLedgerStore(database, path);
@@ -60,6 +62,12 @@ export async function openLedgerStoreReadOnly(stateDirectory: string): Promise<L
   await checkStateDirectory(stateDirectory);
   const path = join(stateDirectory, "ledger.db");
   return new EmbeddedLedgerStore(openDatabaseReadOnly(path, LEDGER_SCHEMA, "LEDGER_UNAVAILABLE"), path);
+}
+
+/** A file that is shorter than it was has been compacted or cut: of a cut one the log may still hold the newest pages. */
+function requireWhole(database: Database): void {
+  const said = database.pragma("quick_check(1)", { simple: true });
+  if (said !== "ok") throw new KernelError("STORE_CORRUPT", `\`ledger.db\` was cut or damaged while it was open: ${String(said)}`);
 }
 
 interface HeadRow {
@@ -118,7 +126,8 @@ class EmbeddedLedgerStore implements LedgerStore {
 
   place(): LedgerPlace {
     this.known ??= this.guarded(() => this.readHead());
-    return { file: filesOf(this.database).identity, head: this.known };
+    const { identity, bytes } = filesOf(this.database);
+    return { file: identity, bytes, head: this.known };
   }
 
   inPlace(): boolean {

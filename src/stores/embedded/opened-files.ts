@@ -54,6 +54,11 @@ export class OpenedFiles {
     return this.#database.identity;
   }
 
+  /** Bytes of the database's own file when it was last looked at. */
+  get bytes(): number {
+    return Number(this.#database.bytes);
+  }
+
   /** @throws KernelError with the code of the database when a file is not the one that was opened */
   check(): void {
     this.checkDatabase();
