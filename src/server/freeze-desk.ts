@@ -9,7 +9,7 @@ import type { SessionStore } from "../session/session-store.ts";
 import { openBell } from "../stores/embedded/bell.ts";
 import { openInstanceStore } from "../stores/embedded/instance-store.ts";
 import { prepareStateDirectory } from "../stores/embedded/state-directory.ts";
-import { openStateStores } from "../stores/embedded/state-stores.ts";
+import { holdsSessions, openStateStores } from "../stores/embedded/state-stores.ts";
 import { openViolationStore } from "../stores/embedded/violation-store.ts";
 import { FreezeAdministration } from "./freeze-administration.ts";
 import { ledgerOf } from "./ledger-messages.ts";
@@ -31,7 +31,7 @@ export async function openFreezeDesk(stateDirectory: string): Promise<FreezeDesk
   const { sessions, marks, freezes } = await openStateStores(stateDirectory);
   const instances = await openInstanceStore(stateDirectory, systemRandom);
   const instance = await instances.claim();
-  const ledger = startLedgerThread(ledgerOf(stateDirectory, instance), { spool: false });
+  const ledger = startLedgerThread(ledgerOf(stateDirectory, instance, holdsSessions(stateDirectory)), { spool: false });
   const violations = openViolationStore(stateDirectory);
   const bell = await openBell(stateDirectory, () => undefined); // the desk rings and listens to nothing
   return {

@@ -7,9 +7,10 @@
  */
 import { KernelError } from "../base/errors.ts";
 import type { RandomBytes } from "../base/ids.ts";
+import type { JsonObject } from "../base/json.ts";
 import { LEDGER_ANCHOR_PAUSE_MS } from "../base/limits.ts";
 import { chainOf, compareWithAnchor, lostChain } from "../ledger/anchor.ts";
-import type { Anchor, AnchorStore } from "../ledger/anchor-store.ts";
+import type { AnchorStore } from "../ledger/anchor-store.ts";
 import { chainEntries, pendingEntry } from "../ledger/chain.ts";
 import type { Head, LedgerStore } from "../ledger/ledger-store.ts";
 import type { LedgerEvent } from "../model/event.ts";
@@ -20,6 +21,8 @@ export interface AnchoringParts {
   readonly instanceId: string;
   readonly random: RandomBytes;
   readonly nowMs: () => number;
+  /** Whether a ledger was there before, whatever is left of it. */
+  readonly expectsChain: boolean;
 }
 
 /** The anchoring of one ledger. */
@@ -46,7 +49,9 @@ export class LedgerAnchoring {
     const anchor = anchors.read();
     const finding = await compareWithAnchor(store, anchor);
     if (finding.kind === "broken") throw notTheAnchored(finding.problem);
-    if (finding.kind === "gone") await this.#beginAnew(store, finding.lost);
+    if (finding.kind === "gone") await this.#beginAnew(store, lostChain(finding.lost));
+    const isUnexplained = anchor === undefined && this.#parts.expectsChain && (await store.head()).sequence === 0;
+    if (isUnexplained) await this.#beginAnew(store, "with its anchor");
     this.#chain = await chainOf(store);
     const isNew = finding.kind === "gone" || finding.kind === "begun_anew";
     if (isNew && this.#chain) anchors.replace({ chain: this.#chain, sequence: 1, hash: this.#chain }, anchor?.chain);
@@ -75,9 +80,9 @@ export class LedgerAnchoring {
     this.#nextAtMs = performance.now() + pauseMs;
   }
 
-  async #beginAnew(store: LedgerStore, lost: Anchor): Promise<void> {
+  async #beginAnew(store: LedgerStore, lost: JsonObject | string): Promise<void> {
     const { instanceId, random, nowMs } = this.#parts;
-    const entry = pendingEntry(restarted({ lost: lostChain(lost) }, nowMs()), "durable");
+    const entry = pendingEntry(restarted({ lost }, nowMs()), "durable");
     // Another kernel may have been faster: then the chain has begun.
     await store.append({
       durability: "durable",

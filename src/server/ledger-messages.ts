@@ -12,13 +12,19 @@ export interface LedgerWorkerData {
   readonly instanceId: string;
   /** The file whose lock says that the instance lives: without it other kernels take it for dead. */
   readonly claim?: ClaimFile;
+  /** Whether the state knows of sessions, and so of a ledger: an empty one without an anchor is a lost one. */
+  readonly expectsChain?: boolean;
   /** Where an earlier worker left the ledger: another one is refused. */
   readonly known?: LedgerPlace;
 }
 
 /** What the ledger of a claimed instance is started with. */
-export function ledgerOf(stateDirectory: string, { id: instanceId, claim }: Pick<Instance, "id" | "claim">): LedgerWorkerData {
-  return { stateDirectory, instanceId, ...(claim && { claim }) };
+export function ledgerOf(
+  stateDirectory: string,
+  { id: instanceId, claim }: Pick<Instance, "id" | "claim">,
+  expectsChain = false,
+): LedgerWorkerData {
+  return { stateDirectory, instanceId, expectsChain, ...(claim && { claim }) };
 }
 
 /** An operational failure, without the cause. */

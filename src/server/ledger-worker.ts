@@ -68,6 +68,7 @@ class LedgerWorker {
       instanceId,
       random: systemRandom,
       nowMs: systemClock.nowMs,
+      expectsChain: data.expectsChain === true,
     });
     this.spools = openSpoolStore(data.stateDirectory);
     this.intake = new SpoolIntake(this.spools, data.instanceId);

@@ -20,7 +20,7 @@ import { openInstanceStore } from "../stores/embedded/instance-store.ts";
 import { openLockStore } from "../stores/embedded/lock-store.ts";
 import { openNewFileStore } from "../stores/embedded/new-file-store.ts";
 import { prepareStateDirectory } from "../stores/embedded/state-directory.ts";
-import { openStateStores } from "../stores/embedded/state-stores.ts";
+import { holdsSessions, openStateStores } from "../stores/embedded/state-stores.ts";
 import { openViolationStore } from "../stores/embedded/violation-store.ts";
 import { openApprovals } from "./approvals.ts";
 import { BUILT_IN_TOOLS } from "./built-in-tools.ts";
@@ -145,7 +145,9 @@ async function openBase(options: KernelOptions) {
   const settings = kernelSettings(environment, live);
   const instances = await openInstanceStore(stateDirectory, systemRandom);
   const instance = await instances.claim();
-  const ledger = startLedgerThread(ledgerOf(stateDirectory, instance), { spool: options.awaitSequences !== true });
+  const ledger = startLedgerThread(ledgerOf(stateDirectory, instance, holdsSessions(stateDirectory)), {
+    spool: options.awaitSequences !== true,
+  });
   const stores = await openStores(stateDirectory, onInternalError).catch(async (error: unknown) => {
     await ledger.close().catch(onInternalError);
     await instance.release();

@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import Sqlite from "better-sqlite3";
 import { expect, test } from "vitest";
 import { hex } from "../../src/base/bytes.ts";
+import { createKernel } from "../../src/index.ts";
 import { acceptLoss } from "../../src/server/ledger-acceptance.ts";
 import { openLedgerReader } from "../../src/server/ledger-reader.ts";
 import { startLedgerThread } from "../../src/server/ledger-thread.ts";
@@ -13,6 +14,7 @@ import { openAnchorStore } from "../../src/stores/embedded/anchor-store.ts";
 import { openStateStores } from "../../src/stores/embedded/state-stores.ts";
 import { sampleEvent } from "../stores/contract.ts";
 import { freshDirectory } from "../stores/place.ts";
+import { freshPlace } from "../support/place.ts";
 
 /** A kernel that records `names` durably and ends. */
 async function session(directory: string, ...names: readonly string[]): Promise<void> {
@@ -89,6 +91,26 @@ test("control: without an anchor a removed ledger begins anew in silence", async
   await session(directory, "three");
   expect(await entriesOf(directory)).toHaveLength(1);
   expect(await problemsOf(directory)).toEqual([]);
+});
+
+test("a ledger that is removed with its anchor is missed by the sessions that it told of", async () => {
+  const place = freshPlace();
+  const options = {
+    stateDirectory: place.state,
+    configDirectory: place.config,
+    environment: { HOME: place.home },
+    onWarning: () => undefined,
+  };
+  const opened = async () => {
+    const kernel = await createKernel(options);
+    await kernel.openSession({ workspace: place.workspace });
+    await kernel.close();
+  };
+  await opened();
+  expect(await problemsOf(place.state)).toEqual([]);
+  for (const name of ["ledger.db", "ledger.db-wal", "ledger.db-shm", "anchor"]) await rm(join(place.state, name), { force: true });
+  await opened();
+  expect(await problemsOf(place.state)).toEqual([expect.stringContaining("entries are lost")]);
 });
 
 /** What is done to a ledger of four entries while no kernel runs; each leaves a chain that is consistent in itself. */

@@ -1,13 +1,14 @@
 /** The stores of `state.db`: sessions and leases, marks, armings, and freezes, on one connection and with one question about its freshness. */
 import { statSync } from "node:fs";
 import { join } from "node:path";
+import Sqlite from "better-sqlite3";
 import { KernelError } from "../../base/errors.ts";
 import type { FreezeStore } from "../../flow/freeze-store.ts";
 import type { MarkStore } from "../../flow/mark-store.ts";
 import type { ArmingStore } from "../../session/arming-store.ts";
 import type { SessionStore } from "../../session/session-store.ts";
 import { EmbeddedArmingStore } from "./arming-store.ts";
-import { openDatabase } from "./database.ts";
+import { openDatabase, openDatabaseReadOnly } from "./database.ts";
 import { EmbeddedFreezeStore } from "./freeze-store.ts";
 import { EmbeddedMarkStore } from "./mark-store.ts";
 import { STATE_SCHEMA } from "./schema.ts";
@@ -50,6 +51,26 @@ export async function openStateStores(stateDirectory: string, acceptsLoss = fals
     armings: new EmbeddedArmingStore(database, path, freshness),
     freezes: new EmbeddedFreezeStore(database, path, freshness),
   };
+}
+
+/**
+ * Whether sessions were made in a state directory: a ledger was there then. Asked before anything of it is opened. A file that cannot be read says nothing
+ * here, and is refused by whoever opens it.
+ */
+export function holdsSessions(stateDirectory: string): boolean {
+  const path = join(stateDirectory, FILE);
+  if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0) return false;
+  try {
+    const database = openDatabaseReadOnly(path, STATE_SCHEMA, "STORE_UNAVAILABLE");
+    try {
+      return database.prepare("SELECT 1 FROM sessions LIMIT 1").get() !== undefined;
+    } finally {
+      database.close();
+    }
+  } catch (error) {
+    if (error instanceof KernelError || error instanceof Sqlite.SqliteError) return false;
+    throw error;
+  }
 }
 
 function lost(): KernelError {

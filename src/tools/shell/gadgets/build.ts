@@ -5,6 +5,10 @@ const COMPILERS = "gcc g++ cc c++ cpp clang clang++ gfortran gnat gdc gccgo c89 
 /** A file with options. */
 const RESPONSE = /^@/;
 
+/** An output of a language that protoc does not bring itself: it starts `protoc-gen-NAME`. */
+const PROTOC_PLUGIN =
+  /^--(?!(?:cpp|csharp|java|kotlin|objc|php|pyi|python|ruby|rust|upb|descriptor_set|dependency)_)[\w-]+_(?:out|opt)(?:=|$)/;
+
 /** Compilers and builders. */
 export const BUILD: readonly Gadget[] = [
   { of: COMPILERS, does: "starts", options: "-wrapper -B -specs --ld-path --gcc-toolchain -ccc-gcc-name --driver-mode", source: "gcc(1)" },
@@ -202,9 +206,11 @@ export const BUILD: readonly Gadget[] = [
   {
     of: "webpack rollup vite esbuild parcel swc babel",
     does: "loads",
-    options: "--plugin -p --require --preset --configPlugin",
+    options: "--plugin --plugins -p --require --preset --presets --configPlugin",
     source: "rollup --help",
   },
+  { of: "vitest", does: "loads", options: "--globalSetup --environment --runner", source: "vitest --help" },
+  { of: "protoc", does: "starts", options: "--plugin", words: PROTOC_PLUGIN, by: "--NAME_out", source: "protoc --help" },
   { of: "just", does: "starts", options: "--shell --shell-arg --command -c --choose --chooser --edit -e --cygpath", source: "just(1)" },
   { of: "lerna nx turbo rush wireit", does: "starts", verbs: "exec, run-commands", source: "lerna exec" },
   { of: "forge", does: "starts", options: "--use --ffi", verbs: "script", source: "forge(1)" },
