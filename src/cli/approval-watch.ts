@@ -11,10 +11,10 @@ import { type Board, type BoardEffect, type BoardEvent, emptyBoard, step } from 
 import { parseScope } from "./approval-scope.ts";
 import { screenRows } from "./approval-screen.ts";
 import { type Approval, approvalJson, scopeOf, shortRef, standingOf, summaryOf } from "./approval-view.ts";
-import { untilStopped } from "./commands/serve.ts";
 import { keysIn } from "./keys.ts";
 import { print, printJson, visible } from "./output.ts";
 import { wantsColours } from "./screen-colours.ts";
+import { untilStopped } from "./stop-signals.ts";
 
 /** Milliseconds between two looks at the clock while the board is on a screen. */
 const TICK_MS = 1000;

@@ -5,3 +5,15 @@ const STOP_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 export function onStop(stop: () => void): void {
   for (const signal of STOP_SIGNALS) process.once(signal, stop);
 }
+
+/** Resolves at the first signal that asks the process to end. */
+export function untilStopped(): Promise<void> {
+  // A pending promise alone does not keep the process alive; a timer does.
+  const keepAlive = setInterval(() => undefined, 3_600_000);
+  return new Promise((resolveStopped) => {
+    onStop(() => {
+      clearInterval(keepAlive);
+      resolveStopped();
+    });
+  });
+}

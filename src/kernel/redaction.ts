@@ -10,8 +10,9 @@ import { Shapes } from "../base/shapes.ts";
 import type { FoundSecrets } from "../flow/labels.ts";
 import type { ToolCall } from "../model/call.ts";
 import type { Denial } from "../model/decision.ts";
-import type { Excerpt, HiddenRange, Window } from "../model/tool.ts";
+import type { Excerpt, Window } from "../model/tool.ts";
 import type { ByteRedactionStream, Finding, FindingCounts, KnownSecret, Redactor, ValueJudge } from "../redact/redact.ts";
+import type { HiddenRange } from "../text/hidden-range.ts";
 import { secretsInArguments } from "./argument-secrets.ts";
 
 /** The secrets that the kernel holds for a call and that must not leave with its result. */

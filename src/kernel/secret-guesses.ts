@@ -9,7 +9,7 @@ import { SECRET_GUESS_WINDOW_MS, SECRET_GUESSERS_MAX, SECRET_GUESSES_MAX } from 
 import { ToolFailure } from "../model/failure.ts";
 import type { FileAccess } from "../model/files.ts";
 import type { Session } from "../model/session.ts";
-import type { HiddenRange } from "../model/tool.ts";
+import type { HiddenRange } from "../text/hidden-range.ts";
 
 interface Window {
   readonly startMs: number;

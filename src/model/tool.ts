@@ -4,6 +4,7 @@
  */
 import type { ZodType } from "zod";
 import type { JsonObject } from "../base/json.ts";
+import type { HiddenRange } from "../text/hidden-range.ts";
 import type { Access } from "./access.ts";
 import type { ToolCapability } from "./capability.ts";
 import type { ContentAccess } from "./content.ts";
@@ -117,11 +118,6 @@ export interface Window {
 
 /** What a member of a result is cut out of: the text from `start` up to `end`, or such bytes, which stand as base64 in the result. */
 export type Excerpt = Window & ({ readonly kind: "text"; readonly text: string } | { readonly kind: "base64"; readonly bytes: Uint8Array });
-
-/** A secret in bytes, from `start` up to `end`, and what is shown instead. */
-export interface HiddenRange extends Window {
-  readonly marker: string;
-}
 
 /** What a file of the project says about what is run: a script, the recipe of a goal. */
 export type ProjectWords = {

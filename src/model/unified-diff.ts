@@ -7,7 +7,7 @@
  */
 import { DIFF_LINE_CHARACTERS_MAX, DIFF_LINES_MAX } from "../base/limits.ts";
 import { countLines, endOfLine, startOfLine } from "../base/lines.ts";
-import type { HiddenRange } from "./tool.ts";
+import type { HiddenRange } from "../text/hidden-range.ts";
 
 const NEWLINE = 10;
 const CONTEXT_LINES = 3;

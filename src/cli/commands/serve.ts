@@ -8,7 +8,7 @@ import { KernelError } from "../../base/errors.ts";
 import type { OpenKernel } from "../../server/compose.ts";
 import { openFromFlags, type ServingFlags, withServingOptions } from "../kernel-options.ts";
 import { say } from "../output.ts";
-import { onStop } from "../stop-signals.ts";
+import { untilStopped } from "../stop-signals.ts";
 
 interface ServeFlags extends ServingFlags {
   readonly socket?: string;
@@ -80,16 +80,4 @@ async function serveHttpIfAsked(kernel: OpenKernel, flags: ServeFlags): Promise<
     say("handrail: there is no admin credential, so nobody can use KernelAdmin; `handrail admin token` makes one");
   }
   return server;
-}
-
-/** Resolves at the first signal that asks the process to end. */
-export function untilStopped(): Promise<void> {
-  // A pending promise alone does not keep the process alive; a timer does.
-  const keepAlive = setInterval(() => undefined, 3_600_000);
-  return new Promise((resolveStopped) => {
-    onStop(() => {
-      clearInterval(keepAlive);
-      resolveStopped();
-    });
-  });
 }

@@ -15,7 +15,7 @@ import { EXIT_FAILURE, EXIT_OK } from "../exit-codes.ts";
 import { currentUser } from "../inputs.ts";
 import { openFromFlags, UNSANDBOXED, UNUSUAL } from "../kernel-options.ts";
 import { print, say, visible } from "../output.ts";
-import { untilStopped } from "./serve.ts";
+import { untilStopped } from "../stop-signals.ts";
 
 interface StartFlags {
   readonly workspace?: string;

@@ -6,7 +6,7 @@
  * for it now says nothing of the file: then the search fails, because its answer would leave out what is there.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { HiddenRange } from "../../model/tool.ts";
+import type { HiddenRange } from "../../text/hidden-range.ts";
 import { contentsOf, type SkipReason } from "./contents.ts";
 import type { BatchFiles, ThreadMatch, WorkResult } from "./messages.ts";
 

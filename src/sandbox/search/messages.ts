@@ -3,7 +3,7 @@
  * the search holds open, and names in them that the call may read; they never see a path.
  */
 import type { SearchPattern, SkippedFiles } from "../../model/search.ts";
-import type { HiddenRange } from "../../model/tool.ts";
+import type { HiddenRange } from "../../text/hidden-range.ts";
 
 /** What is wanted of each file. */
 export type Wanted = { readonly kind: "count" } | { readonly kind: "lines"; readonly context: number; readonly linesMax: number };

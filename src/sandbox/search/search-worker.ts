@@ -5,7 +5,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { assert } from "../../base/errors.ts";
 import { SHOWN_BYTES_MAX } from "../../base/limits.ts";
-import type { HiddenRange } from "../../model/tool.ts";
+import type { HiddenRange } from "../../text/hidden-range.ts";
 import { contentsOf } from "./contents.ts";
 import { findLines, lineBytes } from "./lines.ts";
 import { matchAll, OverBudget } from "./matching.ts";
