@@ -3,7 +3,7 @@
 //
 // INVARIANT: a folder that is not listed may not exist; nothing is allowed by being forgotten.
 const STAGE = "wire|validate|config|session|policy|approval|flow|budget|dedupe|sandbox|redact|cas|ledger|knowledge";
-const PORT = "^src/(?:session|approval|flow|budget|dedupe|cas|ledger|knowledge|sandbox)/(?:[^/]+/)?[^/]+-store\\.ts$";
+const PORT = "^src/(?:session|approval|flow|budget|dedupe|cas|ledger|knowledge|sandbox)/[a-z/-]+-store\\.ts$";
 const TEST = "\\.test\\.ts$"; // tests beside the code may reach anything
 const AUTHORITY =
   "^(node:)?(child_process|fs|fs/promises|net|tls|http|https|http2|dgram|dns|dns/promises|worker_threads|cluster|vm|inspector|inspector/promises|os|process|repl|sqlite|wasi|v8)$";
@@ -27,6 +27,68 @@ const MAY = {
   cli: [...FLOOR, "model", "server"],
 };
 
+/**
+ * The order within a folder, lowest first: a sub-folder may import those before it. "." are the files of the folder itself. Folders
+ * that stand here have no other sub-folders.
+ */
+const ORDER = {
+  approval: ["decisions", "."],
+  cli: ["terminal", "start", "approvals", "commands", "."],
+  config: ["sections", "files", "."],
+  kernel: ["declared", "redaction", "call", "judge", "answer", "ask", "handles", "."],
+  model: ["outcome", "place", "people", "spending", "work", "tool", "approval"],
+  policy: ["terms", "compile", "evaluate", "."],
+  redact: ["expressions", "search", "kinds", "rules", "."],
+  sandbox: [
+    "native",
+    "ports",
+    "plan",
+    "control-groups",
+    "files",
+    "search",
+    "git",
+    "net",
+    "host",
+    "layers",
+    "identity",
+    "run",
+    "host-commands",
+    "views",
+    "bwrap",
+    "container",
+    "none",
+    ".",
+  ],
+  "sandbox/files": ["places", "."],
+  "sandbox/net": ["gate", "proxy", "."],
+  "sandbox/search": ["pattern", "tree", "."],
+  server: ["operator", "ledger", "workspace", "policy", "people", ".", "admin", "doors", "doctor"],
+  "stores/embedded": ["state", "approvals", "budgets", "content", "ledger", "sessions", "."],
+  "tools/git": ["calls", "operations", "."],
+  "tools/shell": ["words", "gadgets", "reading", "."],
+  "transports/connect": ["wire", "methods", "."],
+  "transports/mcp": ["protocol", "answers", "lines", "approval", "."],
+};
+
+/** Files of a sub-folder, or of the folder itself. */
+const filesOf = (folder, sub) => (sub === "." ? `^src/${folder}/[^/]+$` : `^src/${folder}/${sub}/`);
+
+const orders = Object.entries(ORDER).flatMap(([folder, subs]) => [
+  ...subs.slice(0, -1).map((sub, index) => ({
+    name: `order:${folder}/${sub}`,
+    severity: "error",
+    from: { path: filesOf(folder, sub), pathNot: TEST },
+    to: { path: subs.slice(index + 1).map((above) => filesOf(folder, above)) },
+  })),
+  ...["from", "to"].map((end) => ({
+    name: `unlisted-sub-folder:${folder}`,
+    severity: "error",
+    from: {},
+    to: {},
+    [end]: { path: `^src/${folder}/[^/]+/`, pathNot: subs.filter((sub) => sub !== ".").map((sub) => filesOf(folder, sub)) },
+  })),
+]);
+
 const LISTED = [`^src/(${Object.keys(MAY).join("|")})/`, "^src/index\\.ts$"];
 
 const layers = Object.entries(MAY).map(([from, to]) => ({
@@ -39,6 +101,7 @@ const layers = Object.entries(MAY).map(([from, to]) => ({
 export default {
   forbidden: [
     ...layers,
+    ...orders,
     // Three rules, because a rule speaks of an import: a file of an unlisted folder that is imported, that imports, or neither.
     { name: "unlisted-folder", severity: "error", from: {}, to: { path: "^src/", pathNot: LISTED } },
     { name: "unlisted-folder-imports", severity: "error", from: { path: "^src/", pathNot: LISTED }, to: {} },
@@ -53,10 +116,10 @@ export default {
     { name: "no-cycles", severity: "error", from: {}, to: { circular: true } },
     {
       name: "plugins-are-islands",
-      comment: "no tool, store or transport imports its sibling",
+      comment: "no tool, store or transport imports its sibling; what tools share is their kit",
       severity: "error",
       from: { path: "^src/(tools|stores|transports)/([^/]+)/", pathNot: TEST },
-      to: { path: "^src/$1/", pathNot: "^src/$1/$2/" },
+      to: { path: "^src/$1/", pathNot: ["^src/$1/$2/", "^src/tools/kit/"] },
     },
     {
       name: "kernel-by-its-door",
@@ -75,7 +138,7 @@ export default {
       name: "module-loading",
       comment: "a package that is given back is brought back by `require`; this one file knows which",
       severity: "error",
-      from: { path: "^src/", pathNot: ["^src/(sandbox|stores|transports|server|cli)/", "^src/policy/cedar\\.ts$", TEST] },
+      from: { path: "^src/", pathNot: ["^src/(sandbox|stores|transports|server|cli)/", "^src/policy/compile/cedar\\.ts$", TEST] },
       to: { dependencyTypes: ["core"], path: "^(node:)?module$" },
     },
     {

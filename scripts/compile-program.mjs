@@ -19,7 +19,7 @@ const KEPT = 4;
 /** Packages that are compiled in: many small modules, of which every start needs some. Others are loaded as they are. */
 const COMPILED_PACKAGES = /^(zod|commander)(\/|$)/;
 /** Starts a thread whose file stands beside the program's; other modules find what they look for beside the sources. */
-const STARTS_THREAD = "src/server/ledger-thread.ts";
+const STARTS_THREAD = "src/server/ledger/ledger-thread.ts";
 
 const sources = listSources(root);
 const name = `program-${createHash("sha256").update(sources).digest("hex").slice(0, 16)}`;
@@ -35,7 +35,7 @@ async function compile() {
   try {
     const build = await rolldown({
       cwd: root,
-      input: { main: "src/cli/main.ts", "ledger-worker": "src/server/ledger-worker.ts" },
+      input: { main: "src/cli/main.ts", "ledger-worker": "src/server/ledger/ledger-worker.ts" },
       platform: "node",
       external: (id) => !id.startsWith(".") && !id.startsWith("/") && !COMPILED_PACKAGES.test(id),
       plugins: [

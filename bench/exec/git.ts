@@ -5,7 +5,7 @@
 import { spawnSync } from "node:child_process";
 import { cpSync } from "node:fs";
 import { join } from "node:path";
-import { createKernel } from "../../src/server/library.ts";
+import { createKernel } from "../../src/server/doors/library.ts";
 import { interleave, type Row } from "../measure.ts";
 import type { Effort } from "../options.ts";
 import type { Playground } from "../playground.ts";

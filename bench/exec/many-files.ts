@@ -4,7 +4,7 @@
  */
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createKernel } from "../../src/server/library.ts";
+import { createKernel } from "../../src/server/doors/library.ts";
 import { interleave, type Row } from "../measure.ts";
 import type { Effort } from "../options.ts";
 import type { Playground } from "../playground.ts";

@@ -5,11 +5,11 @@ import { chownSync, closeSync, openSync } from "node:fs";
 import { bwrapArguments, DESCRIPTORS } from "../../src/sandbox/bwrap/bwrap-arguments.ts";
 import { systemView } from "../../src/sandbox/host/system-view.ts";
 import { SANDBOX_USER_ID } from "../../src/sandbox/identity/identity.ts";
+import { memoryFileOf } from "../../src/sandbox/native/memory-file.ts";
+import { descriptorOf } from "../../src/sandbox/native/pipes.ts";
 import { planSandbox, type SandboxPlan } from "../../src/sandbox/plan/plan.ts";
 import { settingFiles } from "../../src/sandbox/plan/setting-files.ts";
 import type { Processor } from "../../src/sandbox/plan/syscall-numbers.ts";
-import { memoryFileOf } from "../../src/sandbox/run/memory-file.ts";
-import { descriptorOf } from "../../src/sandbox/run/pipes.ts";
 import { Sandbox, type SandboxLimits, type ScopeJudge } from "../../src/sandbox/sandbox.ts";
 import type { Playground } from "../playground.ts";
 

@@ -1,13 +1,13 @@
 /** What gates cost a call that nobody has to be asked about and no limit concerns: switches, freezes, arming, modes, pace, approval, budget. */
 import { checkArming } from "../../src/approval/arming.ts";
-import { analyse } from "../../src/kernel/analyse.ts";
-import { approve } from "../../src/kernel/approve.ts";
-import { authenticateCall } from "../../src/kernel/authenticate.ts";
-import { callerOf } from "../../src/kernel/caller.ts";
-import { checkMasterGate } from "../../src/kernel/gates.ts";
-import { pace, reserveBudget } from "../../src/kernel/spend.ts";
-import { receive } from "../../src/kernel/submission.ts";
-import { beginTrail } from "../../src/kernel/trail.ts";
+import { pace, reserveBudget } from "../../src/kernel/answer/spend.ts";
+import { approve } from "../../src/kernel/ask/approve.ts";
+import { receive } from "../../src/kernel/call/submission.ts";
+import { beginTrail } from "../../src/kernel/call/trail.ts";
+import { analyse } from "../../src/kernel/judge/analyse.ts";
+import { authenticateCall } from "../../src/kernel/judge/authenticate.ts";
+import { callerOf } from "../../src/kernel/judge/caller.ts";
+import { checkMasterGate } from "../../src/kernel/judge/gates.ts";
 import { interleave, microsecondsEachAwaited, type Row } from "../measure.ts";
 import type { Effort } from "../options.ts";
 import type { Playground } from "../playground.ts";

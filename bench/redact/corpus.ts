@@ -3,10 +3,10 @@
  * what is installed.
  */
 import { globSync, readFileSync, statSync } from "node:fs";
-import { BLOCK_RULES } from "../../src/redact/key-block.ts";
+import { BLOCK_RULES } from "../../src/redact/kinds/key-block.ts";
+import { fillTemplate, type RandomIndex, type Sample } from "../../src/redact/kinds/samples.ts";
 import { FORMAT_RULES } from "../../src/redact/rules/all.ts";
 import { NAMED_RULES } from "../../src/redact/rules/named.ts";
-import { fillTemplate, type RandomIndex, type Sample } from "../../src/redact/samples.ts";
 
 const KINDS = {
   "lock files": ["package-lock.json", "bench/package-lock.json", "node_modules/.package-lock.json"],

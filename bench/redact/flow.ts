@@ -4,9 +4,9 @@
  */
 import { flowObligations, INITIAL_MARK, judgeFlow } from "../../src/flow/flow.ts";
 import { labelResult, NOTHING_FOUND } from "../../src/flow/labels.ts";
-import type { Access } from "../../src/model/access.ts";
-import type { ToolCapability } from "../../src/model/capability.ts";
-import { covers, type Mark } from "../../src/model/label.ts";
+import { covers, type Mark } from "../../src/model/outcome/label.ts";
+import type { Access } from "../../src/model/place/access.ts";
+import type { ToolCapability } from "../../src/model/tool/capability.ts";
 import { interleave, microsecondsEach, type Row } from "../measure.ts";
 import type { Effort } from "../options.ts";
 import type { Playground } from "../playground.ts";

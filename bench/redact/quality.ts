@@ -2,10 +2,11 @@
  * How well secrets are found: the rules' own examples, made-up secrets of every format planted into real text, and what
  * is found in real text that has none. Deterministic: one round says it all.
  */
+
+import { fillTemplate, seededRandom } from "../../src/redact/kinds/samples.ts";
 import { createRedactor } from "../../src/redact/redact.ts";
 import { FORMAT_RULES } from "../../src/redact/rules/all.ts";
 import { NAMED_RULES } from "../../src/redact/rules/named.ts";
-import { fillTemplate, seededRandom } from "../../src/redact/samples.ts";
 import { type Row, rowOf } from "../measure.ts";
 import type { Effort } from "../options.ts";
 import type { Playground } from "../playground.ts";

@@ -1,6 +1,7 @@
 /** How fast secrets are found: clean text, text with secrets, a result of 4 KB, hostile text, and text in pieces. */
+
+import { seededRandom } from "../../src/redact/kinds/samples.ts";
 import { createRedactor } from "../../src/redact/redact.ts";
-import { seededRandom } from "../../src/redact/samples.ts";
 import { interleave, type Row } from "../measure.ts";
 import type { Effort } from "../options.ts";
 import type { Playground } from "../playground.ts";

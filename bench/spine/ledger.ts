@@ -2,10 +2,10 @@
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { systemRandom } from "../../src/base/ids.ts";
-import type { LedgerEvent } from "../../src/model/event.ts";
-import { startLedgerThread } from "../../src/server/ledger-thread.ts";
-import { openInstanceStore } from "../../src/stores/embedded/instance-store.ts";
-import { prepareStateDirectory } from "../../src/stores/embedded/state-directory.ts";
+import type { LedgerEvent } from "../../src/model/outcome/event.ts";
+import { startLedgerThread } from "../../src/server/ledger/ledger-thread.ts";
+import { openInstanceStore } from "../../src/stores/embedded/ledger/instance-store.ts";
+import { prepareStateDirectory } from "../../src/stores/embedded/state/state-directory.ts";
 import { interleave, type Row } from "../measure.ts";
 import type { Effort } from "../options.ts";
 import type { Playground } from "../playground.ts";

@@ -6,12 +6,12 @@
  * path alone share one decision, and a miss could not be had.
  */
 import { z } from "zod";
-import type { Tool } from "../../src/model/tool.ts";
-import { groupsOf } from "../../src/policy/action.ts";
-import { PreparedSet } from "../../src/policy/evaluator.ts";
+import type { Tool } from "../../src/model/tool/tool.ts";
+import { PreparedSet } from "../../src/policy/evaluate/evaluator.ts";
+import { sliceOf } from "../../src/policy/evaluate/slice.ts";
 import type { PolicyRequest } from "../../src/policy/policy.ts";
-import { sliceOf } from "../../src/policy/slice.ts";
-import { describe } from "../../src/policy/vocabulary.ts";
+import { groupsOf } from "../../src/policy/terms/action.ts";
+import { describe } from "../../src/policy/terms/vocabulary.ts";
 import { interleave, microsecondsEach, microsecondsEachAwaited, type Row } from "../measure.ts";
 import type { Effort } from "../options.ts";
 import type { Playground } from "../playground.ts";

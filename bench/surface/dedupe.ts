@@ -2,7 +2,7 @@
  * What a dedupe key costs and saves: a call that is answered with what was kept, and the first call with a key, each
  * against the same call without one. Through the door of a whole kernel in this process, one call after the other.
  */
-import { createKernel, type KernelSession } from "../../src/server/library.ts";
+import { createKernel, type KernelSession } from "../../src/server/doors/library.ts";
 import { interleave, microsecondsEachAwaited, type Row } from "../measure.ts";
 import type { Effort } from "../options.ts";
 import type { Playground } from "../playground.ts";

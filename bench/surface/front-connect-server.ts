@@ -2,8 +2,8 @@
  * Handrail's Connect front door with nothing behind it: what the front door itself costs. `node front-connect-server.ts
  * SOCKET`.
  */
-import type { CallResponse } from "../../src/model/call.ts";
-import { unixAddress } from "../../src/server/http-address.ts";
+import type { CallResponse } from "../../src/model/tool/call.ts";
+import { unixAddress } from "../../src/server/doors/http-address.ts";
 import { serveConnect } from "../../src/transports/connect/index.ts";
 
 const label = { trustLevel: "verified", dataClass: "internal", source: { origin: "bench", timestamp: "" } } as const;

@@ -4,8 +4,8 @@
 import { z } from "zod";
 import { defineTool } from "../../src/index.ts";
 import { openKernel } from "../../src/server/compose.ts";
-import { unixAddress } from "../../src/server/http-address.ts";
-import { serveHttp } from "../../src/server/serve-connect.ts";
+import { unixAddress } from "../../src/server/doors/http-address.ts";
+import { serveHttp } from "../../src/server/doors/serve-connect.ts";
 
 const [, , stateDirectory = "", configDirectory = "", workspace = "", socket = ""] = process.argv;
 const idle = defineTool({

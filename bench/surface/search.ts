@@ -3,7 +3,7 @@
  * a `rg` process from its start to its end. Both must find the same number of lines. All files are in the page cache.
  */
 import { execFile, spawnSync } from "node:child_process";
-import { createKernel, type KernelSession } from "../../src/server/library.ts";
+import { createKernel, type KernelSession } from "../../src/server/doors/library.ts";
 import { interleave, type Row } from "../measure.ts";
 import type { Effort } from "../options.ts";
 import { FILE_BYTES, type Playground } from "../playground.ts";

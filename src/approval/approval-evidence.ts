@@ -1,7 +1,7 @@
 /** What the ledger says about requests for approval: who asked, who decided, who used it. Durable when it resolves. */
 import type { Clock } from "../base/clock.ts";
 import type { JsonObject } from "../base/json.ts";
-import type { EventSink, EventType } from "../model/event.ts";
+import type { EventSink, EventType } from "../model/outcome/event.ts";
 import type { ApprovalDecision, StoredApproval } from "./approval-store.ts";
 import { isIntact, requestIn } from "./request.ts";
 

@@ -6,7 +6,7 @@
  * transaction that names the state it starts from; of all calls of all kernels exactly one consumes an approval of one
  * execution; a time limit holds whether or not anybody has noted that it has passed.
  */
-import type { ApprovalChannel, ApprovalScope } from "../model/approval.ts";
+import type { ApprovalChannel, ApprovalScope } from "../model/approval/approval.ts";
 
 /** States of a request. */
 export const APPROVAL_STATES = ["pending", "approved", "denied", "expired", "consumed", "void"] as const;

@@ -3,7 +3,7 @@
  *
  * Pure. INVARIANT: an approval stands for the rules that its prompt named; a rule that asks besides is not met by it.
  */
-import { allow, type Denial, deny, type Obligation, type Verdict } from "../model/decision.ts";
+import { allow, type Denial, deny, type Obligation, type Verdict } from "../model/outcome/decision.ts";
 import { checkArming } from "./arming.ts";
 
 /** An obligation and the rule that imposed it. */

@@ -17,14 +17,14 @@ import {
   APPROVALS_PENDING_TOTAL_MAX,
   APPROVALS_PER_MINUTE_MAX,
 } from "../base/limits.ts";
-import type { Bell } from "../model/bell.ts";
-import type { EventSink } from "../model/event.ts";
-import { ToolFailure } from "../model/failure.ts";
+import type { Bell } from "../model/outcome/bell.ts";
+import type { EventSink } from "../model/outcome/event.ts";
+import { ToolFailure } from "../model/outcome/failure.ts";
 import { ApprovalEvidence } from "./approval-evidence.ts";
 import type { ApprovalDecision, ApprovalOwner, ApprovalStore, AskingLimits, DecideOutcome, StoredApproval } from "./approval-store.ts";
 import type { CallBinding } from "./binding.ts";
-import { readDecisionFile } from "./decision-file.ts";
-import type { DecisionStore } from "./decision-store.ts";
+import { readDecisionFile } from "./decisions/decision-file.ts";
+import type { DecisionStore } from "./decisions/decision-store.ts";
 import type { ApprovalManager } from "./handler.ts";
 import type { InBandAnswer, InBandAsker, InBandClient, InBandQuestion } from "./in-band.ts";
 import { InBandDesk, type InBandOutcome } from "./in-band-desk.ts";

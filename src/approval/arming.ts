@@ -2,7 +2,7 @@
  * Whether a call that needs arming may go on. Arming is the operator's act alone: no answer in band grants it, and no
  * approval stands for it.
  */
-import { allow, deny, type Obligation, type Verdict } from "../model/decision.ts";
+import { allow, deny, type Obligation, type Verdict } from "../model/outcome/decision.ts";
 
 /** Something that a rule demands before the call. */
 interface Demanded {

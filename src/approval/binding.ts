@@ -7,7 +7,7 @@
  */
 import { blake3KeyedHex } from "../base/hash.ts";
 import { canonicalJson, type JsonObject } from "../base/json.ts";
-import type { Mark } from "../model/label.ts";
+import type { Mark } from "../model/outcome/label.ts";
 
 /** Who calls what, and where. */
 export interface BoundCall {

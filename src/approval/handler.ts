@@ -5,7 +5,7 @@
  * handler that throws, or answers anything but `true` or `false`, has not answered; one that never answers keeps nobody longer than
  * a call may wait.
  */
-import type { ApprovalRequest } from "../model/approval.ts";
+import type { ApprovalRequest } from "../model/approval/approval.ts";
 
 /** Asks a person, or decides for one. Resolves with whether the call may run once. */
 export interface ApprovalHandler {

@@ -5,7 +5,7 @@
  * and its answers never count; an answer counts once; whatever does not count leaves the request to others, and is recorded.
  */
 import { IN_BAND_ANSWERS_MAX } from "../base/limits.ts";
-import { readApprovalDocument } from "../model/approval-document.ts";
+import { readApprovalDocument } from "../model/approval/approval-document.ts";
 import type { ApprovalDecision, ApprovalStore, DecideOutcome, StoredApproval } from "./approval-store.ts";
 import type { InBandAnswer, InBandAsker, InBandClient, InBandQuestion } from "./in-band.ts";
 

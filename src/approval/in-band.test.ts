@@ -1,6 +1,6 @@
 // Which calls the asking client may answer itself, if a person attends it.
 import { beforeAll, describe, expect, test } from "vitest";
-import type { Access } from "../model/access.ts";
+import type { Access } from "../model/place/access.ts";
 import { shell } from "../tools/shell/shell.ts";
 import { mayBeAnsweredInBand } from "./in-band.ts";
 

@@ -3,11 +3,12 @@
  *
  * Only people that the operator says sit there count, and never about what is worth a second channel.
  */
-import type { Access } from "../model/access.ts";
-import type { ApprovalChannel } from "../model/approval.ts";
-import type { ShownRequest } from "../model/approval-document.ts";
-import type { ToolCapability } from "../model/capability.ts";
-import type { Obligation } from "../model/decision.ts";
+
+import type { ApprovalChannel } from "../model/approval/approval.ts";
+import type { ShownRequest } from "../model/approval/approval-document.ts";
+import type { Obligation } from "../model/outcome/decision.ts";
+import type { Access } from "../model/place/access.ts";
+import type { ToolCapability } from "../model/tool/capability.ts";
 import { mayWriteToRemote } from "./remote-writes.ts";
 
 /** A client that shows requests to the person who sits there. */

@@ -5,8 +5,8 @@
  * whether or not the call has a network, because a remote may be a directory; and where the call has a network, a program that nobody
  * knows, one of the workspace, and one that runs files of the workspace. INVARIANT: what is not listed as harmless may write.
  */
-import type { Access } from "../model/access.ts";
-import { type CommandDanger, type CommandResource, programName, UNKNOWN_BINARY } from "../model/command.ts";
+import type { Access } from "../model/place/access.ts";
+import { type CommandDanger, type CommandResource, programName, UNKNOWN_BINARY } from "../model/place/command.ts";
 
 /** Verbs, parted by commas, that write to no remote. A verb of two words is one of those that have more below them. */
 function verbs(text: string): ReadonlySet<string> {

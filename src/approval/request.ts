@@ -10,7 +10,7 @@ import type { RandomBytes } from "../base/ids.ts";
 import { canonicalJson, isJsonObject, type JsonObject } from "../base/json.ts";
 import { parseJson } from "../base/json-parse.ts";
 import { APPROVAL_DOCUMENT_BYTES_MAX } from "../base/limits.ts";
-import type { ApprovalRequest } from "../model/approval.ts";
+import type { ApprovalRequest } from "../model/approval/approval.ts";
 import type { ApprovalOwner, NewApproval, StoredApproval } from "./approval-store.ts";
 import type { CallBinding } from "./binding.ts";
 

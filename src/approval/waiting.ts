@@ -6,9 +6,9 @@
  * decision falls between; nobody listens while nobody waits.
  */
 import { APPROVAL_WAITERS_MAX, APPROVAL_WAITERS_PER_SESSION_MAX } from "../base/limits.ts";
-import type { Bell, StopListening } from "../model/bell.ts";
+import type { Bell, StopListening } from "../model/outcome/bell.ts";
 import type { StoredApproval } from "./approval-store.ts";
-import type { DecisionStore } from "./decision-store.ts";
+import type { DecisionStore } from "./decisions/decision-store.ts";
 
 /** How a wait ended; `settled`: the request waits no longer. */
 export type WaitEnd =

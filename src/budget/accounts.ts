@@ -3,10 +3,11 @@
  *
  * INVARIANT: a restarted client stays the same principal, so that a new session does not refill what the principal has spent.
  */
-import { isLimited } from "../model/budget.ts";
-import type { Lease, LeaseBudget } from "../model/lease.ts";
-import type { Session } from "../model/session.ts";
-import type { SpendingLimits } from "../model/spending-limits.ts";
+
+import type { Lease, LeaseBudget } from "../model/people/lease.ts";
+import type { Session } from "../model/people/session.ts";
+import { isLimited } from "../model/spending/budget.ts";
+import type { SpendingLimits } from "../model/spending/spending-limits.ts";
 import type { LimitedAccount } from "./budget-store.ts";
 
 /** What pays. */

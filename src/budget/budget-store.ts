@@ -6,8 +6,9 @@
  * together never exceeds a limit by a reservation. INVARIANT: a reservation ends once: settled, released, or adopted from an
  * instance that is gone.
  */
-import type { Amounts, BudgetMember } from "../model/budget.ts";
-import type { LeaseBudget } from "../model/lease.ts";
+
+import type { LeaseBudget } from "../model/people/lease.ts";
+import type { Amounts, BudgetMember } from "../model/spending/budget.ts";
 
 /** An account, and what limits it now. */
 export interface LimitedAccount {

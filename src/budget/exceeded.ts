@@ -1,6 +1,7 @@
 /** The denial of a call that nothing is left for: what is exhausted, how much there was, and the narrowest change that would allow it. */
-import { BUDGET_WORDS, printAmount } from "../model/budget-text.ts";
-import type { Denial } from "../model/decision.ts";
+
+import type { Denial } from "../model/outcome/decision.ts";
+import { BUDGET_WORDS, printAmount } from "../model/spending/budget-text.ts";
 import type { Account } from "./accounts.ts";
 import type { Exhausted } from "./budget-store.ts";
 

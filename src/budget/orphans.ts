@@ -5,8 +5,8 @@
  * same time, because one of them adopts it; one that dies meanwhile leaves it to the next.
  */
 import { ORPHANED_RESERVATIONS_MAX, ORPHANED_SPENDERS_MAX } from "../base/limits.ts";
-import { BUDGET_MEMBERS } from "../model/budget.ts";
-import type { EventSink } from "../model/event.ts";
+import type { EventSink } from "../model/outcome/event.ts";
+import { BUDGET_MEMBERS } from "../model/spending/budget.ts";
 import type { BudgetStore, Orphan } from "./budget-store.ts";
 
 /** Who settles, and who is asked whether an instance lives. */

@@ -4,7 +4,7 @@
  * INVARIANT: what lies in a bucket and what kernels hold of it together never exceeds its burst, so that all kernels together admit no
  * more than one would.
  */
-import type { RateLimit } from "../model/spending-limits.ts";
+import type { RateLimit } from "../model/spending/spending-limits.ts";
 
 /** A bucket, and what is wanted of it. */
 export interface BucketWish {

@@ -14,9 +14,9 @@ import {
   RATE_SLICE_MS,
   RATE_SLICE_PART,
 } from "../base/limits.ts";
-import { ToolFailure } from "../model/failure.ts";
-import type { Session } from "../model/session.ts";
-import type { RateLimit, SpendingLimits } from "../model/spending-limits.ts";
+import { ToolFailure } from "../model/outcome/failure.ts";
+import type { Session } from "../model/people/session.ts";
+import type { RateLimit, SpendingLimits } from "../model/spending/spending-limits.ts";
 import { principalKey, sessionKey } from "./accounts.ts";
 import type { BucketWish, RateStore } from "./rate-store.ts";
 

@@ -2,8 +2,8 @@
  * An upload as it comes from a stranger: whoever pauses too long, sends too slowly, or goes away, ends it.
  */
 import { CONTENT_STALL_MS, UPLOAD_BYTES_PER_SECOND_MIN } from "../base/limits.ts";
-import { contentCancelled } from "../model/content-failures.ts";
-import { ToolFailure } from "../model/failure.ts";
+import { ToolFailure } from "../model/outcome/failure.ts";
+import { contentCancelled } from "../model/work/content-failures.ts";
 
 /**
  * `chunks`, ended by `signal`, by a pause of more than `stallMs`, and once the sender was waited for longer than that and what

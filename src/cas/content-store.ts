@@ -5,8 +5,9 @@
  * INVARIANT: what an artifact or the ledger refers to is never collected. INVARIANT: content is acknowledged only once it
  * would survive a power failure. Operational failures are `KernelError`s; what agents may be told is a `ToolFailure`.
  */
-import type { Artifact, ArtifactWish, StoredContent } from "../model/content.ts";
-import type { Label } from "../model/label.ts";
+
+import type { Label } from "../model/outcome/label.ts";
+import type { Artifact, ArtifactWish, StoredContent } from "../model/work/content.ts";
 
 /** Whose the memory of a block is that was read. */
 export type BlockMemory = "own" | "lent";

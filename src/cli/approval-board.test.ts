@@ -1,10 +1,10 @@
 // The board of requests: what keys do, what they do not, and what is on the screen.
 import { describe, expect, test } from "vitest";
 import { blake3Hex } from "../base/hash.ts";
-import { type Board, type BoardEffect, emptyBoard, step } from "./approval-board.ts";
-import { screenRows } from "./approval-screen.ts";
-import type { Approval } from "./approval-view.ts";
-import { type Key, keysIn } from "./keys.ts";
+import { type Board, type BoardEffect, emptyBoard, step } from "./approvals/approval-board.ts";
+import { screenRows } from "./approvals/approval-screen.ts";
+import type { Approval } from "./approvals/approval-view.ts";
+import { type Key, keysIn } from "./terminal/keys.ts";
 
 const NOW_MS = 1_000_000;
 

@@ -5,7 +5,7 @@
  */
 import { Command } from "commander";
 import { KernelError } from "../base/errors.ts";
-import { handrailVersion } from "../server/version.ts";
+import { handrailVersion } from "../server/operator/version.ts";
 import { addAdminCommand } from "./commands/admin.ts";
 import { addApprovalsCommand, addDecideCommands } from "./commands/approvals.ts";
 import { addApproversCommand } from "./commands/approvers.ts";
@@ -29,8 +29,8 @@ import { addLeasesCommand, addSessionsCommand } from "./commands/sessions.ts";
 import { addStartCommand } from "./commands/start.ts";
 import { addTrustCommand } from "./commands/trust.ts";
 import { addWireCommand } from "./commands/wire.ts";
-import { EXIT_FAILURE } from "./exit-codes.ts";
-import { say, visible } from "./output.ts";
+import { EXIT_FAILURE } from "./terminal/exit-codes.ts";
+import { say, visible } from "./terminal/output.ts";
 
 const program = new Command("handrail")
   .description("the governed choke point between an AI agent and this machine")

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { print, printJson, say, visible } from "./output.ts";
+import { print, printJson, say, visible } from "./terminal/output.ts";
 
 /** Bidirectional controls, C0 but line feed and tab, DEL, C1, halves of pairs, line and paragraph separators, tags. */
 const OBEYED = [

@@ -1,8 +1,8 @@
 // Settings: optional, strict, and safe where nothing is said; a workspace's own file can only narrow.
 import { expect, test } from "vitest";
 import { defaultSettings, parseSettings, parseWorkspaceSettings, wideningKeys } from "./config.ts";
-import { chosenGitRules } from "./git-rules.ts";
-import { chosenToolchain } from "./toolchain.ts";
+import { chosenGitRules } from "./sections/git-rules.ts";
+import { chosenToolchain } from "./sections/toolchain.ts";
 
 test("an operator who wrote nothing gets the safe defaults", async () => {
   expect(defaultSettings()).toEqual({

@@ -16,18 +16,18 @@ import {
   SESSION_LIFETIME_MS,
   WORKSPACE_CONFIG_BYTES_MAX,
 } from "../base/limits.ts";
-import { PRESET_NAMES } from "../model/preset.ts";
-import { BUILT_IN_ROLES, ROLE_PATTERN } from "../model/role.ts";
-import { approvalSettings } from "./approvals.ts";
-import { capabilitySettings } from "./capabilities.ts";
-import { gitSettings } from "./git.ts";
-import { gitRuleSettings, ownGitRuleSettings } from "./git-rules.ts";
-import { limitSettings } from "./limits.ts";
-import { redactionSettings } from "./redaction.ts";
-import { sandboxSettings } from "./sandbox.ts";
-import { systemSettings } from "./system.ts";
-import { ownToolchainSettings, toolchainSettings } from "./toolchain.ts";
-import { parseYaml, shortened } from "./yaml.ts";
+import { PRESET_NAMES } from "../model/people/preset.ts";
+import { BUILT_IN_ROLES, ROLE_PATTERN } from "../model/people/role.ts";
+import { parseYaml, shortened } from "./files/yaml.ts";
+import { approvalSettings } from "./sections/approvals.ts";
+import { capabilitySettings } from "./sections/capabilities.ts";
+import { gitSettings } from "./sections/git.ts";
+import { gitRuleSettings, ownGitRuleSettings } from "./sections/git-rules.ts";
+import { limitSettings } from "./sections/limits.ts";
+import { redactionSettings } from "./sections/redaction.ts";
+import { sandboxSettings } from "./sections/sandbox.ts";
+import { systemSettings } from "./sections/system.ts";
+import { ownToolchainSettings, toolchainSettings } from "./sections/toolchain.ts";
 
 const listOf = <T extends z.ZodType>(entry: T) => z.array(entry).max(CONFIG_LIST_ENTRIES_MAX);
 const patterns = listOf(z.string().min(1).max(MAX_PATH_LEN));

@@ -1,7 +1,7 @@
 // Modes and skills: strict, named after their files, and every problem is said with its place.
 import { expect, test } from "vitest";
 import { compileInputSchema } from "../kernel/index.ts";
-import { parseMode, parseSkill } from "./profiles.ts";
+import { parseMode, parseSkill } from "./files/profiles.ts";
 
 const mode = (text: string, name = "modes/review.yaml") => parseMode({ name, text });
 const skill = (text: string, name = "skills/docs.yaml") => parseSkill({ name, text }, compileInputSchema);

@@ -1,7 +1,7 @@
 // The section `system`: absent without a word, absolute programs, services and files named one by one.
 import { expect, test } from "vitest";
 import { parseSettings } from "./config.ts";
-import { type ParsedSystemSettings, systemOf } from "./system.ts";
+import { type ParsedSystemSettings, systemOf } from "./sections/system.ts";
 
 const CONFIG = "config_files: { app: { path: a.yaml, version: v.n, migrations: [{ from: 1, to: 2 }] } }";
 const parsed = async (yaml: string) =>

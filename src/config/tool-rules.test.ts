@@ -1,7 +1,7 @@
 // Tool specs and tool policies in serverd's shape: what they demand, and what is refused about them.
 import { describe, expect, test } from "vitest";
 import { compileInputSchema } from "../kernel/index.ts";
-import { parseToolPolicy, parseToolSpec, parseWorkspacePolicy, specsById } from "./tool-rules.ts";
+import { parseToolPolicy, parseToolSpec, parseWorkspacePolicy, specsById } from "./files/tool-rules.ts";
 
 const spec = (value: object, name = "tools/a.json") => parseToolSpec({ name, text: JSON.stringify(value) }, compileInputSchema);
 const SPEC = { schema: "serverd.tool_spec.v1", id: "write_file" };

@@ -5,7 +5,7 @@
 import { utf8 } from "../base/bytes.ts";
 import { blake3Salted } from "../base/hash.ts";
 import { canonicalJson } from "../base/json.ts";
-import type { ReplyForm } from "../model/tool.ts";
+import type { ReplyForm } from "../model/tool/tool.ts";
 
 /** The digest of a call: 32 bytes. `secret` has 32 bytes and never leaves the kernel; `args` are canonical JSON. */
 export function callDigest(secret: Uint8Array, tool: string, args: string, reply: ReplyForm): Uint8Array {

@@ -7,7 +7,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { blake3Salted } from "../base/hash.ts";
 import { canonicalJson } from "../base/json.ts";
 import { DEDUPE_KEPT_MS, DEDUPE_PURGE_PAUSE_MS, DEDUPE_PURGE_ROWS_MAX, DEDUPE_WAIT_MS } from "../base/limits.ts";
-import type { CallResponse, Outcome } from "../model/call.ts";
+import type { CallResponse, Outcome } from "../model/tool/call.ts";
 import { openDedupeStore } from "../stores/embedded/dedupe-store.ts";
 import { type BegunCall, type Claim, callDigest, Dedupe, type Entry } from "./dedupe.ts";
 import type { DedupeStore } from "./dedupe-store.ts";

@@ -18,9 +18,9 @@ import {
   DEDUPE_PURGE_ROWS_MAX,
   DEDUPE_WAIT_MS,
 } from "../base/limits.ts";
-import type { CallResponse } from "../model/call.ts";
-import type { ToolFailure } from "../model/failure.ts";
-import type { Mark } from "../model/label.ts";
+import type { ToolFailure } from "../model/outcome/failure.ts";
+import type { Mark } from "../model/outcome/label.ts";
+import type { CallResponse } from "../model/tool/call.ts";
 import type { ClaimOutcome, ClaimRequest, DedupeKey, DedupeStore, HeldClaim } from "./dedupe-store.ts";
 import { busy, cancelled, conflict, failureOf, full, outcomeUnknown } from "./failures.ts";
 import { type Boarding, Flights, type Landing } from "./flights.ts";

@@ -1,6 +1,6 @@
 /** How replay protection refuses. None of these calls was executed. */
 import { DEDUPE_POLL_MAX_MS, DEDUPE_PURGE_PAUSE_MS, DEDUPE_WAIT_MS } from "../base/limits.ts";
-import { ToolFailure } from "../model/failure.ts";
+import { ToolFailure } from "../model/outcome/failure.ts";
 import type { Boarding } from "./flights.ts";
 
 /** The key belongs to another call. */

@@ -8,7 +8,7 @@
 import { equalInConstantTime } from "../base/bytes.ts";
 import type { Clock } from "../base/clock.ts";
 import { DEDUPE_WAITERS_MAX } from "../base/limits.ts";
-import type { ToolFailure } from "../model/failure.ts";
+import type { ToolFailure } from "../model/outcome/failure.ts";
 import type { KeptAnswer } from "./kept-answer.ts";
 
 /** How a flight ended for all who wait; `next`: there is nothing for them, so the next one leads. */

@@ -2,8 +2,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../base/json.ts";
-import type { CallResponse, Outcome } from "../model/call.ts";
-import type { ToolFailureCode } from "../model/failure.ts";
+import type { ToolFailureCode } from "../model/outcome/failure.ts";
+import type { CallResponse, Outcome } from "../model/tool/call.ts";
 import { toToolResult } from "../wire/index.ts";
 import { encodeResponse, toWireResponse } from "../wire/protobuf.ts";
 import { decodeAnswer, encodeAnswer, isKept } from "./kept-answer.ts";

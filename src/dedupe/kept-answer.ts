@@ -6,9 +6,9 @@
  */
 import { KernelError } from "../base/errors.ts";
 import { isJsonObject } from "../base/json.ts";
-import type { CallResponse, Outcome } from "../model/call.ts";
-import type { EffectClass } from "../model/effect.ts";
-import { type Mark, markOf } from "../model/label.ts";
+import type { EffectClass } from "../model/outcome/effect.ts";
+import { type Mark, markOf } from "../model/outcome/label.ts";
+import type { CallResponse, Outcome } from "../model/tool/call.ts";
 import type { KeptRecord } from "./dedupe-store.ts";
 
 /** How far a call came. */

@@ -1,10 +1,10 @@
 // Flow control: what the principal has seen decides what may leave, cell by cell.
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { Access } from "../model/access.ts";
-import type { ToolCapability } from "../model/capability.ts";
-import { isKnownHost } from "../model/host.ts";
-import { combineMarks, DATA_CLASSES, type Mark, TRUST_LEVELS } from "../model/label.ts";
+import { combineMarks, DATA_CLASSES, type Mark, TRUST_LEVELS } from "../model/outcome/label.ts";
+import type { Access } from "../model/place/access.ts";
+import type { ToolCapability } from "../model/tool/capability.ts";
+import { isKnownHost } from "../names/host.ts";
 import { flowObligations, INITIAL_MARK, judgeFlow } from "./flow.ts";
 
 const file: Access = { resource: { kind: "file", path: "a" }, effect: "write" };

@@ -4,11 +4,12 @@
  * Decides by the mark that follows a principal in a workspace, by where an access leads, and by what the tool declares.
  * Pure. INVARIANT: what cannot be judged counts as leaving to an unknown place; a rule here only ever denies or asks.
  */
-import type { ToolCapability } from "../model/capability.ts";
-import { allow, type Denial, deny, type Obligation, type Verdict } from "../model/decision.ts";
-import type { EffectClass } from "../model/effect.ts";
-import { isKnownHost } from "../model/host.ts";
-import type { DataClass, Mark } from "../model/label.ts";
+
+import { allow, type Denial, deny, type Obligation, type Verdict } from "../model/outcome/decision.ts";
+import type { EffectClass } from "../model/outcome/effect.ts";
+import type { DataClass, Mark } from "../model/outcome/label.ts";
+import type { ToolCapability } from "../model/tool/capability.ts";
+import { isKnownHost } from "../names/host.ts";
 
 /** The mark of a principal that has seen nothing but what its user told it. */
 export const INITIAL_MARK: Mark = { trustLevel: "user", dataClass: "internal" };

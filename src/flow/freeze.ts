@@ -1,5 +1,5 @@
 /** What a freeze answers to whoever it holds. Why a person froze them is for people: it is never told. */
-import type { Denial } from "../model/decision.ts";
+import type { Denial } from "../model/outcome/decision.ts";
 import type { Freeze } from "./freeze-store.ts";
 
 /** The refusal of every call that `freeze` holds. */

@@ -5,8 +5,8 @@
  * principal rises only by what was shown.
  */
 import { isoTime } from "../base/clock.ts";
-import type { ToolCapability } from "../model/capability.ts";
-import { combineMarks, type DataClass, higherClass, type Label, lowerTrust, type Mark } from "../model/label.ts";
+import { combineMarks, type DataClass, higherClass, type Label, lowerTrust, type Mark } from "../model/outcome/label.ts";
+import type { ToolCapability } from "../model/tool/capability.ts";
 
 /** How many secrets were found in a result, all of them hidden. */
 export interface FoundSecrets {

@@ -4,7 +4,7 @@
  * INVARIANT: raising only combines, so that concurrent raises of any processes add up; only a declassification, which a
  * person makes, takes a mark back.
  */
-import type { Mark } from "../model/label.ts";
+import type { Mark } from "../model/outcome/label.ts";
 
 /** Who is marked, and where. */
 export interface MarkOwner {

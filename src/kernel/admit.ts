@@ -4,15 +4,15 @@
  */
 
 import { MAX_ID_LEN } from "../base/limits.ts";
-import type { CallResponse } from "../model/call.ts";
-import type { Denial } from "../model/decision.ts";
-import type { Session } from "../model/session.ts";
-import { Answer } from "./answer.ts";
-import { authenticateCall } from "./authenticate.ts";
-import type { Evidence } from "./evidence.ts";
-import type { KernelParts } from "./parts.ts";
-import { CallRedaction, secretsOf } from "./redaction.ts";
-import { beginTrail } from "./trail.ts";
+import type { Denial } from "../model/outcome/decision.ts";
+import type { Session } from "../model/people/session.ts";
+import type { CallResponse } from "../model/tool/call.ts";
+import { Answer } from "./answer/answer.ts";
+import type { Evidence } from "./answer/evidence.ts";
+import type { KernelParts } from "./call/parts.ts";
+import { beginTrail } from "./call/trail.ts";
+import { authenticateCall } from "./judge/authenticate.ts";
+import { CallRedaction, secretsOf } from "./redaction/redaction.ts";
 
 /** Who asks: the request's name for evidence, and the session's token. */
 export interface Asker {

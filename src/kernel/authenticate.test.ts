@@ -2,10 +2,10 @@
 import { expect, test } from "vitest";
 import { blake3Hex } from "../base/hash.ts";
 import { endTurn } from "../base/turn.ts";
-import { type Lease, UNRESTRICTED_SCOPE } from "../model/lease.ts";
-import type { Session } from "../model/session.ts";
-import { authenticateCall } from "./authenticate.ts";
-import { beginTrail } from "./trail.ts";
+import { type Lease, UNRESTRICTED_SCOPE } from "../model/people/lease.ts";
+import type { Session } from "../model/people/session.ts";
+import { beginTrail } from "./call/trail.ts";
+import { authenticateCall } from "./judge/authenticate.ts";
 
 const SAMPLE_SESSION: Session = {
   id: "ses_one",

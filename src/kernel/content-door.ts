@@ -11,20 +11,20 @@ import type { JsonObject } from "../base/json.ts";
 import { boundedChunks, unread } from "../cas/bounded-chunks.ts";
 import type { AnnouncedContent } from "../cas/content-store.ts";
 import { judgeFlow } from "../flow/flow.ts";
-import type { CallResponse, ToolCall } from "../model/call.ts";
-import { Refusal, ToolFailure } from "../model/failure.ts";
-import { analyse } from "./analyse.ts";
-import { mayAct } from "./authenticate.ts";
-import { callerOf } from "./caller.ts";
-import { receiveContent } from "./content-access.ts";
-import { evaluateAccesses } from "./decide.ts";
-import { checkMasterGate, withGateDemands } from "./gates.ts";
-import type { KernelParts } from "./parts.ts";
-import { CallRedaction, secretsOf } from "./redaction.ts";
-import { checkScope } from "./scope.ts";
-import type { Submission, Waiter } from "./submission.ts";
-import type { ReceivedUpload, Transfer, UploadFailure } from "./transfer.ts";
-import { wholeCall } from "./whole-call.ts";
+import { Refusal, ToolFailure } from "../model/outcome/failure.ts";
+import type { CallResponse, ToolCall } from "../model/tool/call.ts";
+import type { KernelParts } from "./call/parts.ts";
+import type { Submission, Waiter } from "./call/submission.ts";
+import type { ReceivedUpload, Transfer, UploadFailure } from "./call/transfer.ts";
+import { receiveContent } from "./handles/content-access.ts";
+import { analyse } from "./judge/analyse.ts";
+import { mayAct } from "./judge/authenticate.ts";
+import { callerOf } from "./judge/caller.ts";
+import { evaluateAccesses } from "./judge/decide.ts";
+import { checkMasterGate, withGateDemands } from "./judge/gates.ts";
+import { checkScope } from "./judge/scope.ts";
+import { wholeCall } from "./judge/whole-call.ts";
+import { CallRedaction, secretsOf } from "./redaction/redaction.ts";
 
 /** Who uploads or fetches. */
 export interface TransferCaller {

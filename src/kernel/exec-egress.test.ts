@@ -1,10 +1,10 @@
 /** What a command of a call may reach, and what its tool learns of it. */
 import { expect, test } from "vitest";
-import type { Access } from "../model/access.ts";
-import { Refusal } from "../model/failure.ts";
+import { Refusal } from "../model/outcome/failure.ts";
+import type { Access } from "../model/place/access.ts";
 import type { EgressAttempt } from "../sandbox/sandbox.ts";
-import { commandEgress } from "./exec-egress.ts";
-import type { Trail } from "./trail.ts";
+import type { Trail } from "./call/trail.ts";
+import { commandEgress } from "./handles/exec-egress.ts";
 
 const host = (name: string, port: number): Access => ({ resource: { kind: "host", host: name, port }, effect: "network" });
 const trailOf = (accesses: readonly Access[], blockedPorts?: readonly number[]): Trail =>

@@ -2,40 +2,40 @@
  * The kernel's only door. Transports hand submissions in and get responses out; everything between is the pipeline.
  */
 import type { InBandAnswer, InBandAsker } from "../approval/in-band.ts";
-import type { CallResponse } from "../model/call.ts";
-import type { Denial } from "../model/decision.ts";
-import type { ProgressListener } from "../model/progress.ts";
+import type { Denial } from "../model/outcome/decision.ts";
+import type { ProgressListener } from "../model/outcome/progress.ts";
+import type { CallResponse } from "../model/tool/call.ts";
 import type { Authenticated } from "../session/session.ts";
 import { type Admission, type Asker, admit, recordRefusal } from "./admit.ts";
+import { Evidence } from "./answer/evidence.ts";
+import type { KernelParts } from "./call/parts.ts";
+import { loadCodec, type Submission, type Waiter } from "./call/submission.ts";
+import { beginTrail } from "./call/trail.ts";
 import { type Fetched, type FetchRequest, getContent, putContent, type TransferCaller, type UploadAnnouncement } from "./content-door.ts";
-import { Evidence } from "./evidence.ts";
-import { type Assumptions, type CallExplanation, explainCall, redactedExplanation } from "./explain.ts";
-import type { KernelParts } from "./parts.ts";
+import type { ToolDefinition } from "./declared/registry.ts";
+import { type Assumptions, type CallExplanation, explainCall, redactedExplanation } from "./judge/explain.ts";
 import { pipeline } from "./pipeline.ts";
-import { CallRedaction } from "./redaction.ts";
-import type { ToolDefinition } from "./registry.ts";
+import { CallRedaction } from "./redaction/redaction.ts";
 import { type AnsweredRound, answerRound, type OpenedQuestion, openQuestion, type RoundCall } from "./rounds.ts";
-import { loadCodec, type Submission, type Waiter } from "./submission.ts";
-import { beginTrail } from "./trail.ts";
 import { warmUp } from "./warm-up.ts";
 
 export type { InBandAnswer, InBandAsker, InBandQuestion } from "../approval/in-band.ts";
 export type { Admission, Asker } from "./admit.ts";
-export { needsArming } from "./capability-obligations.ts";
+export { KillSwitch } from "./call/kill-switch.ts";
+export type { KernelParts, KernelSettings, OpenWorkspace, WorkspaceCatalog } from "./call/parts.ts";
+export type { Submission } from "./call/submission.ts";
 export type { Fetched, FetchRequest, TransferCaller, UploadAnnouncement } from "./content-door.ts";
-export { patternsReady, problemsOfPatterns } from "./danger-patterns.ts";
-export type { Assumptions, CallExplanation } from "./explain.ts";
-export { imagineAccesses, imagineCall } from "./imagine.ts";
-export { type ImaginedAccess, imagineRequests } from "./imagine-requests.ts";
-export { compileInputSchema } from "./input-schema.ts";
-export { KillSwitch } from "./kill-switch.ts";
-export type { KernelParts, KernelSettings, OpenWorkspace, WorkspaceCatalog } from "./parts.ts";
-export { type ToolDefinition, ToolRegistry } from "./registry.ts";
+export { needsArming } from "./declared/capability-obligations.ts";
+export { patternsReady, problemsOfPatterns } from "./declared/danger-patterns.ts";
+export { compileInputSchema } from "./declared/input-schema.ts";
+export { type ToolDefinition, ToolRegistry } from "./declared/registry.ts";
+export { compileWholePattern, problemOfWholePattern } from "./declared/whole-pattern.ts";
+export type { Assumptions, CallExplanation } from "./judge/explain.ts";
+export { imagineAccesses, imagineCall } from "./judge/imagine.ts";
+export { type ImaginedAccess, imagineRequests } from "./judge/imagine-requests.ts";
+export { wholeCall } from "./judge/whole-call.ts";
+export { SecretGuesses } from "./redaction/secret-guesses.ts";
 export type { AnsweredRound, OpenedQuestion, RoundCall } from "./rounds.ts";
-export { SecretGuesses } from "./secret-guesses.ts";
-export type { Submission } from "./submission.ts";
-export { wholeCall } from "./whole-call.ts";
-export { compileWholePattern, problemOfWholePattern } from "./whole-pattern.ts";
 
 /** A running kernel as its front doors see it. */
 export interface KernelDoor {

@@ -1,7 +1,7 @@
 // JSON Schemas of the operator: what is accepted is enforced, and nothing in them can take long.
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../base/json.ts";
-import { compileInputSchema } from "./input-schema.ts";
+import { compileInputSchema } from "./declared/input-schema.ts";
 
 const compile = (schema: JsonObject) => compileInputSchema(schema, "skills/docs.yaml");
 

@@ -1,10 +1,10 @@
 /** Intent before effect: what is about to happen is durable before it happens. */
 import type { PolicyEngine } from "../policy/policy.ts";
-import type { Ended } from "./ended.ts";
-import type { Evidence } from "./evidence.ts";
-import type { KernelParts } from "./parts.ts";
-import { recheck } from "./recheck.ts";
-import type { Trail } from "./trail.ts";
+import type { Evidence } from "./answer/evidence.ts";
+import { recheck } from "./ask/recheck.ts";
+import type { Ended } from "./call/ended.ts";
+import type { KernelParts } from "./call/parts.ts";
+import type { Trail } from "./call/trail.ts";
 
 /**
  * Begins the claim of a call with an effect and records its intent; what allowed the call is looked at again, because that took time. A

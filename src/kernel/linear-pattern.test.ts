@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { RRegex } from "rregex";
 import { expect, test } from "vitest";
 import { DANGER_PATTERN_CHARACTERS_MAX, DANGER_PATTERN_STATES_MAX } from "../base/limits.ts";
-import { linearPattern } from "./linear-pattern.ts";
+import { linearPattern } from "./declared/linear-pattern.ts";
 
 /** Whether the engine finds `pattern` in `text`. */
 function found(pattern: RegExp, text: string): boolean {

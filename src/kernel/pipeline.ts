@@ -7,30 +7,30 @@
  */
 import { checkArming } from "../approval/arming.ts";
 import { judgeFlow } from "../flow/flow.ts";
-import type { CallResponse } from "../model/call.ts";
-import type { Verdict } from "../model/decision.ts";
-import { analyse } from "./analyse.ts";
-import { Answer } from "./answer.ts";
-import { approve } from "./approve.ts";
-import { authenticateCall } from "./authenticate.ts";
-import { callRules } from "./call-rules.ts";
-import { callerOf } from "./caller.ts";
-import { type Decided, evaluateAccesses } from "./decide.ts";
-import type { Ended } from "./ended.ts";
-import type { Evidence } from "./evidence.ts";
-import { checkMasterGate, withGateDemands } from "./gates.ts";
+import type { Verdict } from "../model/outcome/decision.ts";
+import type { CallResponse } from "../model/tool/call.ts";
+import { Answer } from "./answer/answer.ts";
+import type { Evidence } from "./answer/evidence.ts";
+import { finishResult } from "./answer/result.ts";
+import { outOfTime, pace, paid, reserveBudget, timed } from "./answer/spend.ts";
+import { approve } from "./ask/approve.ts";
+import type { Ended } from "./call/ended.ts";
+import type { KernelParts } from "./call/parts.ts";
+import { receive, type Submission, type Waiter } from "./call/submission.ts";
+import type { Trail } from "./call/trail.ts";
+import { callRules } from "./handles/call-rules.ts";
 import { recordIntent } from "./intent.ts";
-import type { KernelParts } from "./parts.ts";
-import { CallRedaction, secretsOf } from "./redaction.ts";
+import { analyse } from "./judge/analyse.ts";
+import { authenticateCall } from "./judge/authenticate.ts";
+import { callerOf } from "./judge/caller.ts";
+import { type Decided, evaluateAccesses } from "./judge/decide.ts";
+import { checkMasterGate, withGateDemands } from "./judge/gates.ts";
+import { checkScope } from "./judge/scope.ts";
+import { markSecrets } from "./judge/secret-writes.ts";
+import { wholeCall } from "./judge/whole-call.ts";
+import { CallRedaction, secretsOf } from "./redaction/redaction.ts";
 import { replayed } from "./replay.ts";
-import { finishResult } from "./result.ts";
 import { runTool } from "./run.ts";
-import { checkScope } from "./scope.ts";
-import { markSecrets } from "./secret-writes.ts";
-import { outOfTime, pace, paid, reserveBudget, timed } from "./spend.ts";
-import { receive, type Submission, type Waiter } from "./submission.ts";
-import type { Trail } from "./trail.ts";
-import { wholeCall } from "./whole-call.ts";
 
 /** The kernel that takes a request, and the request's own trail, which has just begun. */
 interface Begun {

@@ -5,17 +5,17 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { newPlace, type Place } from "../../test/attacks/files-fixture.ts";
 import { canonicalJson, type JsonObject } from "../base/json.ts";
 import { APPROVAL_DOCUMENT_BYTES_MAX, PROMPT_FILE_BYTES_MAX } from "../base/limits.ts";
-import type { AskingRule } from "../model/approval.ts";
-import { UNRESTRICTED_SCOPE } from "../model/lease.ts";
-import type { Tool } from "../model/tool.ts";
-import { resolveWorkspacePath } from "../model/workspace.ts";
+import type { AskingRule } from "../model/approval/approval.ts";
+import { UNRESTRICTED_SCOPE } from "../model/people/lease.ts";
+import { resolveWorkspacePath } from "../model/place/workspace.ts";
+import type { Tool } from "../model/tool/tool.ts";
 import { createRedactor } from "../redact/redact.ts";
 import { editFile } from "../tools/edit/edit-file.ts";
 import { deleteFile } from "../tools/file/delete-file.ts";
 import { writeFile } from "../tools/file/write-file.ts";
-import { describeCall } from "./prompt.ts";
-import { CallRedaction } from "./redaction.ts";
-import type { Trail } from "./trail.ts";
+import { describeCall } from "./ask/prompt.ts";
+import type { Trail } from "./call/trail.ts";
+import { CallRedaction } from "./redaction/redaction.ts";
 
 /** Put together here, so that this file holds no secret. */
 const KEY = ["AKIA", "Z7QK3LMN", "2PXWRTV4"].join("");

@@ -1,7 +1,7 @@
 // What is remembered as clean is so for one redactor and for secrets that are longer than what is remembered.
 import { expect, test } from "vitest";
 import { createRedactor } from "../redact/redact.ts";
-import { CallRedaction } from "./redaction.ts";
+import { CallRedaction } from "./redaction/redaction.ts";
 
 const facts = { path: "zebra-1234", list: ["zebra-1234"] };
 const HIDDEN = { path: "[REDACTED:animal]", list: ["[REDACTED:animal]"] };

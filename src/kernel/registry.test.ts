@@ -1,8 +1,8 @@
 // The registry: unique names, stable order and hash, schemas that let nothing unknown through.
 import { expect, test } from "vitest";
 import * as z from "zod";
-import type { Tool } from "../model/tool.ts";
-import { ToolRegistry } from "./registry.ts";
+import type { Tool } from "../model/tool/tool.ts";
+import { ToolRegistry } from "./declared/registry.ts";
 
 const tool = (name: string, more: Partial<Tool> = {}): Tool => ({
   name,

@@ -5,15 +5,15 @@
 import { blake3Hex } from "../base/hash.ts";
 import { canonicalJson } from "../base/json.ts";
 import { callDigest } from "../dedupe/dedupe.ts";
-import type { Denial } from "../model/decision.ts";
-import type { LeaseScope } from "../model/lease.ts";
+import type { Denial } from "../model/outcome/decision.ts";
+import type { LeaseScope } from "../model/people/lease.ts";
 import type { PolicyEngine } from "../policy/policy.ts";
-import type { Ended } from "./ended.ts";
-import type { KernelParts } from "./parts.ts";
-import { canonicalArguments } from "./plain-arguments.ts";
-import { stillAllowed } from "./recheck.ts";
-import { goneContent } from "./replayed-content.ts";
-import type { Caller, Trail } from "./trail.ts";
+import { goneContent } from "./answer/replayed-content.ts";
+import { stillAllowed } from "./ask/recheck.ts";
+import type { Ended } from "./call/ended.ts";
+import type { KernelParts } from "./call/parts.ts";
+import type { Caller, Trail } from "./call/trail.ts";
+import { canonicalArguments } from "./declared/plain-arguments.ts";
 
 const RULES_CHANGED: Denial = {
   layer: "policy",

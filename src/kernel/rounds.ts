@@ -11,15 +11,15 @@ import { openRound, roundCall, sealRound } from "../approval/round-state.ts";
 import { isJsonObject } from "../base/json.ts";
 import { jsonProblem } from "../base/json-parse.ts";
 import { ROUND_STATE_MS } from "../base/limits.ts";
-import type { CallResponse } from "../model/call.ts";
-import type { Session } from "../model/session.ts";
+import type { Session } from "../model/people/session.ts";
+import type { CallResponse } from "../model/tool/call.ts";
 import { type Asker, admit } from "./admit.ts";
-import { Answer } from "./answer.ts";
-import { foreignRound } from "./approval-denials.ts";
-import type { Evidence } from "./evidence.ts";
-import type { KernelParts } from "./parts.ts";
-import { CallRedaction, secretsOf } from "./redaction.ts";
-import { beginTrail } from "./trail.ts";
+import { Answer } from "./answer/answer.ts";
+import type { Evidence } from "./answer/evidence.ts";
+import { foreignRound } from "./ask/approval-denials.ts";
+import type { KernelParts } from "./call/parts.ts";
+import { beginTrail } from "./call/trail.ts";
+import { CallRedaction, secretsOf } from "./redaction/redaction.ts";
 
 /** A call as its client makes it, and the client. */
 export interface RoundCall extends Asker {

@@ -5,19 +5,19 @@
 import { assert } from "../base/errors.ts";
 import { CANCEL_GRACE_MS } from "../base/limits.ts";
 import { asStep } from "../base/long-steps.ts";
-import type { Denial } from "../model/decision.ts";
-import { FailureWithoutEffect, Refusal, ToolFailure } from "../model/failure.ts";
-import type { ToolOutput } from "../model/tool.ts";
-import { brokenOff } from "./broken-off.ts";
-import { CallHandles } from "./call-handles.ts";
-import type { CallRules } from "./call-rules.ts";
-import type { Evidence } from "./evidence.ts";
-import { followDeclared } from "./follow.ts";
-import type { KernelParts } from "./parts.ts";
-import { ProgressFeed } from "./progress.ts";
-import type { Waiter } from "./submission.ts";
-import { invalidOutput } from "./tool-output.ts";
-import type { Trail } from "./trail.ts";
+import type { Denial } from "../model/outcome/decision.ts";
+import { FailureWithoutEffect, Refusal, ToolFailure } from "../model/outcome/failure.ts";
+import type { ToolOutput } from "../model/tool/tool.ts";
+import type { Evidence } from "./answer/evidence.ts";
+import { followDeclared } from "./answer/follow.ts";
+import { ProgressFeed } from "./answer/progress.ts";
+import { invalidOutput } from "./answer/tool-output.ts";
+import { brokenOff } from "./call/broken-off.ts";
+import type { KernelParts } from "./call/parts.ts";
+import type { Waiter } from "./call/submission.ts";
+import type { Trail } from "./call/trail.ts";
+import { CallHandles } from "./handles/call-handles.ts";
+import type { CallRules } from "./handles/call-rules.ts";
 
 /** What came of running the tool: its output, its failure, or a refusal that only the machine could show. */
 export type Ran =

@@ -1,7 +1,7 @@
 /** How much may be tried on files with hidden text: by whom, for how long, and how much of it is remembered. */
 import { expect, test } from "vitest";
 import { SECRET_GUESS_WINDOW_MS, SECRET_GUESSERS_MAX, SECRET_GUESSES_MAX } from "../base/limits.ts";
-import { SecretGuesses } from "./secret-guesses.ts";
+import { SecretGuesses } from "./redaction/secret-guesses.ts";
 
 const guesser = { userId: "u", agentId: "a", serviceRoot: "/srv/a" };
 

@@ -6,9 +6,9 @@
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { authenticate } from "../session/session.ts";
-import { callerOf } from "./caller.ts";
-import { imagineCall } from "./imagine.ts";
-import type { KernelParts } from "./parts.ts";
+import type { KernelParts } from "./call/parts.ts";
+import { callerOf } from "./judge/caller.ts";
+import { imagineCall } from "./judge/imagine.ts";
 
 const FILE = "README.md";
 /** Long enough for the search that long texts are searched by. */

@@ -10,7 +10,7 @@ import { blake3Digest, blake3Hex, blake3Salted } from "../base/hash.ts";
 import type { RandomBytes } from "../base/ids.ts";
 import { canonicalJson } from "../base/json.ts";
 import { HASH_SIZE, LEDGER_PAYLOAD_BYTES_MAX } from "../base/limits.ts";
-import type { Durability, LedgerEvent } from "../model/event.ts";
+import type { Durability, LedgerEvent } from "../model/outcome/event.ts";
 import { encodeEntry } from "./entry.ts";
 import type { AppendView, StoredEntry } from "./ledger-store.ts";
 

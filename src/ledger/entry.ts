@@ -10,7 +10,7 @@
 import { textOf, utf8 } from "../base/bytes.ts";
 import { assert } from "../base/errors.ts";
 import { HASH_SIZE } from "../base/limits.ts";
-import type { Durability } from "../model/event.ts";
+import type { Durability } from "../model/outcome/event.ts";
 
 /** A decoded entry. `closes` is 0 when it closes no intent. */
 export interface LedgerEntry {

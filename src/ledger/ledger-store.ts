@@ -4,7 +4,7 @@
  *
  * INVARIANT: an append is atomic, and `build` sees the head that its entries will follow, whatever other processes do.
  */
-import type { Durability } from "../model/event.ts";
+import type { Durability } from "../model/outcome/event.ts";
 
 /** The last entry: sequence 0 and 32 zero bytes when the ledger is empty. */
 export interface Head {

@@ -1,7 +1,7 @@
 // Orphans: the open intents of dead instances, and only theirs, are closed, each once.
 import { expect, test } from "vitest";
 import { KernelError } from "../base/errors.ts";
-import type { Durability, EventSink, LedgerEvent } from "../model/event.ts";
+import type { Durability, EventSink, LedgerEvent } from "../model/outcome/event.ts";
 import { closeOrphans, IntentNotOpenError, type OpenIntent } from "./orphans.ts";
 
 const intent = (sequence: number, instanceId: string): OpenIntent => ({

@@ -5,7 +5,7 @@
  * however many kernels start at the same time, because the append refuses to close an intent that is not open.
  */
 import { KernelError } from "../base/errors.ts";
-import type { EventSink } from "../model/event.ts";
+import type { EventSink } from "../model/outcome/event.ts";
 import type { InstanceStore } from "./instance-store.ts";
 
 /** An intent that no entry has closed, and whose call it was. */

@@ -6,7 +6,7 @@
  */
 import { textOf } from "../base/bytes.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.ts";
-import type { EventType } from "../model/event.ts";
+import type { EventType } from "../model/outcome/event.ts";
 import type { LedgerRecord } from "./ledger.ts";
 
 /** Mildest first. */

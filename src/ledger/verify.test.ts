@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { KernelError } from "../base/errors.ts";
 import { LEDGER_PROBLEMS_MAX, LEDGER_READ_ROWS_MAX } from "../base/limits.ts";
-import type { LedgerEvent } from "../model/event.ts";
+import type { LedgerEvent } from "../model/outcome/event.ts";
 import { chainEntries, GENESIS_HASH, pendingEntry } from "./chain.ts";
 import type { LedgerRow } from "./ledger-store.ts";
 import { type VerifySource, verifyLedger } from "./verify.ts";

@@ -1,8 +1,8 @@
 // Budgets as people write them.
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { addAmounts, amounts, BUDGET_MEMBERS, NOTHING, toAmount } from "./budget.ts";
-import { parseAmount, parseBudget, printAmount, printBudget } from "./budget-text.ts";
+import { addAmounts, amounts, BUDGET_MEMBERS, NOTHING, toAmount } from "./spending/budget.ts";
+import { parseAmount, parseBudget, printAmount, printBudget } from "./spending/budget-text.ts";
 
 test("a budget is read as it is written", () => {
   expect(parseBudget("calls=100,duration=10m,bytes=1GB,tokens=50000,cost=2.50")).toEqual({

@@ -1,7 +1,7 @@
 /** Measures of the constraint table, and the ids of its rules. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { CONSTRAINTS, hasMoreBytes, hasMoreCharacters, hasTraversal, invariantOf } from "./constraints.ts";
+import { CONSTRAINTS, hasMoreBytes, hasMoreCharacters, hasTraversal, invariantOf } from "./outcome/constraints.ts";
 
 const texts = fc.string({ unit: "binary", maxLength: 30 });
 

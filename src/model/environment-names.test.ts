@@ -1,7 +1,7 @@
 // Names of variables that decide which code runs are refused in any spelling; names that only inform are not.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { isRefusedEnvironmentName } from "./environment-names.ts";
+import { isRefusedEnvironmentName } from "../names/environment-names.ts";
 
 const REFUSED = [
   ...["PATH", "IFS", "ENV", "BASH_ENV", "BASHOPTS", "SHELLOPTS", "PS4", "PROMPT_COMMAND", "CDPATH", "HOME", "SHELL", "BASH_FUNC_ls%%"],

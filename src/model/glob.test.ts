@@ -3,7 +3,7 @@ import fc from "fast-check";
 import picomatch from "picomatch";
 import { describe, expect, test } from "vitest";
 import { GLOB_ALTERNATIVES_MAX, GLOB_CHARACTERS_MAX, MAX_PATH_LEN } from "../base/limits.ts";
-import { compileGlob, foldCase } from "./glob.ts";
+import { compileGlob, foldCase } from "../names/glob.ts";
 
 const matches = (pattern: string, path: string, ignoreCase = false) => compileGlob(pattern, { ignoreCase })?.(path);
 

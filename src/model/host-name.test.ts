@@ -1,7 +1,7 @@
 /** How hosts are written, and the one form they have. */
 import { expect, test } from "vitest";
-import { isKnownHost } from "./host.ts";
-import { canonicalHost } from "./host-name.ts";
+import { isKnownHost } from "../names/host.ts";
+import { canonicalHost } from "../names/host-name.ts";
 
 const form = (text: string) => canonicalHost(text)?.host;
 

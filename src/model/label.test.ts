@@ -1,7 +1,7 @@
 // Both lattices: combining in any order and grouping gives the same, and never makes anything freer.
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { combineMarks, covers, DATA_CLASSES, higherClass, isAtLeast, lowerTrust, type Mark, TRUST_LEVELS } from "./label.ts";
+import { combineMarks, covers, DATA_CLASSES, higherClass, isAtLeast, lowerTrust, type Mark, TRUST_LEVELS } from "./outcome/label.ts";
 
 const marks = fc.record({ trustLevel: fc.constantFrom(...TRUST_LEVELS), dataClass: fc.constantFrom(...DATA_CLASSES) });
 

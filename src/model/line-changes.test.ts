@@ -1,8 +1,8 @@
 // What changed between two versions: the changes give the new version, they are the fewest, and effort is bounded.
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { lineChanges } from "./line-changes.ts";
-import { type Change, unifiedDiff } from "./unified-diff.ts";
+import { lineChanges } from "../text/line-changes.ts";
+import { type Change, unifiedDiff } from "../text/unified-diff.ts";
 
 const bytes = (text: string) => Buffer.from(text);
 

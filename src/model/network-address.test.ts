@@ -1,6 +1,6 @@
 // Where a host's name leads as far as the name says.
 import { expect, test } from "vitest";
-import { placeOfHost } from "./network-address.ts";
+import { placeOfHost } from "../names/network-address.ts";
 
 test.each([
   ...[

@@ -1,6 +1,6 @@
 // Which names complete or feed the shape of a git repository, in every order in which they can be made.
 import { expect, test } from "vitest";
-import { pathShapesRepository, shapesRepository } from "./repository-shape.ts";
+import { pathShapesRepository, shapesRepository } from "./place/repository-shape.ts";
 
 const NAMES = ["HEAD", "objects", "refs", "config"];
 

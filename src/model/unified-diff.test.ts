@@ -2,8 +2,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { DIFF_LINE_CHARACTERS_MAX, DIFF_LINES_MAX } from "../base/limits.ts";
+import { unifiedDiff } from "../text/unified-diff.ts";
 import { applyEdits, type LoomEdit } from "../tools/edit/loom.ts";
-import { unifiedDiff } from "./unified-diff.ts";
 
 const bytes = (text: string) => Buffer.from(text);
 const replace = (spec: string, content: string, count = 1): LoomEdit => ({

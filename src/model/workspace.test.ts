@@ -1,8 +1,8 @@
 // From the path an agent writes to a place in the workspace: inside, or refused without a word about what is outside.
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { resolveWorkspacePath, type Workspace } from "./workspace.ts";
-import { BUILT_IN_ZONE_RULES, compileZones } from "./zone.ts";
+import { resolveWorkspacePath, type Workspace } from "./place/workspace.ts";
+import { BUILT_IN_ZONE_RULES, compileZones } from "./place/zone.ts";
 
 const workspace: Workspace = {
   serviceRoot: "/project/services/orders",

@@ -1,9 +1,9 @@
 // Zones: what a path is, whatever its case and depth; secret beats managed beats shared beats protected beats own.
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { WorkspacePath } from "./access.ts";
-import { compileGlob } from "./glob.ts";
-import { BUILT_IN_ZONE_RULES, compileZones, type Zone, type ZoneRules } from "./zone.ts";
+import { compileGlob } from "../names/glob.ts";
+import type { WorkspacePath } from "./place/access.ts";
+import { BUILT_IN_ZONE_RULES, compileZones, type Zone, type ZoneRules } from "./place/zone.ts";
 
 const zones = compileZones(BUILT_IN_ZONE_RULES, "");
 const zoneOf = (path: string): Zone => zones.classify({ root: "service", path });

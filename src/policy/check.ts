@@ -1,11 +1,11 @@
 /** `handrail policy check`: everything that is wrong with a set of policy files, without loading them. */
-import type { Role } from "../model/role.ts";
-import type { ActionDeclaration } from "./action.ts";
-import { loadCedar } from "./cedar.ts";
-import { compilePolicies } from "./compile.ts";
+import type { Role } from "../model/people/role.ts";
+import { loadCedar } from "./compile/cedar.ts";
+import { compilePolicies } from "./compile/compile.ts";
+import { schemaOf } from "./compile/schema.ts";
 import { policyHash } from "./policy.ts";
-import type { PolicyProblem, PolicySource } from "./problem.ts";
-import { schemaOf } from "./schema.ts";
+import type { ActionDeclaration } from "./terms/action.ts";
+import type { PolicyProblem, PolicySource } from "./terms/problem.ts";
 
 /** What a check found. `hash` is what an engine of these policies would have; absent when they are refused. */
 export interface PolicyCheck {

@@ -5,19 +5,19 @@
  */
 import { assert } from "../base/errors.ts";
 import { POLICY_MEMO_ENTRIES_MAX } from "../base/limits.ts";
-import type { Role } from "../model/role.ts";
-import { type ActionDeclaration, groupsOf } from "./action.ts";
-import type { CompiledPolicy } from "./compile.ts";
-import { type CedarDecision, PreparedSet } from "./evaluator.ts";
-import { Memo } from "./memo.ts";
-import { allowVerdict } from "./obligations.ts";
-import type { PolicyProblem } from "./problem.ts";
-import { type Projection, projectionKey, projectionOf } from "./projection.ts";
-import type { PolicyRequest, ResourceKind } from "./request.ts";
-import { resourceKindsOf } from "./schema.ts";
-import { sliceOf } from "./slice.ts";
-import { DEFAULT_DENY, POLICY_FAILURE_REASON, type PolicyDeny, type PolicyVerdict, REQUEST_REFUSED } from "./verdict.ts";
-import { type AttributeTable, type DescribedRequest, describe } from "./vocabulary.ts";
+import type { Role } from "../model/people/role.ts";
+import type { CompiledPolicy } from "./compile/compile.ts";
+import { resourceKindsOf } from "./compile/schema.ts";
+import { type CedarDecision, PreparedSet } from "./evaluate/evaluator.ts";
+import { Memo } from "./evaluate/memo.ts";
+import { allowVerdict } from "./evaluate/obligations.ts";
+import { type Projection, projectionKey, projectionOf } from "./evaluate/projection.ts";
+import { sliceOf } from "./evaluate/slice.ts";
+import { type ActionDeclaration, groupsOf } from "./terms/action.ts";
+import type { PolicyProblem } from "./terms/problem.ts";
+import type { PolicyRequest, ResourceKind } from "./terms/request.ts";
+import { DEFAULT_DENY, POLICY_FAILURE_REASON, type PolicyDeny, type PolicyVerdict, REQUEST_REFUSED } from "./terms/verdict.ts";
+import { type AttributeTable, type DescribedRequest, describe } from "./terms/vocabulary.ts";
 
 /** How much work the memo saved. */
 export interface PolicyStatistics {

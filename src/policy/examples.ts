@@ -8,11 +8,11 @@
 import type { Document } from "yaml";
 import * as z from "zod";
 import { CONFIG_FILE_BYTES_MAX, MAX_PATH_LEN, POLICY_EXAMPLES_MAX } from "../base/limits.ts";
-import { EFFECT_CLASSES } from "../model/effect.ts";
-import { PRESET_NAMES } from "../model/preset.ts";
-import { ROLE_PATTERN } from "../model/role.ts";
-import { type PolicyProblem, positionOf } from "./problem.ts";
-import { resourceSchema, zoneSchema } from "./resource.ts";
+import { EFFECT_CLASSES } from "../model/outcome/effect.ts";
+import { PRESET_NAMES } from "../model/people/preset.ts";
+import { ROLE_PATTERN } from "../model/people/role.ts";
+import { type PolicyProblem, positionOf } from "./terms/problem.ts";
+import { resourceSchema, zoneSchema } from "./terms/resource.ts";
 
 /** A file of examples. */
 export interface ExampleSource {

@@ -6,13 +6,13 @@
  * is offered where a permit cannot help (a forbid, a failure).
  */
 import { blake3Hex } from "../base/hash.ts";
-import type { Layer } from "../model/decision.ts";
-import { cedarString } from "./cedar.ts";
-import type { CompiledPolicy } from "./compile.ts";
+import type { Layer } from "../model/outcome/decision.ts";
+import { cedarString } from "./compile/cedar.ts";
+import type { CompiledPolicy } from "./compile/compile.ts";
 import type { PolicyEngine } from "./policy.ts";
-import { type PolicyRequest, UNNAMED_CALL } from "./request.ts";
-import type { PolicyVerdict } from "./verdict.ts";
-import { NAMESPACE, RESOURCE_TYPES, resourceId } from "./vocabulary.ts";
+import { type PolicyRequest, UNNAMED_CALL } from "./terms/request.ts";
+import type { PolicyVerdict } from "./terms/verdict.ts";
+import { NAMESPACE, RESOURCE_TYPES, resourceId } from "./terms/vocabulary.ts";
 
 /** A policy that matched, or failed. */
 export interface MatchingRule {

@@ -4,9 +4,17 @@
  * INVARIANT: `meetScopes` concatenates conjunctions, so that what the meet admits is what both sides admit; a pattern
  * that cannot be compiled admits nothing.
  */
-import { compileGlob } from "../model/glob.ts";
-import { isKnownHost } from "../model/host.ts";
-import { LEASE_DIMENSIONS, type Lease, type LeaseBudget, type LeaseDimension, type LeaseScope, type Restriction } from "../model/lease.ts";
+
+import {
+  LEASE_DIMENSIONS,
+  type Lease,
+  type LeaseBudget,
+  type LeaseDimension,
+  type LeaseScope,
+  type Restriction,
+} from "../model/people/lease.ts";
+import { compileGlob } from "../names/glob.ts";
+import { isKnownHost } from "../names/host.ts";
 
 type Test = (value: string) => boolean;
 

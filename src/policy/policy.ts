@@ -9,17 +9,17 @@
 import { KernelError } from "../base/errors.ts";
 import { blake3Hex } from "../base/hash.ts";
 import { canonicalJson, type JsonObject } from "../base/json.ts";
-import type { Role } from "../model/role.ts";
-import type { ActionDeclaration } from "./action.ts";
-import { loadCedar } from "./cedar.ts";
-import { compilePolicies } from "./compile.ts";
+import type { Role } from "../model/people/role.ts";
+import { loadCedar } from "./compile/cedar.ts";
+import { compilePolicies } from "./compile/compile.ts";
+import { schemaOf } from "./compile/schema.ts";
 import { Engine, type PolicyEngine } from "./engine.ts";
-import { formatProblem, type PolicySource } from "./problem.ts";
-import { schemaOf } from "./schema.ts";
+import type { ActionDeclaration } from "./terms/action.ts";
+import { formatProblem, type PolicySource } from "./terms/problem.ts";
 
 export type { PolicyEngine } from "./engine.ts";
-export { formatProblem, type PolicySource } from "./problem.ts";
-export type { PolicyRequest, PolicyResource } from "./request.ts";
+export { formatProblem, type PolicySource } from "./terms/problem.ts";
+export type { PolicyRequest, PolicyResource } from "./terms/request.ts";
 
 /** What an engine is made of. */
 export interface PolicyEngineOptions {

@@ -2,7 +2,7 @@
  * Presets: which shipped policy files make up each. The text itself lies in `presets/` and is read by the server.
  * INVARIANT: `base.cedar` is part of every preset; what it forbids no other file can permit.
  */
-import type { PresetName } from "../model/preset.ts";
+import type { PresetName } from "../model/people/preset.ts";
 
 /** A preset: its policy files, in the order in which they are read, and what to tell the one who chooses it. */
 export interface Preset {

@@ -1,11 +1,11 @@
 // Text made to be slow: the work is counted, in characters looked at, and stays in proportion to the text.
 import { describe, expect, test } from "vitest";
 import { countSteps } from "../../test/support/counting-engine.ts";
-import { emptyMemo } from "./matcher.ts";
+import { type CompiledRule, compileRule } from "./kinds/rule.ts";
+import { fillTemplate, seededRandom } from "./kinds/samples.ts";
 import { createRedactor } from "./redact.ts";
-import { type CompiledRule, compileRule } from "./rule.ts";
 import { FORMAT_RULES } from "./rules/all.ts";
-import { fillTemplate, seededRandom } from "./samples.ts";
+import { emptyMemo } from "./search/matcher.ts";
 
 const TEXT_CHARACTERS = 1500;
 /** Steps per character of text: what is reached only by text that is made of nothing but almost-secrets. */

@@ -1,11 +1,11 @@
 // A beginning never refuses what an expression matches: compared with JavaScript's own engine on every short text.
 import { expect, test } from "vitest";
-import { type Beginning, exactBeginning, expressionBeginning, keywordBeginning } from "./beginning.ts";
-import { hasCode } from "./character-set.ts";
-import { parseExpression } from "./expression.ts";
-import { compileRule } from "./rule.ts";
+import { type Beginning, exactBeginning, expressionBeginning, keywordBeginning } from "./expressions/beginning.ts";
+import { hasCode } from "./expressions/character-set.ts";
+import { parseExpression } from "./expressions/expression.ts";
+import { compileRule } from "./kinds/rule.ts";
+import { fillTemplate, seededRandom } from "./kinds/samples.ts";
 import { FORMAT_RULES } from "./rules/all.ts";
-import { fillTemplate, seededRandom } from "./samples.ts";
 
 const ALPHABET = ["a", "b", "K", "-", "é", "\u212a", " "];
 const LENGTH = 5;

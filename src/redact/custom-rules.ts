@@ -6,12 +6,12 @@
  * look like one.
  */
 
-import { parseExpression } from "./expression.ts";
-import { costOf } from "./expression-cost.ts";
-import type { Finding, FindingKind } from "./finding.ts";
-import { ATTEMPT_STEPS_MAX, type CompiledRule, compileRule } from "./rule.ts";
+import { parseExpression } from "./expressions/expression.ts";
+import { costOf } from "./expressions/expression-cost.ts";
+import { ATTEMPT_STEPS_MAX, type CompiledRule, compileRule } from "./kinds/rule.ts";
 import { builtInRules, type RuleSet, triggersOf, withRules } from "./rule-set.ts";
-import { buildTable, scanText } from "./scan.ts";
+import type { Finding, FindingKind } from "./search/finding.ts";
+import { buildTable, scanText } from "./search/scan.ts";
 import type { Allowance } from "./tables.ts";
 
 /** A rule as it is written in `redaction.rules`. */

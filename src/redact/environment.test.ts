@@ -1,7 +1,7 @@
 // Which values of an environment count as secrets, and which are everybody's.
 import { describe, expect, test } from "vitest";
 import { isSecretVariable, secretsOfEnvironment } from "./environment.ts";
-import { fillTemplate, seededRandom } from "./samples.ts";
+import { fillTemplate, seededRandom } from "./kinds/samples.ts";
 
 const sample = (template: string) => fillTemplate(template, seededRandom(3)).text;
 

@@ -6,9 +6,9 @@
  * any other variable, unless it is one of those that every process has, counts when its value looks random. An address
  * with a password counts, and so does its password alone.
  */
-import { entropyOf, isFiller, isReference } from "./entropy.ts";
-import type { KnownSecret } from "./known-secret.ts";
-import { isRuleName } from "./marker.ts";
+import { entropyOf, isFiller, isReference } from "./kinds/entropy.ts";
+import type { KnownSecret } from "./kinds/known-secret.ts";
+import { isRuleName } from "./search/marker.ts";
 
 const NAMES =
   /(?:^|[_-])(?:PASS|PASSWD|PWD|PASSWORD|PASSPHRASE|PASSCODE|SECRETS?|TOKENS?|AUTH|CREDENTIALS?|CREDS?|COOKIE|DSN|PAT|SALT|SIGNATURE|CONNECTION_?STRING|WEBHOOK(?:_URL)?)(?:$|[_-])|(?:PASSWORD|PASSWD|SECRET|TOKEN|API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|CREDENTIAL)|(?:^|[_-])KEY(?:$|[_-])/i;

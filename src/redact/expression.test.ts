@@ -2,9 +2,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { countSteps } from "../../test/support/counting-engine.ts";
-import { expressionBeginning } from "./beginning.ts";
-import { parseExpression } from "./expression.ts";
-import { costOf } from "./expression-cost.ts";
+import { expressionBeginning } from "./expressions/beginning.ts";
+import { parseExpression } from "./expressions/expression.ts";
+import { costOf } from "./expressions/expression-cost.ts";
 
 function costOfSource(source: string) {
   const parsed = parseExpression(source, false);

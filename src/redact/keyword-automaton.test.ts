@@ -1,7 +1,7 @@
 // Many keywords in one pass: the same as looking for each of them.
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { buildAutomaton } from "./keyword-automaton.ts";
+import { buildAutomaton } from "./search/keyword-automaton.ts";
 
 function found(keywords: readonly string[], text: string): string[] {
   const { next, classes, shift, accepting, outputStarts, outputs } = buildAutomaton(keywords);

@@ -1,8 +1,8 @@
 // Four passes at once meet exactly the keywords that one pass meets, in the same order, wherever their parts meet.
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { AUTOMATON_KEYWORD_MAX, buildAutomaton } from "./keyword-automaton.ts";
-import { scanLanes } from "./lanes.ts";
+import { AUTOMATON_KEYWORD_MAX, buildAutomaton } from "./search/keyword-automaton.ts";
+import { scanLanes } from "./search/lanes.ts";
 
 const LONG = "cabd".repeat(12);
 const KEYWORDS = ["ab", "abcab", "b.", LONG, "password"];

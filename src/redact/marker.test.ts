@@ -1,6 +1,6 @@
 // Markers: what is one, and which ones are new in a text.
 import { expect, test } from "vitest";
-import { hasMarkers, isRuleName, markerOf, markersIn, newMarkers } from "./marker.ts";
+import { hasMarkers, isRuleName, markerOf, markersIn, newMarkers } from "./search/marker.ts";
 
 test("a marker is recognised by its rule", () => {
   expect(markerOf("github-token")).toBe("[REDACTED:github-token]");

@@ -1,15 +1,15 @@
 // Looking only where something may be found finds what looking everywhere finds: the automaton over every character is the measure.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type Finding, mergeFindings } from "./finding.ts";
-import { knownTriggers } from "./known-secret.ts";
-import { emptyMemo } from "./matcher.ts";
+import { knownTriggers } from "./kinds/known-secret.ts";
+import { fillTemplate, seededRandom } from "./kinds/samples.ts";
 import { createRedactor } from "./redact.ts";
 import { builtInRules } from "./rule-set.ts";
 import { FORMAT_RULES } from "./rules/all.ts";
 import { NAMED_RULES } from "./rules/named.ts";
-import { fillTemplate, seededRandom } from "./samples.ts";
-import { buildTable, scanText, type TriggerTable, verify } from "./scan.ts";
+import { type Finding, mergeFindings } from "./search/finding.ts";
+import { emptyMemo } from "./search/matcher.ts";
+import { buildTable, scanText, type TriggerTable, verify } from "./search/scan.ts";
 
 const KNOWN = [
   "pässwörd-1é",

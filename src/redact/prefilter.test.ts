@@ -2,9 +2,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { assemble } from "../../scripts/assemble-wat.mjs";
-import { exactBeginning, foldedBeginning } from "./beginning.ts";
-import { BLOCK_BEHIND_MAX, BLOCK_CHARACTERS, blockPlaces, searchBlock } from "./prefilter.ts";
-import { buildPrefilter } from "./prefilter-tables.ts";
+import { exactBeginning, foldedBeginning } from "./expressions/beginning.ts";
+import { BLOCK_BEHIND_MAX, BLOCK_CHARACTERS, blockPlaces, searchBlock } from "./search/prefilter.ts";
+import { buildPrefilter } from "./search/prefilter-tables.ts";
 
 const words = ["ghp_0123456789abcdef", "AKIAIOSFODNN7EXAMPLE", "s.", "!!?", " MT", "\t#&*("];
 const tables = buildPrefilter([...words.map(exactBeginning), ...["secret", "é-", "x"].map(foldedBeginning)]);

@@ -9,16 +9,16 @@
  * comes back as the very same object.
  */
 
-import { applyMarkers, type Finding } from "./finding.ts";
-import type { KnownSecret } from "./known-secret.ts";
-import type { ValueJudge } from "./named-rule.ts";
+import type { KnownSecret } from "./kinds/known-secret.ts";
+import type { ValueJudge } from "./kinds/named-rule.ts";
+import { applyMarkers, type Finding } from "./search/finding.ts";
 import { RedactionTables, type RedactorOptions } from "./tables.ts";
 import { ByteRedactionStream, type StreamWindow, TextRedactionStream } from "./text-stream.ts";
 import { redactWindow, type Window } from "./window.ts";
 
-export type { Finding, FindingCounts } from "./finding.ts";
-export type { KnownSecret } from "./known-secret.ts";
-export type { ValueJudge } from "./named-rule.ts";
+export type { KnownSecret } from "./kinds/known-secret.ts";
+export type { ValueJudge } from "./kinds/named-rule.ts";
+export type { Finding, FindingCounts } from "./search/finding.ts";
 export type { RedactorOptions } from "./tables.ts";
 export type { ByteRedactionStream, StreamWindow } from "./text-stream.ts";
 

@@ -1,8 +1,8 @@
 // The redactor as its callers see it: known values in every form, formats inside other formats, bytes, parts, markers.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { fillTemplate, seededRandom } from "./kinds/samples.ts";
 import { createRedactor } from "./redact.ts";
-import { fillTemplate, seededRandom } from "./samples.ts";
 import { surroundingsOf } from "./window.ts";
 
 const sample = (template: string, seed = 1) => fillTemplate(template, seededRandom(seed)).text;

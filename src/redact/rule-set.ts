@@ -4,14 +4,14 @@
  * The built-in ones are compiled once per process, when the first redactor is made.
  */
 import { KernelError } from "../base/errors.ts";
-import { keywordBeginning } from "./beginning.ts";
-import { BLOCK_RULES, blockTriggers } from "./key-block.ts";
-import { emptyMemo, type Matcher, type Trigger } from "./matcher.ts";
-import { GENERAL_NAMED, type NamedJudges, namedJudges, namedTriggers } from "./named-rule.ts";
-import { type CompiledRule, compileRule, type Rule } from "./rule.ts";
+import { keywordBeginning } from "./expressions/beginning.ts";
+import { BLOCK_RULES, blockTriggers } from "./kinds/key-block.ts";
+import { GENERAL_NAMED, type NamedJudges, namedJudges, namedTriggers } from "./kinds/named-rule.ts";
+import { type CompiledRule, compileRule, type Rule } from "./kinds/rule.ts";
+import { wrappedTriggers } from "./kinds/wrapped.ts";
 import { FORMAT_RULES } from "./rules/all.ts";
 import { NAMED_RULES } from "./rules/named.ts";
-import { wrappedTriggers } from "./wrapped.ts";
+import { emptyMemo, type Matcher, type Trigger } from "./search/matcher.ts";
 
 /** Compiled rules. */
 export interface RuleSet {

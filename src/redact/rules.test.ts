@@ -1,13 +1,13 @@
 // Every rule against its own examples, one by one, and what must hold for all of them.
 import { describe, expect, test } from "vitest";
-import { BLOCK_RULES } from "./key-block.ts";
-import { GENERAL_NAMED } from "./named-rule.ts";
+import { BLOCK_RULES } from "./kinds/key-block.ts";
+import { GENERAL_NAMED } from "./kinds/named-rule.ts";
+import { compileRule, type Rule } from "./kinds/rule.ts";
+import { fillTemplate, seededRandom } from "./kinds/samples.ts";
 import { createRedactor } from "./redact.ts";
-import { compileRule, type Rule } from "./rule.ts";
 import { builtInRules } from "./rule-set.ts";
 import { FORMAT_RULES } from "./rules/all.ts";
 import { NAMED_RULES } from "./rules/named.ts";
-import { fillTemplate, seededRandom } from "./samples.ts";
 
 const redactor = createRedactor();
 const rules = [...FORMAT_RULES, ...NAMED_RULES, ...BLOCK_RULES, GENERAL_NAMED];

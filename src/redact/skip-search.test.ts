@@ -1,10 +1,10 @@
 // Leaping over the text finds what reading all of it finds.
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type Finding, mergeFindings } from "./finding.ts";
-import { knownTriggers } from "./known-secret.ts";
-import { buildTable, scanText } from "./scan.ts";
-import { searchText } from "./skip-search.ts";
+import { knownTriggers } from "./kinds/known-secret.ts";
+import { type Finding, mergeFindings } from "./search/finding.ts";
+import { buildTable, scanText } from "./search/scan.ts";
+import { searchText } from "./search/skip-search.ts";
 
 const SECRETS = ["ses_abcABC0123.zyxwv", "aaaaaaaaaaaaaaab", "Kx7/+pass phrase&é="];
 const tables = [false, true].map((long) => buildTable(SECRETS.flatMap((value) => knownTriggers({ rule: "session-token", value }, long))));

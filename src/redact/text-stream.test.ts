@@ -1,8 +1,8 @@
 // Redaction of pieces: the same as of the whole, wherever it is cut; and what is held back stays small.
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { fillTemplate, seededRandom } from "./kinds/samples.ts";
 import { createRedactor } from "./redact.ts";
-import { fillTemplate, seededRandom } from "./samples.ts";
 
 const known = [{ rule: "env-deploy", value: "correct horse 9 battery" }];
 const redactor = createRedactor({ known });

@@ -7,10 +7,10 @@
  * beginning of a keyword otherwise; no text is looked at twice for the same keyword.
  */
 import { REDACTION_FINDINGS_KEPT_MAX } from "../base/limits.ts";
-import { addToChain, type Chain, closeChain, type Finding, type FindingCounts, type RuleCount, startChain } from "./finding.ts";
-import { markerOf } from "./marker.ts";
-import { emptyMemo, MATCHER_BEHIND_MAX, type ScanMemo } from "./matcher.ts";
-import { type TriggerTable, verify } from "./scan.ts";
+import { addToChain, type Chain, closeChain, type Finding, type FindingCounts, type RuleCount, startChain } from "./search/finding.ts";
+import { markerOf } from "./search/marker.ts";
+import { emptyMemo, MATCHER_BEHIND_MAX, type ScanMemo } from "./search/matcher.ts";
+import { type TriggerTable, verify } from "./search/scan.ts";
 
 /** A keyword that was met and not looked at yet. */
 interface Candidate {

@@ -2,7 +2,7 @@
  * Part of a text, redacted as what it is part of: a secret that begins before the part or ends after it is hidden too.
  */
 import { REDACTION_MARGIN_CHARACTERS } from "../base/limits.ts";
-import { type Finding, markerFor } from "./finding.ts";
+import { type Finding, markerFor } from "./search/finding.ts";
 
 /** What must be read of a text of `total` characters (or bytes) to redact the part from `start` up to `end` rightly. */
 export function surroundingsOf(start: number, end: number, total: number): { readonly from: number; readonly to: number } {

@@ -6,9 +6,8 @@
  */
 import { SANDBOX_ASKED_BYTES_MAX, SANDBOX_LOOKS_MAX, SANDBOX_RESERVED_BYTES, SANDBOX_RUNS_MAX } from "../base/limits.ts";
 import { asStep } from "../base/long-steps.ts";
-import type { ExecEnforcement, ExecLanded, ExecSelection } from "../model/exec.ts";
-import { ToolFailure } from "../model/failure.ts";
-import type { Backend } from "./backend.ts";
+import { ToolFailure } from "../model/outcome/failure.ts";
+import type { ExecEnforcement, ExecLanded, ExecSelection } from "../model/work/exec.ts";
 import { bwrapBackend } from "./bwrap/bwrap-backend.ts";
 import { containerBackend } from "./container/container-backend.ts";
 import { type ControlGroups, openControlGroups, type RunGroup, type RunUsage } from "./control-groups/control-groups.ts";
@@ -18,26 +17,27 @@ import { isProgram, missingProgram } from "./host/programs.ts";
 import { requireProgram, type SystemView, systemView } from "./host/system-view.ts";
 import { workspaceTree } from "./host/workspace-tree.ts";
 import { Identities, type Identity, ownIdentity } from "./identity/identity.ts";
-import type { EgressNetwork } from "./net/admission.ts";
-import type { EgressTotals } from "./net/attempt.ts";
+import { ViewDirectories } from "./layers/view-directories.ts";
 import { Egress, type EgressGrant } from "./net/egress.ts";
+import type { EgressNetwork } from "./net/gate/admission.ts";
+import type { EgressTotals } from "./net/gate/attempt.ts";
 import { noBackend } from "./none/none-backend.ts";
 import { NEW_NAMESPACES, planSandbox, type SandboxFile, type SandboxLimits, type SandboxMount } from "./plan/plan.ts";
 import { selectionFiles, selectionMounts } from "./plan/selection-mounts.ts";
 import { PROCESSORS, type Processor } from "./plan/syscall-numbers.ts";
 import { type ScopeJudge, WorkspaceLook } from "./plan/workspace-mounts.ts";
+import type { Backend } from "./run/backend.ts";
 import { SOCAT } from "./run/beginning.ts";
 import type { RunEnd, RunOutput } from "./run/launch.ts";
 import { adoptOrphans } from "./run/orphans.ts";
 import { superviseRun } from "./run/supervised-run.ts";
-import { ViewDirectories } from "./views/view-directories.ts";
 import { View } from "./views/views.ts";
 
 export { SANDBOX_USER_ID } from "./identity/identity.ts";
-export type { EgressNetwork, EgressVerdict } from "./net/admission.ts";
-export type { EgressAttempt, EgressTotals } from "./net/attempt.ts";
 export type { EgressGrant } from "./net/egress.ts";
-export type { SecureWay } from "./net/secure-way.ts";
+export type { EgressNetwork, EgressVerdict } from "./net/gate/admission.ts";
+export type { EgressAttempt, EgressTotals } from "./net/gate/attempt.ts";
+export type { SecureWay } from "./net/gate/secure-way.ts";
 export { INSIDE_WORKSPACE, type SandboxLimits } from "./plan/plan.ts";
 export type { Reach, ScopeJudge } from "./plan/workspace-mounts.ts";
 

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { adminPort } from "./admin-port.ts";
+import { adminPort } from "./admin/admin-port.ts";
 import type { OpenKernel } from "./compose.ts";
 
 test("a ledger that cannot be opened does not keep administration from closing, and nothing is opened afterwards", async () => {

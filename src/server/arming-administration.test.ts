@@ -1,7 +1,7 @@
 // The operator's acts on armings: bounded, recorded with who and until when, and ended at once.
 import { expect, test } from "vitest";
 import { memoryKernel, START_MS } from "../../test/support/memory-kernel.ts";
-import { ArmingAdministration } from "./arming-administration.ts";
+import { ArmingAdministration } from "./people/arming-administration.ts";
 
 const HOUR_MS = 3_600_000;
 

@@ -2,8 +2,8 @@
 import { expect, test } from "vitest";
 import { testTool } from "../../test/support/memory-kernel.ts";
 import { parseSettings } from "../config/config.ts";
-import type { ToolCapability } from "../model/capability.ts";
-import { checkCapabilities, declaredTool, describeOverride, effectiveTools } from "./capability-overrides.ts";
+import type { ToolCapability } from "../model/tool/capability.ts";
+import { checkCapabilities, declaredTool, describeOverride, effectiveTools } from "./operator/capability-overrides.ts";
 
 const FETCH: Partial<ToolCapability> = {
   effect: "network",

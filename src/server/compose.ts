@@ -7,26 +7,26 @@
 import { systemClock } from "../base/clock.ts";
 import { systemRandom } from "../base/ids.ts";
 import { createKernelDoor, type KernelDoor, type ToolRegistry } from "../kernel/index.ts";
-import type { OperatorGates } from "../model/gates.ts";
+import type { OperatorGates } from "../model/people/gates.ts";
 import type { Authenticated } from "../session/session.ts";
-import { Administration, type Offer } from "./administration.ts";
-import type { AdvisedExplanation, ExplainedCall } from "./advice.ts";
-import { AlwaysAllow } from "./always-allow.ts";
-import type { ApprovalAdministration } from "./approval-administration.ts";
-import { ArmingAdministration } from "./arming-administration.ts";
-import type { BudgetAdministration } from "./budget-administration.ts";
-import { ContentAdministration } from "./content-administration.ts";
-import { FreezeAdministration } from "./freeze-administration.ts";
 import { announce, recordStall, recordStop, sweepDeadInstances } from "./kernel-life.ts";
-import type { LedgerHealth } from "./ledger-thread.ts";
-import { MarkAdministration } from "./mark-administration.ts";
+import type { LedgerHealth } from "./ledger/ledger-thread.ts";
 import { type KernelOptions, type OpenedParts, openParts } from "./open-parts.ts";
-import type { OperatorDirectory } from "./operator-directory.ts";
-import { registryHash } from "./operator-gates.ts";
-import { RoleDesk } from "./role-grants.ts";
-import { TrustDesk } from "./trust.ts";
-import { requireUsualWorkspace } from "./unusual-workspace.ts";
+import type { OperatorDirectory } from "./operator/operator-directory.ts";
+import { registryHash } from "./operator/operator-gates.ts";
+import { Administration, type Offer } from "./people/administration.ts";
+import type { ApprovalAdministration } from "./people/approval-administration.ts";
+import { ArmingAdministration } from "./people/arming-administration.ts";
+import type { BudgetAdministration } from "./people/budget-administration.ts";
+import { ContentAdministration } from "./people/content-administration.ts";
+import { FreezeAdministration } from "./people/freeze-administration.ts";
+import { MarkAdministration } from "./people/mark-administration.ts";
+import type { AdvisedExplanation, ExplainedCall } from "./policy/advice.ts";
+import { AlwaysAllow } from "./policy/always-allow.ts";
 import { type Stalls, stallFacts, stallLine, Watchdog, watchedDoor } from "./watchdog.ts";
+import { RoleDesk } from "./workspace/role-grants.ts";
+import { TrustDesk } from "./workspace/trust.ts";
+import { requireUsualWorkspace } from "./workspace/unusual-workspace.ts";
 
 export type { MintedSession } from "../session/session.ts";
 export type { KernelOptions } from "./open-parts.ts";
@@ -95,7 +95,7 @@ export async function openKernel(options: KernelOptions): Promise<OpenKernel> {
     stateDirectory,
     instanceId: instance.id,
     async explain(who, call) {
-      const { adviseCall } = await import("./policy-advice.ts");
+      const { adviseCall } = await import("./policy/policy-advice.ts");
       const hidden = [live.operator.path, stateDirectory];
       return adviseCall({ door, operator: live.operator, settings, tools: parts.registry.getAll(), hidden }, who, call);
     },

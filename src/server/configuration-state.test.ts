@@ -1,7 +1,7 @@
 // The state of the operator's directory: whatever reading would look at changes it, however many other files lie there.
 import { expect, test } from "vitest";
 import { freshPlace } from "../../test/support/place.ts";
-import { configurationState } from "./configuration-state.ts";
+import { configurationState } from "./operator/configuration-state.ts";
 
 test("an edit is noticed behind any number of files that are not read", async () => {
   const place = freshPlace();

@@ -5,20 +5,20 @@
 import { join } from "node:path";
 import { assert, KernelError } from "../base/errors.ts";
 import type { KernelSettings } from "../kernel/index.ts";
-import type { EventSink } from "../model/event.ts";
-import { NO_GATES } from "../model/gates.ts";
-import type { GitRemotes } from "../model/git-remote.ts";
-import type { SpendingLimits } from "../model/spending-limits.ts";
+import type { EventSink } from "../model/outcome/event.ts";
+import { NO_GATES } from "../model/people/gates.ts";
+import type { SpendingLimits } from "../model/spending/spending-limits.ts";
+import type { GitRemotes } from "../model/work/git-remote.ts";
 import type { Redactor } from "../redact/redact.ts";
 import { HotReload } from "./hot-reload.ts";
-import type { Environment, OperatorDirectory } from "./operator-directory.ts";
-import { problemOfGates } from "./operator-gates.ts";
-import { PolicyCatalog } from "./policy-catalog.ts";
-import { spendingLimits } from "./spending-limits.ts";
-import type { ToolsInForce } from "./tools-in-force.ts";
-import { warningOfUnknownTools } from "./unknown-tools.ts";
-import { validatedPolicies } from "./validated-policies.ts";
-import { type ClosableCatalog, createWorkspaceCatalog } from "./workspace-catalog.ts";
+import type { Environment, OperatorDirectory } from "./operator/operator-directory.ts";
+import { problemOfGates } from "./operator/operator-gates.ts";
+import { spendingLimits } from "./operator/spending-limits.ts";
+import type { ToolsInForce } from "./operator/tools-in-force.ts";
+import { warningOfUnknownTools } from "./operator/unknown-tools.ts";
+import { validatedPolicies } from "./operator/validated-policies.ts";
+import { PolicyCatalog } from "./policy/policy-catalog.ts";
+import { type ClosableCatalog, createWorkspaceCatalog } from "./workspace/workspace-catalog.ts";
 
 /** What is in force; a reload replaces it. */
 export interface LiveOperator {
@@ -85,8 +85,8 @@ export function currentRedactor(live: Readonly<LiveOperator>, environment: Envir
   let made: { readonly by: OperatorDirectory; readonly isCurrent: () => boolean; readonly redactor: Redactor } | undefined;
   let making: { readonly by: OperatorDirectory; readonly redactor: Promise<Redactor> } | undefined;
   const make = async (by: OperatorDirectory): Promise<Redactor> => {
-    const { openRedactor } = await import("./redaction.ts");
-    const { gitRemotesOf } = await import("./git-remotes.ts");
+    const { openRedactor } = await import("./operator/redaction.ts");
+    const { gitRemotesOf } = await import("./operator/git-remotes.ts");
     const { secrets, remotes, isCurrent } = gitRemotesOf(by, environment);
     const redactor = openRedactor(by.settings.redaction, environment, join(by.path, "handrail.yaml"), secrets);
     remotesBy.set(redactor, remotes);

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { freshPlace } from "../../test/support/place.ts";
 import { parseSettings } from "../config/config.ts";
-import { liesBelow } from "../model/git-remote.ts";
-import { gitRemotesOf } from "./git-remotes.ts";
-import type { OperatorDirectory } from "./operator-directory.ts";
+import { liesBelow } from "../model/work/git-remote.ts";
+import { gitRemotesOf } from "./operator/git-remotes.ts";
+import type { OperatorDirectory } from "./operator/operator-directory.ts";
 
 async function opened(git: object, environment: Readonly<Record<string, string>> = {}) {
   const settings = await parseSettings(JSON.stringify({ git }), "handrail.yaml");

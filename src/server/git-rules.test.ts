@@ -1,7 +1,7 @@
 // Rules of git that could be slow, or mean something else, are refused with their place when settings are loaded.
 import { expect, test } from "vitest";
 import { freshPlace } from "../../test/support/place.ts";
-import { readOperatorDirectory } from "./operator-directory.ts";
+import { readOperatorDirectory } from "./operator/operator-directory.ts";
 
 test.each([
   ["look-ahead", "(?=a)b", /git\.branch_pattern: look-around/],

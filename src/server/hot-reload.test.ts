@@ -6,11 +6,11 @@ import { MemoryLedger } from "../../test/support/memory-kernel.ts";
 import { freshPlace, type Place } from "../../test/support/place.ts";
 import { POLICY_RETIRED_MAX } from "../base/limits.ts";
 import { ToolRegistry } from "../kernel/index.ts";
-import { BUILT_IN_TOOLS } from "./built-in-tools.ts";
 import { HotReload } from "./hot-reload.ts";
-import { type OperatorDirectory, readOperatorDirectory } from "./operator-directory.ts";
-import { PolicyCatalog } from "./policy-catalog.ts";
-import { ToolsInForce } from "./tools-in-force.ts";
+import { BUILT_IN_TOOLS } from "./operator/built-in-tools.ts";
+import { type OperatorDirectory, readOperatorDirectory } from "./operator/operator-directory.ts";
+import { ToolsInForce } from "./operator/tools-in-force.ts";
+import { PolicyCatalog } from "./policy/policy-catalog.ts";
 
 let place: Place;
 beforeEach(() => {

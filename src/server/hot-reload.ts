@@ -14,15 +14,15 @@ import { blake3Hex } from "../base/hash.ts";
 import { canonicalJson, type JsonObject, type JsonValue } from "../base/json.ts";
 import { RELOAD_CHECK_MS, RELOAD_SETTLE_LOOKS_MAX, RELOAD_SETTLE_MS } from "../base/limits.ts";
 import type { Settings } from "../config/config.ts";
-import type { EventSink, EventType } from "../model/event.ts";
-import { NO_GATES } from "../model/gates.ts";
-import { configurationState } from "./configuration-state.ts";
-import { type OperatorDirectory, readOperatorDirectory } from "./operator-directory.ts";
-import { gateFacts, NO_GATE_FILES, problemOfGates, type ReadGates, TOOL_POLICY_FILE } from "./operator-gates.ts";
-import type { PolicyInputs } from "./policies.ts";
-import type { PolicyCatalog } from "./policy-catalog.ts";
-import { recordOverrides, type ToolsInForce } from "./tools-in-force.ts";
-import { warningOfUnknownTools } from "./unknown-tools.ts";
+import type { EventSink, EventType } from "../model/outcome/event.ts";
+import { NO_GATES } from "../model/people/gates.ts";
+import { configurationState } from "./operator/configuration-state.ts";
+import { type OperatorDirectory, readOperatorDirectory } from "./operator/operator-directory.ts";
+import { gateFacts, NO_GATE_FILES, problemOfGates, type ReadGates, TOOL_POLICY_FILE } from "./operator/operator-gates.ts";
+import { recordOverrides, type ToolsInForce } from "./operator/tools-in-force.ts";
+import { warningOfUnknownTools } from "./operator/unknown-tools.ts";
+import type { PolicyInputs } from "./policy/policies.ts";
+import type { PolicyCatalog } from "./policy/policy-catalog.ts";
 
 /** What a reload works on. */
 export interface ReloadParts {

@@ -1,7 +1,7 @@
 // Which addresses HTTP is served on: loopback unless the operator says otherwise.
 import { expect, test } from "vitest";
-import { refusePages } from "../transports/connect/guard.ts";
-import { isLoopback, parseTcpAddress, tcpAddress } from "./http-address.ts";
+import { refusePages } from "../transports/connect/wire/guard.ts";
+import { isLoopback, parseTcpAddress, tcpAddress } from "./doors/http-address.ts";
 
 const nothing = () => undefined;
 

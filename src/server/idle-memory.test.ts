@@ -6,8 +6,8 @@ import { runInNewContext } from "node:vm";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { freshPlace } from "../../test/support/place.ts";
 import { IDLE_HEAP_BYTES_MIN } from "../base/limits.ts";
-import { keepLargeBlocksApart, releaseFreeMemory } from "../sandbox/free-memory.ts";
-import { collectHeap, IdleMemory } from "./idle-memory.ts";
+import { keepLargeBlocksApart, releaseFreeMemory } from "../sandbox/native/free-memory.ts";
+import { collectHeap, IdleMemory } from "./ledger/idle-memory.ts";
 
 describe("when memory is given back", () => {
   beforeEach(() => void vi.useFakeTimers());
@@ -138,7 +138,7 @@ describe("collecting", () => {
   test("compiled code that was read is let go of, and what is new is written for the next start", () => {
     const cache = join(freshPlace().base, "cache");
     const script = `
-      const { releaseCompileCache } = await import(${JSON.stringify(new URL("./idle-memory.ts", import.meta.url))});
+      const { releaseCompileCache } = await import(${JSON.stringify(new URL("./ledger/idle-memory.ts", import.meta.url))});
       const { readdirSync } = await import("node:fs");
       const isWritten = () => readdirSync(${JSON.stringify(cache)}, { recursive: true, withFileTypes: true }).some((entry) => entry.isFile());
       const before = isWritten();

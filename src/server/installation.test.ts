@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { installationPaths, pathsOf, placeInInstallation } from "./installation.ts";
+import { installationPaths, pathsOf, placeInInstallation } from "./workspace/installation.ts";
 
 let place: string;
 beforeAll(() => {

@@ -6,9 +6,9 @@ import type { KernelSettings, ToolRegistry } from "../kernel/index.ts";
 import { closeOrphans } from "../ledger/orphans.ts";
 import { recoverSpools, spoolDamage } from "../ledger/spool-recovery.ts";
 import { type Leftovers, sweepLeftFiles } from "../sandbox/files/left-files.ts";
-import type { NewFileStore } from "../sandbox/new-file-store.ts";
-import type { LedgerThread } from "./ledger-thread.ts";
-import { registryHash } from "./operator-gates.ts";
+import type { NewFileStore } from "../sandbox/ports/new-file-store.ts";
+import type { LedgerThread } from "./ledger/ledger-thread.ts";
+import { registryHash } from "./operator/operator-gates.ts";
 
 /** Records the start, takes over what dead instances had spooled, and closes the intents that they left open. */
 export async function announce(

@@ -8,9 +8,9 @@ import { MemoryLedger } from "../../test/support/memory-kernel.ts";
 import { STORE_LIST_MAX } from "../base/limits.ts";
 import { INITIAL_MARK } from "../flow/flow.ts";
 import type { MarkOwner, MarkStore } from "../flow/mark-store.ts";
-import type { Mark } from "../model/label.ts";
-import { openStateStores } from "../stores/embedded/state-stores.ts";
-import { MarkAdministration } from "./mark-administration.ts";
+import type { Mark } from "../model/outcome/label.ts";
+import { openStateStores } from "../stores/embedded/sessions/state-stores.ts";
+import { MarkAdministration } from "./people/mark-administration.ts";
 
 const here = "/srv/here";
 const ann: MarkOwner = { userId: "ann", agentId: "agent", serviceRoot: here };

@@ -3,9 +3,9 @@ import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:f
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { freshPlace, type Place } from "../../test/support/place.ts";
-import { configurationState } from "./configuration-state.ts";
-import { readOperatorDirectory } from "./operator-directory.ts";
-import { problemOfGates } from "./operator-gates.ts";
+import { configurationState } from "./operator/configuration-state.ts";
+import { readOperatorDirectory } from "./operator/operator-directory.ts";
+import { problemOfGates } from "./operator/operator-gates.ts";
 
 const SPEC = (id: string) => JSON.stringify({ schema: "serverd.tool_spec.v1", id });
 const POLICY = JSON.stringify({ schema: "serverd.tool_policy.v1", allowed_tools: ["read_file"] });

@@ -2,9 +2,9 @@
 import { expect, test } from "vitest";
 import { MemoryLedger, testTool } from "../../test/support/memory-kernel.ts";
 import { defaultSettings } from "../config/config.ts";
-import { BUILT_IN_TOOLS } from "./built-in-tools.ts";
-import { policyActions } from "./policies.ts";
-import { PolicyCatalog } from "./policy-catalog.ts";
+import { BUILT_IN_TOOLS } from "./operator/built-in-tools.ts";
+import { policyActions } from "./policy/policies.ts";
+import { PolicyCatalog } from "./policy/policy-catalog.ts";
 
 const inputs = (policies: readonly { name: string; text: string }[] = []) => {
   const settings = defaultSettings();

@@ -1,8 +1,8 @@
 /** The digest of a redactor: the same for the same rules and values, another one for any other, and nothing to guess from. */
 import { expect, test } from "vitest";
 import { defaultSettings } from "../config/config.ts";
-import type { RedactionSettings } from "../config/redaction.ts";
-import { openRedactor } from "./redaction.ts";
+import type { RedactionSettings } from "../config/sections/redaction.ts";
+import { openRedactor } from "./operator/redaction.ts";
 
 const KEY = new Uint8Array(32).fill(1);
 const PLAIN = defaultSettings().redaction;

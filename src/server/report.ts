@@ -1,6 +1,6 @@
 /** What a kernel tells whoever runs it: errors, redacted, and warnings, on standard error. */
 import { KernelError } from "../base/errors.ts";
-import { withoutControls } from "../model/foreign-text.ts";
+import { withoutControls } from "../text/foreign-text.ts";
 import type { CurrentRedactor } from "./configuration.ts";
 
 /** Writes an error to the log, without secrets; what cannot be redacted is not written. */

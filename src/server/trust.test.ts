@@ -5,10 +5,10 @@ import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { MemoryLedger } from "../../test/support/memory-kernel.ts";
 import { freshPlace, type Place } from "../../test/support/place.ts";
 import { systemRandom } from "../base/ids.ts";
-import type { Session } from "../model/session.ts";
-import { readOperatorDirectory } from "./operator-directory.ts";
-import { TrustDesk } from "./trust.ts";
-import { createWorkspaceCatalog } from "./workspace-catalog.ts";
+import type { Session } from "../model/people/session.ts";
+import { readOperatorDirectory } from "./operator/operator-directory.ts";
+import { TrustDesk } from "./workspace/trust.ts";
+import { createWorkspaceCatalog } from "./workspace/workspace-catalog.ts";
 
 const START_MS = Date.UTC(2026, 0, 1);
 let place: Place;

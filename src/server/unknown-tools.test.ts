@@ -1,8 +1,8 @@
 // Misspelt tools in the operator's settings are told, because they switch nothing off.
 import { expect, test } from "vitest";
 import { parseSettings } from "../config/config.ts";
-import { BUILT_IN_TOOLS } from "./built-in-tools.ts";
-import { warningOfUnknownTools } from "./unknown-tools.ts";
+import { BUILT_IN_TOOLS } from "./operator/built-in-tools.ts";
+import { warningOfUnknownTools } from "./operator/unknown-tools.ts";
 
 test("a name that no tool has is told with its file, names of tools are not", async () => {
   const warning = async (names: string) =>

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { homeDirectories, requireUsualWorkspace, unusualWorkspace } from "./unusual-workspace.ts";
+import { homeDirectories, requireUsualWorkspace, unusualWorkspace } from "./workspace/unusual-workspace.ts";
 
 const HOMES = ["/root", "/home/u", "/var/www", "/srv/data/git"];
 

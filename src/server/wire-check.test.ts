@@ -3,7 +3,7 @@ import { create, toJson } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
 import { ToolRequestSchema } from "../gen/handrail/tool/v1/tool_pb.ts";
 import { encodeRequest } from "../wire/protobuf.ts";
-import { checkRequest } from "./wire-check.ts";
+import { checkRequest } from "./doors/wire-check.ts";
 
 function both(init: Parameters<typeof create<typeof ToolRequestSchema>>[1]) {
   const request = create(ToolRequestSchema, init);

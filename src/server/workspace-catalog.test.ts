@@ -11,8 +11,8 @@ import { freshPlace, type Place } from "../../test/support/place.ts";
 import { blake3Hex } from "../base/hash.ts";
 import { WORKSPACES_OPEN_MAX } from "../base/limits.ts";
 import { defaultSettings, parseSettings } from "../config/config.ts";
-import type { Session } from "../model/session.ts";
-import { createWorkspaceCatalog, type WorkspaceRules } from "./workspace-catalog.ts";
+import type { Session } from "../model/people/session.ts";
+import { createWorkspaceCatalog, type WorkspaceRules } from "./workspace/workspace-catalog.ts";
 
 let place: Place;
 beforeEach(() => {

@@ -6,9 +6,9 @@
  */
 import { blake3Hex } from "../base/hash.ts";
 import { canonicalJson, type JsonObject } from "../base/json.ts";
-import type { Denial, Obligation } from "../model/decision.ts";
-import { DEFAULT_MODE, type ModeProfile, type OperatorGates, type SkillManifest } from "../model/gates.ts";
-import type { Session } from "../model/session.ts";
+import type { Denial, Obligation } from "../model/outcome/decision.ts";
+import { DEFAULT_MODE, type ModeProfile, type OperatorGates, type SkillManifest } from "../model/people/gates.ts";
+import type { Session } from "../model/people/session.ts";
 
 /** What of a session decides which mode and skill hold. */
 export type ProfileNames = Pick<Session, "mode" | "skill">;

@@ -3,8 +3,8 @@
  *
  * INVARIANT: a change made by any process is seen by the next `find` of every process.
  */
-import type { Lease } from "../model/lease.ts";
-import type { Session } from "../model/session.ts";
+import type { Lease } from "../model/people/lease.ts";
+import type { Session } from "../model/people/session.ts";
 
 /** Changes of a session; absent members stay. A revocation is final; `frozenAtMs: null` thaws. */
 export interface SessionPatch {

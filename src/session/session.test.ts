@@ -2,8 +2,8 @@
 import { describe, expect, test } from "vitest";
 import { systemRandom } from "../base/ids.ts";
 import { SESSION_LIFETIME_MAX_MS } from "../base/limits.ts";
-import { type Lease, UNRESTRICTED_SCOPE } from "../model/lease.ts";
-import type { Session } from "../model/session.ts";
+import { type Lease, UNRESTRICTED_SCOPE } from "../model/people/lease.ts";
+import type { Session } from "../model/people/session.ts";
 import { authenticate, mintSession, type NewSession } from "./session.ts";
 import type { SessionStore } from "./session-store.ts";
 

@@ -10,10 +10,10 @@ import { KernelError } from "../base/errors.ts";
 import { blake3Digest, blake3Hex } from "../base/hash.ts";
 import { newId, type RandomBytes } from "../base/ids.ts";
 import { LEASE_DEPTH_MAX, SESSION_LIFETIME_MAX_MS, TOKEN_BYTES } from "../base/limits.ts";
-import { allow, type Denial, deny, type Verdict } from "../model/decision.ts";
-import { DEFAULT_MODE } from "../model/gates.ts";
-import type { Lease } from "../model/lease.ts";
-import type { Session } from "../model/session.ts";
+import { allow, type Denial, deny, type Verdict } from "../model/outcome/decision.ts";
+import { DEFAULT_MODE } from "../model/people/gates.ts";
+import type { Lease } from "../model/people/lease.ts";
+import type { Session } from "../model/people/session.ts";
 import type { SessionStore } from "./session-store.ts";
 
 /** What the operator decides about a new session; the lease is stored before. */

@@ -18,8 +18,8 @@ import {
   type TextConstraint,
   type ValidationRule,
   type WordConstraint,
-} from "../model/constraints.ts";
-import type { Violation } from "../model/decision.ts";
+} from "../model/outcome/constraints.ts";
+import type { Violation } from "../model/outcome/decision.ts";
 
 /** Violations found so far. */
 export type Violations = Violation[];

@@ -17,7 +17,7 @@ import {
   NESTING_DEPTH_MAX,
 } from "../base/limits.ts";
 import { ToolRequestSchema } from "../gen/handrail/tool/v1/tool_pb.ts";
-import { GIT_OPERATIONS } from "../model/constraints.ts";
+import { GIT_OPERATIONS } from "../model/outcome/constraints.ts";
 import { invariantOf, validateEnvelope, validateRequest } from "./validate.ts";
 
 type RequestInit = NonNullable<Parameters<typeof create<typeof ToolRequestSchema>>[1]>;

@@ -10,11 +10,11 @@ import { hasMoreJsonValues, isJsonObject } from "../base/json.ts";
 import { type ParsedJson, parseJson } from "../base/json-parse.ts";
 import { ARGUMENT_VALUES_MAX, MAX_ID_LEN } from "../base/limits.ts";
 import type { GenericCall, ToolRequest } from "../gen/handrail/tool/v1/tool_pb.ts";
-import { hasMoreCharacters } from "../model/constraints.ts";
-import type { Violation } from "../model/decision.ts";
+import { hasMoreCharacters } from "../model/outcome/constraints.ts";
+import type { Violation } from "../model/outcome/decision.ts";
 import { checkBytes, checkHash, checkInteger, checkList, checkPath, checkText, checkWord, report, type Violations } from "./fields.ts";
 
-export { invariantOf } from "../model/constraints.ts";
+export { invariantOf } from "../model/outcome/constraints.ts";
 
 /** The envelope of a call that did not come as protobuf. `tool` is a canonical tool name. */
 export interface CallEnvelope {

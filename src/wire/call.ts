@@ -18,8 +18,8 @@ import type {
   ShellExec,
   ToolRequest,
 } from "../gen/handrail/tool/v1/tool_pb.ts";
-import type { ToolArguments, ToolCall, WireVariant } from "../model/call.ts";
-import type { ReplyForm } from "../model/tool.ts";
+import type { ToolArguments, ToolCall, WireVariant } from "../model/tool/call.ts";
+import type { ReplyForm } from "../model/tool/tool.ts";
 
 interface Mapped {
   readonly tool: string;

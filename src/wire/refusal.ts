@@ -1,7 +1,7 @@
 /** The answer to bytes that are no request: a refusal that says what is wrong, under the id they carry if it can be read. */
 import type { ToolResponse } from "../gen/handrail/tool/v1/tool_pb.ts";
-import { invariantOf } from "../model/constraints.ts";
-import type { Denial } from "../model/decision.ts";
+import { invariantOf } from "../model/outcome/constraints.ts";
+import type { Denial } from "../model/outcome/decision.ts";
 import { deniedResponse } from "./response.ts";
 import type { WireError } from "./wire-error.ts";
 

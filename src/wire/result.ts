@@ -5,9 +5,9 @@
  * `status` is `error` for a refusal too; `security_checks` tells them apart: `denied` means that nothing happened.
  */
 import type { JsonObject } from "../base/json.ts";
-import type { CallResponse, Outcome } from "../model/call.ts";
-import type { Denial } from "../model/decision.ts";
-import type { ToolResult, ToolResultError, ToolResultMetadata } from "../model/tool-result.ts";
+import type { Denial } from "../model/outcome/decision.ts";
+import type { CallResponse, Outcome } from "../model/tool/call.ts";
+import type { ToolResult, ToolResultError, ToolResultMetadata } from "../model/tool/tool-result.ts";
 
 type Success = Extract<Outcome, { kind: "success" }>;
 type Failure = Extract<Outcome, { kind: "error" }>;

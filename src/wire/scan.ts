@@ -10,7 +10,7 @@
 import { isUtf8 } from "node:buffer";
 import { textOf } from "../base/bytes.ts";
 import { MAX_ID_LEN, NESTING_DEPTH_MAX, WIRE_FIELDS_MAX } from "../base/limits.ts";
-import { hasMoreCharacters } from "../model/constraints.ts";
+import { hasMoreCharacters } from "../model/outcome/constraints.ts";
 import type { FieldShape, MessageShape, PayloadKind } from "./shape.ts";
 import { twoVariants, WireError } from "./wire-error.ts";
 

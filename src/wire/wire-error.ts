@@ -1,6 +1,6 @@
 /** Bytes or JSON that are no message of the protocol: what is wrong, and where. */
 import { KernelError } from "../base/errors.ts";
-import type { Violation } from "../model/decision.ts";
+import type { Violation } from "../model/outcome/decision.ts";
 
 /** Why a message was refused before it could be validated. `message` is safe for any peer and quotes no content. */
 export class WireError extends KernelError {

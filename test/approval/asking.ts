@@ -1,9 +1,9 @@
 /** Calls that ask, and people who answer, for tests of approvals on a kernel made by hand. */
 import { expect, vi } from "vitest";
 import type { StoredApproval } from "../../src/approval/approval-store.ts";
-import type { ApprovalScope } from "../../src/model/approval.ts";
-import type { CallResponse } from "../../src/model/call.ts";
-import type { Denial } from "../../src/model/decision.ts";
+import type { ApprovalScope } from "../../src/model/approval/approval.ts";
+import type { Denial } from "../../src/model/outcome/decision.ts";
+import type { CallResponse } from "../../src/model/tool/call.ts";
 import { type CallOptions, type MemoryKernel, type MemoryKernelOptions, memoryKernel } from "../support/memory-kernel.ts";
 
 /** Writes a file that a person's tools obey: the preset `dev` asks. */

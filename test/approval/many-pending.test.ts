@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { expect, onTestFinished, test, vi } from "vitest";
 import type { ApprovalState, NewApproval, StoredApproval } from "../../src/approval/approval-store.ts";
 import { judgeStanding } from "../../src/approval/standing.ts";
-import { openApprovalStore } from "../../src/stores/embedded/approval-store.ts";
+import { openApprovalStore } from "../../src/stores/embedded/approvals/approval-store.ts";
 import { freshDirectory } from "../stores/place.ts";
 import { SOON } from "../support/waiting.ts";
 import { approve, ask, askingKernel, pending } from "./asking.ts";

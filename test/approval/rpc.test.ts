@@ -3,11 +3,11 @@ import { join } from "node:path";
 import { Code } from "@connectrpc/connect";
 import { expect, onTestFinished, test } from "vitest";
 import { systemRandom } from "../../src/base/ids.ts";
-import { addApprover } from "../../src/server/approver-credentials.ts";
+import { newAdminCredential } from "../../src/server/admin/new-admin-credential.ts";
 import { openKernel } from "../../src/server/compose.ts";
-import { unixAddress } from "../../src/server/http-address.ts";
-import { newAdminCredential } from "../../src/server/new-admin-credential.ts";
-import { serveHttp } from "../../src/server/serve-connect.ts";
+import { unixAddress } from "../../src/server/doors/http-address.ts";
+import { serveHttp } from "../../src/server/doors/serve-connect.ts";
+import { addApprover } from "../../src/server/people/approver-credentials.ts";
 import { clientsOf } from "../support/front-door.ts";
 import { freshPlace } from "../support/place.ts";
 

@@ -6,8 +6,8 @@ import { expect, onTestFinished, test } from "vitest";
 import { newId, systemRandom } from "../../src/base/ids.ts";
 import type { JsonObject } from "../../src/base/json.ts";
 import { narrowestPermit } from "../../src/policy/explain.ts";
-import { addApprover } from "../../src/server/approver-credentials.ts";
 import { openKernel } from "../../src/server/compose.ts";
+import { addApprover } from "../../src/server/people/approver-credentials.ts";
 import { until } from "../support/command-line.ts";
 import { freshPlace, type Place } from "../support/place.ts";
 

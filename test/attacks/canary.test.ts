@@ -13,7 +13,7 @@ import { INLINE_RESULT_BYTES_MAX } from "../../src/base/limits.ts";
 import { ToolRequestSchema, type ToolResponse, ToolResponseSchema } from "../../src/gen/handrail/tool/v1/tool_pb.ts";
 import { createRedactor } from "../../src/redact/redact.ts";
 import { NO_RULES } from "../../src/redact/rule-set.ts";
-import { createKernel } from "../../src/server/library.ts";
+import { createKernel } from "../../src/server/doors/library.ts";
 import { connectFramed } from "../../src/transports/framed/index.ts";
 import { collect, handrail, oneJsonLine, startHandrail, until } from "../support/command-line.ts";
 import { clientsOf } from "../support/front-door.ts";

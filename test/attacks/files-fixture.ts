@@ -4,15 +4,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Clock, systemClock } from "../../src/base/clock.ts";
 import { newId, systemRandom } from "../../src/base/ids.ts";
-import type { WorkspacePath } from "../../src/model/access.ts";
-import type { Denial } from "../../src/model/decision.ts";
-import { Refusal, ToolFailure } from "../../src/model/failure.ts";
-import type { FileAccess } from "../../src/model/files.ts";
-import type { Workspace } from "../../src/model/workspace.ts";
-import { BUILT_IN_ZONE_RULES, compileZones } from "../../src/model/zone.ts";
+import type { Denial } from "../../src/model/outcome/decision.ts";
+import { Refusal, ToolFailure } from "../../src/model/outcome/failure.ts";
+import type { WorkspacePath } from "../../src/model/place/access.ts";
+import type { FileAccess } from "../../src/model/place/files.ts";
+import type { Workspace } from "../../src/model/place/workspace.ts";
+import { BUILT_IN_ZONE_RULES, compileZones } from "../../src/model/place/zone.ts";
 import { createFileAccess, openWorkspaceRoots, type WorkspaceRoots } from "../../src/sandbox/files/files.ts";
 import { newFiles } from "../../src/sandbox/files/new-files.ts";
-import type { LockStore } from "../../src/sandbox/lock-store.ts";
+import type { LockStore } from "../../src/sandbox/ports/lock-store.ts";
 
 /** Where the workspace and what lies outside of it are, and a way in. */
 export interface Place {

@@ -5,7 +5,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { parseCommand } from "../../src/tools/shell/parse-command.ts";
+import { parseCommand } from "../../src/tools/shell/reading/parse-command.ts";
 
 let place: string;
 beforeAll(() => {

@@ -7,7 +7,7 @@ import type { RequestListener } from "node:http";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { NO_GIT_REMOTES } from "../../src/model/git-remote.ts";
+import { NO_GIT_REMOTES } from "../../src/model/work/git-remote.ts";
 import { git } from "../../src/tools/git/git.ts";
 import { newCertificate } from "../support/certificate.ts";
 import { Internet } from "../support/egress.ts";

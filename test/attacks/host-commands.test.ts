@@ -6,9 +6,9 @@ import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, symlinkSync,
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { ToolFailure } from "../../src/model/failure.ts";
-import type { MachineCommand } from "../../src/model/machine.ts";
-import type { SystemSettings } from "../../src/model/system.ts";
+import { ToolFailure } from "../../src/model/outcome/failure.ts";
+import type { MachineCommand } from "../../src/model/work/machine.ts";
+import type { SystemSettings } from "../../src/model/work/system.ts";
 import { HostMachine } from "../../src/sandbox/host-commands/host-machine.ts";
 import { trustedProgram } from "../../src/sandbox/host-commands/trusted-program.ts";
 import { beginningOf } from "../../src/sandbox/run/process-tree.ts";

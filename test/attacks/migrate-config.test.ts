@@ -4,7 +4,7 @@ import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, symlinkSync
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/base/json.ts";
-import type { CallResponse } from "../../src/model/call.ts";
+import type { CallResponse } from "../../src/model/tool/call.ts";
 import { approve, pending } from "../approval/asking.ts";
 import { FILE_V1, putFile, type SystemKernel, systemKernel } from "../support/system-kernel.ts";
 

@@ -1,10 +1,10 @@
 // Nothing that an agent writes can alter, hide or forge what an approver sees: a corpus of tricks in every place that an agent fills.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { ApprovalDetails, ApprovalRequest } from "../../src/model/approval.ts";
-import { asciiLine, hasLookAlikes, visibleLines } from "../../src/model/foreign-text.ts";
-import { promptLines } from "../../src/model/prompt-lines.ts";
-import { ansi, promptRows } from "../../src/model/prompt-rows.ts";
+import type { ApprovalDetails, ApprovalRequest } from "../../src/model/approval/approval.ts";
+import { promptLines } from "../../src/model/approval/prompt-lines.ts";
+import { ansi, promptRows } from "../../src/model/approval/prompt-rows.ts";
+import { asciiLine, hasLookAlikes, visibleLines } from "../../src/text/foreign-text.ts";
 import { PROMPT_TRICKS } from "./prompt-tricks.ts";
 
 type Request = ApprovalRequest & { readonly details: ApprovalDetails };

@@ -4,7 +4,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { parseCommand } from "../../src/tools/shell/parse-command.ts";
+import { parseCommand } from "../../src/tools/shell/reading/parse-command.ts";
 import { newSandboxPlace, own, type SandboxPlace, sandboxUser } from "../support/sandbox-place.ts";
 
 let place: SandboxPlace;

@@ -2,10 +2,10 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
-import type { ExecSelection } from "../../src/model/exec.ts";
-import { BUILT_IN_ZONE_RULES, compileZones } from "../../src/model/zone.ts";
+import { BUILT_IN_ZONE_RULES, compileZones } from "../../src/model/place/zone.ts";
+import type { ExecSelection } from "../../src/model/work/exec.ts";
 import { openWorkspaceRoots } from "../../src/sandbox/files/files.ts";
-import { makeFilledDirectories } from "../../src/sandbox/files/filled-directories.ts";
+import { makeFilledDirectories } from "../../src/sandbox/files/places/filled-directories.ts";
 import { newSandboxPlace, own, type SandboxPlace, sandboxUser } from "../support/sandbox-place.ts";
 
 let place: SandboxPlace;

@@ -4,7 +4,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { BUILT_IN_ZONE_RULES, compileZones, type ZoneRules } from "../../src/model/zone.ts";
+import { BUILT_IN_ZONE_RULES, compileZones, type ZoneRules } from "../../src/model/place/zone.ts";
 import type { ScopeJudge } from "../../src/sandbox/sandbox.ts";
 import { newSandboxPlace, own, type SandboxPlace, sandboxUser, type Without } from "../support/sandbox-place.ts";
 

@@ -1,11 +1,11 @@
 /** Search in a place of the file tests, judged by zones alone unless a test says otherwise. */
 import { systemClock } from "../../src/base/clock.ts";
-import type { WorkspacePath } from "../../src/model/access.ts";
-import type { CountResult, FindResult, SearchAccess, SearchQuery } from "../../src/model/search.ts";
-import type { IsolationLevel } from "../../src/model/workspace.ts";
-import type { HiddenIn } from "../../src/sandbox/search/hidden.ts";
+import type { WorkspacePath } from "../../src/model/place/access.ts";
+import type { IsolationLevel } from "../../src/model/place/workspace.ts";
+import type { CountResult, FindResult, SearchAccess, SearchQuery } from "../../src/model/work/search.ts";
 import { createSearchAccess } from "../../src/sandbox/search/search.ts";
 import { createSearchThreads, type SearchThreads } from "../../src/sandbox/search/threads.ts";
+import type { HiddenIn } from "../../src/sandbox/search/tree/hidden.ts";
 import type { Place } from "./files-fixture.ts";
 
 /** What is different from a plain search. */

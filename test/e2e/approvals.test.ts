@@ -95,7 +95,7 @@ describe("who may decide", () => {
     const kernel = await kernelOf(place);
     const { call, token } = await callerOf(kernel, place);
     const { approvalRef = "" } = (await call()) as { approvalRef?: string };
-    const { newAdminCredential } = await import("../../src/server/new-admin-credential.ts");
+    const { newAdminCredential } = await import("../../src/server/admin/new-admin-credential.ts");
     const admin = await newAdminCredential({ HANDRAIL_CONFIG_HOME: place.config }, place.state);
     const gone = await approver(place, "gone");
     await handrail(place, ["approvers", "remove", "gone"]);
@@ -126,7 +126,7 @@ describe("who may decide", () => {
 
   test("a name that is taken, and a credential that cannot be saved, leave no approver behind and no record of one", async () => {
     const place = freshPlace();
-    const { newApprover, approversOf } = await import("../../src/server/approvers.ts");
+    const { newApprover, approversOf } = await import("../../src/server/admin/approvers.ts");
     const directories = { stateDirectory: place.state, configDirectory: place.config };
     const add = (name: string) => newApprover({}, directories, name, true);
     expect(await add("ann")).toEqual({ savedAs: join(place.config, "approver.token") });

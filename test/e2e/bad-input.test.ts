@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/base/json.ts";
 import { MAX_PATH_LEN } from "../../src/base/limits.ts";
 import { createKernel, type Kernel, type KernelSession } from "../../src/index.ts";
-import { type LedgerReader, openLedgerReader } from "../../src/server/ledger-reader.ts";
+import { type LedgerReader, openLedgerReader } from "../../src/server/ledger/ledger-reader.ts";
 import { makePlace, type Place } from "../support/place.ts";
 
 let place: Place;

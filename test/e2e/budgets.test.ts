@@ -1,6 +1,6 @@
 /** Budgets as the operator gives them, and as agents meet them, on the command line. */
 import { expect, test } from "vitest";
-import type { Lease } from "../../src/model/lease.ts";
+import type { Lease } from "../../src/model/people/lease.ts";
 import { handrail, linesOf, oneJsonLine } from "../support/command-line.ts";
 import { freshPlace, type Place } from "../support/place.ts";
 

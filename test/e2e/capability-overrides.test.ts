@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { createKernel } from "../../src/server/library.ts";
+import { createKernel } from "../../src/server/doors/library.ts";
 import { handrail, oneJsonLine, until } from "../support/command-line.ts";
 import { readEvidence } from "../support/evidence.ts";
 import { freshPlace, type Place } from "../support/place.ts";

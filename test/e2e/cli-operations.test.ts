@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { ToolRequestSchema } from "../../src/gen/handrail/tool/v1/tool_pb.ts";
-import type { Lease } from "../../src/model/lease.ts";
+import type { Lease } from "../../src/model/people/lease.ts";
 import { openKernel } from "../../src/server/compose.ts";
 import { encodeRequest } from "../../src/wire/protobuf.ts";
 import { handrail, linesOf, oneJsonLine } from "../support/command-line.ts";

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { SANDBOX_MOUNTS_MAX } from "../../src/base/limits.ts";
-import { commandsFinding } from "../../src/server/doctor-commands.ts";
+import { commandsFinding } from "../../src/server/doctor/doctor-commands.ts";
 import { freshPlace } from "../support/place.ts";
 
 test("a workspace that can be shown is said to be, and one that cannot with what stands in the way", () => {

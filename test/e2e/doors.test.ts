@@ -1,6 +1,6 @@
 /** Every door makes sessions by one rule: without the admin credential a client asks, who gets what the operator grants. */
 import { expect, onTestFinished, test } from "vitest";
-import { createKernel } from "../../src/server/library.ts";
+import { createKernel } from "../../src/server/doors/library.ts";
 import { handrail } from "../support/command-line.ts";
 import { freshPlace, type Place } from "../support/place.ts";
 import { startRpc } from "../support/rpc-client.ts";

@@ -5,7 +5,7 @@ import { Client, type ElicitRequestFormParams, type ElicitResult } from "@modelc
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { systemRandom } from "../../src/base/ids.ts";
-import { addApprover, saveApproverToken } from "../../src/server/approver-credentials.ts";
+import { addApprover, saveApproverToken } from "../../src/server/people/approver-credentials.ts";
 import { environmentOf, handrail, oneJsonLine, until } from "../support/command-line.ts";
 import { readEvidence } from "../support/evidence.ts";
 import { mcpdo, serverCommand } from "../support/mcp-programs.ts";

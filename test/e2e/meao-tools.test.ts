@@ -2,9 +2,9 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { JsonObject } from "../../src/base/json.ts";
-import type { Tool } from "../../src/model/tool.ts";
-import { createKernel } from "../../src/server/library.ts";
-import { type ExecutorResult, ToolExecutor } from "../../src/server/tool-executor.ts";
+import type { Tool } from "../../src/model/tool/tool.ts";
+import { createKernel } from "../../src/server/doors/library.ts";
+import { type ExecutorResult, ToolExecutor } from "../../src/server/doors/tool-executor.ts";
 import { readEvidence } from "../support/evidence.ts";
 import { freshPlace } from "../support/place.ts";
 

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { fillTemplate, seededRandom } from "../../src/redact/samples.ts";
+import { fillTemplate, seededRandom } from "../../src/redact/kinds/samples.ts";
 import { handrail, linesOf, oneJsonLine, until } from "../support/command-line.ts";
 import { readEvidence } from "../support/evidence.ts";
 import { lockOf } from "../support/file-lock.ts";

@@ -1,6 +1,6 @@
 /** `handrail redact` as its users run it: a filter, an explanation that never shows the secret, and rules of one's own. */
 import { expect, test } from "vitest";
-import { fillTemplate, seededRandom } from "../../src/redact/samples.ts";
+import { fillTemplate, seededRandom } from "../../src/redact/kinds/samples.ts";
 import { handrail, linesOf } from "../support/command-line.ts";
 import { freshPlace } from "../support/place.ts";
 

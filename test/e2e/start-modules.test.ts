@@ -62,7 +62,7 @@ test("the first list is answered before what it does not need is loaded, and tha
 
   const listed = await ask(2, "tools/list", {});
   expect(listed.result.tools?.length).toBeGreaterThan(5);
-  await until(() => loaded().includes("src/server/redaction.ts") && loaded().some((path) => path.includes("cedar")));
+  await until(() => loaded().includes("src/server/operator/redaction.ts") && loaded().some((path) => path.includes("cedar")));
   expect(
     loaded()
       .slice(early.length)

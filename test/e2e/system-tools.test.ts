@@ -2,8 +2,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { diagnose } from "../../src/server/doctor.ts";
-import { createKernel } from "../../src/server/library.ts";
+import { diagnose } from "../../src/server/doctor/doctor.ts";
+import { createKernel } from "../../src/server/doors/library.ts";
 import { handrail, until } from "../support/command-line.ts";
 import { readEvidence } from "../support/evidence.ts";
 import { machinePlace, RECORDER } from "../support/machine-place.ts";

@@ -2,11 +2,11 @@
 import { chmodSync, chownSync, cpSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { ExecRequest } from "../../src/model/exec.ts";
-import { ToolFailure } from "../../src/model/failure.ts";
-import type { Tool, ToolContext } from "../../src/model/tool.ts";
-import type { ChosenToolchain } from "../../src/model/toolchain.ts";
-import { BUILT_IN_ZONE_RULES, compileZones } from "../../src/model/zone.ts";
+import { ToolFailure } from "../../src/model/outcome/failure.ts";
+import { BUILT_IN_ZONE_RULES, compileZones } from "../../src/model/place/zone.ts";
+import type { Tool, ToolContext } from "../../src/model/tool/tool.ts";
+import type { ExecRequest } from "../../src/model/work/exec.ts";
+import type { ChosenToolchain } from "../../src/model/work/toolchain.ts";
 import { openWorkspaceRoots } from "../../src/sandbox/files/files.ts";
 import { projectFiles } from "../../src/sandbox/files/project-files.ts";
 import { SANDBOX_USER_ID } from "../../src/sandbox/identity/identity.ts";

@@ -1,10 +1,10 @@
 /** Budgets and rates of several kernel processes that share a state directory, one of which dies. */
 import { expect, onTestFinished, test } from "vitest";
-import { NOTHING } from "../../src/model/budget.ts";
-import type { LeaseBudget } from "../../src/model/lease.ts";
-import { UNRESTRICTED_SCOPE } from "../../src/model/lease.ts";
-import { createKernel } from "../../src/server/library.ts";
-import { openBudgetStores } from "../../src/stores/embedded/budget-stores.ts";
+import type { LeaseBudget } from "../../src/model/people/lease.ts";
+import { UNRESTRICTED_SCOPE } from "../../src/model/people/lease.ts";
+import { NOTHING } from "../../src/model/spending/budget.ts";
+import { createKernel } from "../../src/server/doors/library.ts";
+import { openBudgetStores } from "../../src/stores/embedded/budgets/budget-stores.ts";
 import { readEvidence } from "../support/evidence.ts";
 import { freshPlace, type Place } from "../support/place.ts";
 import { type Child, startChild } from "./children/run.ts";

@@ -7,11 +7,11 @@ import Sqlite from "better-sqlite3";
 import { expect, test } from "vitest";
 import { hex } from "../../src/base/bytes.ts";
 import { createKernel } from "../../src/index.ts";
-import { acceptLoss } from "../../src/server/ledger-acceptance.ts";
-import { openLedgerReader } from "../../src/server/ledger-reader.ts";
-import { startLedgerThread } from "../../src/server/ledger-thread.ts";
-import { openAnchorStore } from "../../src/stores/embedded/anchor-store.ts";
-import { openStateStores } from "../../src/stores/embedded/state-stores.ts";
+import { acceptLoss } from "../../src/server/ledger/ledger-acceptance.ts";
+import { openLedgerReader } from "../../src/server/ledger/ledger-reader.ts";
+import { startLedgerThread } from "../../src/server/ledger/ledger-thread.ts";
+import { openAnchorStore } from "../../src/stores/embedded/ledger/anchor-store.ts";
+import { openStateStores } from "../../src/stores/embedded/sessions/state-stores.ts";
 import { sampleEvent } from "../stores/contract.ts";
 import { freshDirectory } from "../stores/place.ts";
 import { freshPlace } from "../support/place.ts";
@@ -212,7 +212,7 @@ test("an anchor moves forward only, also where several processes move it at once
   expect(() => anchors.advance({ ...at(9), chain: Buffer.alloc(32, 3) })).toThrow("names another chain");
 
   const script = `
-    import { openAnchorStore } from ${JSON.stringify(new URL("../../src/stores/embedded/anchor-store.ts", import.meta.url).href)};
+    import { openAnchorStore } from ${JSON.stringify(new URL("../../src/stores/embedded/ledger/anchor-store.ts", import.meta.url).href)};
     const anchors = openAnchorStore(${JSON.stringify(directory)});
     const chain = Buffer.alloc(32, 1);
     for (let round = 0; round < 40; round++) {

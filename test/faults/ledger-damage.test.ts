@@ -7,11 +7,11 @@ import { expect, test } from "vitest";
 import { systemRandom } from "../../src/base/ids.ts";
 import { pendingEntry } from "../../src/ledger/chain.ts";
 import { appendBatch } from "../../src/ledger/ledger.ts";
-import { openLedgerReader } from "../../src/server/ledger-reader.ts";
-import { startLedgerThread } from "../../src/server/ledger-thread.ts";
-import { openLedgerStore } from "../../src/stores/embedded/ledger-store.ts";
-import { checkStateDirectory } from "../../src/stores/embedded/state-directory.ts";
-import { openStateStores } from "../../src/stores/embedded/state-stores.ts";
+import { openLedgerReader } from "../../src/server/ledger/ledger-reader.ts";
+import { startLedgerThread } from "../../src/server/ledger/ledger-thread.ts";
+import { openLedgerStore } from "../../src/stores/embedded/ledger/ledger-store.ts";
+import { openStateStores } from "../../src/stores/embedded/sessions/state-stores.ts";
+import { checkStateDirectory } from "../../src/stores/embedded/state/state-directory.ts";
 import { sampleEvent } from "../stores/contract.ts";
 import { freshDirectory } from "../stores/place.ts";
 

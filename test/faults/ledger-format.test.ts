@@ -8,7 +8,7 @@ import { Blake3Hasher, blake3 } from "@napi-rs/blake-hash";
 import Sqlite from "better-sqlite3";
 import { expect, test } from "vitest";
 import { EntrySchema } from "../../src/gen/handrail/ledger/v1/ledger_pb.ts";
-import { startLedgerThread } from "../../src/server/ledger-thread.ts";
+import { startLedgerThread } from "../../src/server/ledger/ledger-thread.ts";
 import { sampleEvent } from "../stores/contract.ts";
 import { freshDirectory } from "../stores/place.ts";
 

@@ -4,10 +4,10 @@ import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { systemRandom } from "../../src/base/ids.ts";
-import { ledgerOf } from "../../src/server/ledger-messages.ts";
-import { openLedgerReader } from "../../src/server/ledger-reader.ts";
-import { type LedgerThread, startLedgerThread } from "../../src/server/ledger-thread.ts";
-import { openInstanceStore } from "../../src/stores/embedded/instance-store.ts";
+import { ledgerOf } from "../../src/server/ledger/ledger-messages.ts";
+import { openLedgerReader } from "../../src/server/ledger/ledger-reader.ts";
+import { type LedgerThread, startLedgerThread } from "../../src/server/ledger/ledger-thread.ts";
+import { openInstanceStore } from "../../src/stores/embedded/ledger/instance-store.ts";
 import { sampleEvent } from "../stores/contract.ts";
 import { freshDirectory } from "../stores/place.ts";
 

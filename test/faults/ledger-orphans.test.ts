@@ -1,6 +1,6 @@
 /** A kernel dies between intent and outcome. */
 import { expect, test } from "vitest";
-import { openLedgerReader } from "../../src/server/ledger-reader.ts";
+import { openLedgerReader } from "../../src/server/ledger/ledger-reader.ts";
 import { freshDirectory } from "../stores/place.ts";
 import { startChild } from "./children/run.ts";
 

@@ -1,7 +1,7 @@
 /** Several kernels write one ledger, and one of them dies. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { type LedgerReader, openLedgerReader } from "../../src/server/ledger-reader.ts";
+import { type LedgerReader, openLedgerReader } from "../../src/server/ledger/ledger-reader.ts";
 import { freshDirectory } from "../stores/place.ts";
 import { type Child, startChild } from "./children/run.ts";
 

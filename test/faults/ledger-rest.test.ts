@@ -2,9 +2,9 @@
 import { readdir } from "node:fs/promises";
 import { Worker } from "node:worker_threads";
 import { afterEach, expect, test, vi } from "vitest";
-import { openLedgerReader } from "../../src/server/ledger-reader.ts";
-import { LedgerSpool } from "../../src/server/ledger-spool.ts";
-import { startLedgerThread } from "../../src/server/ledger-thread.ts";
+import { openLedgerReader } from "../../src/server/ledger/ledger-reader.ts";
+import { LedgerSpool } from "../../src/server/ledger/ledger-spool.ts";
+import { startLedgerThread } from "../../src/server/ledger/ledger-thread.ts";
 import { sampleEvent } from "../stores/contract.ts";
 import { freshDirectory } from "../stores/place.ts";
 

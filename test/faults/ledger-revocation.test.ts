@@ -1,6 +1,6 @@
 /** A revocation by another process. */
 import { expect, test } from "vitest";
-import { openStateStores } from "../../src/stores/embedded/state-stores.ts";
+import { openStateStores } from "../../src/stores/embedded/sessions/state-stores.ts";
 import { SAMPLE_LEASE, SAMPLE_SESSION } from "../stores/contract.ts";
 import { freshDirectory } from "../stores/place.ts";
 import { startChild } from "./children/run.ts";

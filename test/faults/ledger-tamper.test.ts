@@ -7,8 +7,8 @@ import { systemRandom } from "../../src/base/ids.ts";
 import { pendingEntry } from "../../src/ledger/chain.ts";
 import { decodeEntry, encodeEntry } from "../../src/ledger/entry.ts";
 import { appendBatch } from "../../src/ledger/ledger.ts";
-import { type LedgerReader, openLedgerReader } from "../../src/server/ledger-reader.ts";
-import { openLedgerStore } from "../../src/stores/embedded/ledger-store.ts";
+import { type LedgerReader, openLedgerReader } from "../../src/server/ledger/ledger-reader.ts";
+import { openLedgerStore } from "../../src/stores/embedded/ledger/ledger-store.ts";
 import { sampleEvent } from "../stores/contract.ts";
 import { freshDirectory } from "../stores/place.ts";
 

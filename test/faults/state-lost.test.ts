@@ -3,8 +3,8 @@ import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { openBudgetStores } from "../../src/stores/embedded/budget-stores.ts";
-import { openStateStores } from "../../src/stores/embedded/state-stores.ts";
+import { openBudgetStores } from "../../src/stores/embedded/budgets/budget-stores.ts";
+import { openStateStores } from "../../src/stores/embedded/sessions/state-stores.ts";
 import { freshDirectory } from "../stores/place.ts";
 
 const OWNER = { userId: "ada", agentId: "coder", serviceRoot: "/srv/a" };

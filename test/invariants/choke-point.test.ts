@@ -132,7 +132,7 @@ describe("the kernel", () => {
     expect(backDoors(files)).toEqual([
       "src/server/planted-import.ts imports src/kernel/run.ts",
       "src/cli/commands/planted-dynamic.ts imports src/kernel/pipeline.ts",
-      "src/transports/planted-types.ts imports src/kernel/trail.ts",
+      "src/transports/planted-types.ts imports src/kernel/call/trail.ts",
     ]);
   });
 });
@@ -155,7 +155,7 @@ const STARTERS = [
   "src/sandbox/identity/mapped-view.ts",
   "src/sandbox/identity/view-holder.ts",
   "src/sandbox/run/supervised-run.ts",
-  "src/sandbox/views/held-overlay.ts",
+  "src/sandbox/layers/held-overlay.ts",
 ];
 
 describe("a program of the machine", () => {
@@ -171,10 +171,12 @@ describe("a program of the machine", () => {
       "src/sandbox/host-commands/host-machine.ts imports src/sandbox/host-commands/run-host-command.ts",
     ]);
     expect(importers(files, /host-commands\/host-machine\.ts$/)).toEqual([
-      "src/kernel/parts.ts imports src/sandbox/host-commands/host-machine.ts",
-      "src/server/open-machine.ts imports src/sandbox/host-commands/host-machine.ts",
+      "src/kernel/call/parts.ts imports src/sandbox/host-commands/host-machine.ts",
+      "src/server/operator/open-machine.ts imports src/sandbox/host-commands/host-machine.ts",
     ]);
-    expect(importers(files, /kernel\/machine-access\.ts$/)).toEqual(["src/kernel/call-handles.ts imports src/kernel/machine-access.ts"]);
+    expect(importers(files, /kernel\/machine-access\.ts$/)).toEqual([
+      "src/kernel/handles/call-handles.ts imports src/kernel/handles/machine-access.ts",
+    ]);
   });
 
   test("and another way would be found", () => {

@@ -1,5 +1,5 @@
 // No opening of a file that an agent controls waits: neither for the other end of a FIFO nor for the holder of a lease. Files of a workspace are
-// opened by `sandbox/files/syscalls.ts`, whose openings never wait; every other module that opens files is listed here with what it opens.
+// opened by `sandbox/native/syscalls.ts`, whose openings never wait; every other module that opens files is listed here with what it opens.
 import { globSync, readFileSync } from "node:fs";
 import ts from "typescript";
 import { expect, test } from "vitest";
@@ -12,35 +12,35 @@ const OPENING =
 const REVIEWED: Readonly<Record<string, readonly string[]>> = {
   "directories of the workspace alone, by a descriptor that is open already; nobody can have a lease on a directory (the filter of commands refuses `F_SETDELEG`)":
     [
-      "src/sandbox/files/filled-directories.ts",
+      "src/sandbox/files/places/filled-directories.ts",
       "src/sandbox/files/list.ts",
-      "src/sandbox/files/size-watch.ts",
+      "src/sandbox/files/places/size-watch.ts",
       "src/sandbox/git/leftovers.ts",
       "src/sandbox/git/repository-files.ts",
-      "src/sandbox/search/walk.ts",
+      "src/sandbox/search/tree/walk.ts",
       "src/sandbox/views/landing-plan.ts",
     ],
   "views, which lie in the state directory, once nothing of their commands is left": [
     "src/sandbox/views/changes.ts",
     "src/sandbox/views/landing.ts",
-    "src/sandbox/views/remove-tree.ts",
+    "src/sandbox/layers/remove-tree.ts",
     "src/sandbox/views/standing.ts",
-    "src/sandbox/views/view-directories.ts",
+    "src/sandbox/layers/view-directories.ts",
     "src/sandbox/views/views.ts",
   ],
   "directories of the workspace alone, by path, links in the last place not followed": [
     "src/sandbox/files/left-files.ts",
     "src/sandbox/host/workspace-tree.ts",
   ],
-  "`O_PATH`, which opens nothing": ["src/sandbox/files/roots.ts"],
-  "one helper for everything else below a workspace, and `/proc/self/fd`": ["src/sandbox/files/syscalls.ts"],
-  "two files of the workspace, with `O_NONBLOCK`": ["src/server/workspace-settings.ts"],
+  "`O_PATH`, which opens nothing": ["src/sandbox/files/places/roots.ts"],
+  "one helper for everything else below a workspace, and `/proc/self/fd`": ["src/sandbox/native/syscalls.ts"],
+  "two files of the workspace, with `O_NONBLOCK`": ["src/server/workspace/workspace-settings.ts"],
   "`/proc` and `/sys`, where a process can make nobody wait": [
     "src/sandbox/bwrap/bwrap-backend.ts",
     "src/sandbox/control-groups/control-groups.ts",
     "src/sandbox/control-groups/left-groups.ts",
     "src/sandbox/identity/view-holder.ts",
-    "src/sandbox/net/own-ports.ts",
+    "src/sandbox/net/proxy/own-ports.ts",
     "src/sandbox/none/marked-processes.ts",
     "src/sandbox/run/memory-watch.ts",
     "src/sandbox/run/process-tree.ts",
@@ -50,35 +50,40 @@ const REVIEWED: Readonly<Record<string, readonly string[]>> = {
     "src/sandbox/container/container-backend.ts",
     "src/sandbox/container/outermost-directory.ts",
     "src/sandbox/host/system-view.ts",
-    "src/server/doctor.ts",
+    "src/server/doctor/doctor.ts",
   ],
   "programs that only root or the kernel's user can change": ["src/sandbox/host-commands/host-machine.ts"],
   "the state directory, which is closed to everybody else": [
-    "src/server/admin-credential.ts",
-    "src/server/approver-credentials.ts",
-    "src/server/evidence-key.ts",
-    "src/server/validated-policies.ts",
-    "src/stores/embedded/anchor-store.ts",
-    "src/stores/embedded/bell.ts",
-    "src/stores/embedded/content-files.ts",
-    "src/stores/embedded/decision-files.ts",
-    "src/stores/embedded/instance-store.ts",
-    "src/stores/embedded/log-sync.ts",
+    "src/server/people/admin-credential.ts",
+    "src/server/people/approver-credentials.ts",
+    "src/server/ledger/evidence-key.ts",
+    "src/server/operator/validated-policies.ts",
+    "src/stores/embedded/ledger/anchor-store.ts",
+    "src/stores/embedded/approvals/bell.ts",
+    "src/stores/embedded/content/content-files.ts",
+    "src/stores/embedded/approvals/decision-files.ts",
+    "src/stores/embedded/ledger/instance-store.ts",
+    "src/stores/embedded/state/log-sync.ts",
     "src/stores/embedded/new-file-store.ts",
-    "src/stores/embedded/spool-store.ts",
-    "src/stores/embedded/state-directory.ts",
+    "src/stores/embedded/ledger/spool-store.ts",
+    "src/stores/embedded/state/state-directory.ts",
   ],
   "the operator's directory, and files that it names": [
-    "src/server/always-allow.ts",
-    "src/server/configuration-state.ts",
-    "src/server/git-remotes.ts",
-    "src/server/operator-directory.ts",
-    "src/server/operator-gates.ts",
-    "src/server/role-grants.ts",
-    "src/server/trust.ts",
+    "src/server/policy/always-allow.ts",
+    "src/server/operator/configuration-state.ts",
+    "src/server/operator/git-remotes.ts",
+    "src/server/operator/operator-directory.ts",
+    "src/server/operator/operator-gates.ts",
+    "src/server/workspace/role-grants.ts",
+    "src/server/workspace/trust.ts",
   ],
-  "the machine's list of users": ["src/server/unusual-workspace.ts"],
-  "the installation": ["src/server/installation.ts", "src/server/policies.ts", "src/server/policy-test.ts", "src/server/version.ts"],
+  "the machine's list of users": ["src/server/workspace/unusual-workspace.ts"],
+  "the installation": [
+    "src/server/workspace/installation.ts",
+    "src/server/policy/policies.ts",
+    "src/server/policy/policy-test.ts",
+    "src/server/operator/version.ts",
+  ],
   "a command of a person's, in a process of its own": ["src/cli/commands/cas.ts", "src/cli/commands/init.ts", "src/cli/commands/start.ts"],
 };
 
@@ -117,14 +122,14 @@ test("what opens files is found however it is taken", () => {
 });
 
 test("the openings of workspace files say that they do not wait", () => {
-  const helper = readFileSync("src/sandbox/files/syscalls.ts", "utf8");
+  const helper = readFileSync("src/sandbox/native/syscalls.ts", "utf8");
   expect(helper.match(/WITHOUT_WAITING/g)).toHaveLength(3); // what it is, by name below a directory, and again by descriptor
   expect(helper).toMatch(/WITHOUT_WAITING = constants\.O_NONBLOCK/);
-  expect(readFileSync("src/server/workspace-settings.ts", "utf8")).toMatch(/openSync\(path, [^)]*O_NONBLOCK/);
+  expect(readFileSync("src/server/workspace/workspace-settings.ts", "utf8")).toMatch(/openSync\(path, [^)]*O_NONBLOCK/);
 });
 
 test("system calls that Node does not offer are made by modules that open nothing, and by the one that does not wait", () => {
   const native = globSync("src/**/*.ts").filter((path) => /from "koffi"/.test(readFileSync(path, "utf8")));
   const opening = native.filter((path) => /"[a-z ]*\bopen(at|at2)?\(/.test(readFileSync(path, "utf8")));
-  expect(opening).toEqual(["src/sandbox/files/syscalls.ts"]);
+  expect(opening).toEqual(["src/sandbox/native/syscalls.ts"]);
 });

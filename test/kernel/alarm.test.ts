@@ -7,8 +7,8 @@ import { systemRandom } from "../../src/base/ids.ts";
 import { REFUSALS_RECORDED_PER_SECOND } from "../../src/base/limits.ts";
 import { endTurn } from "../../src/base/turn.ts";
 import { INITIAL_MARK } from "../../src/flow/flow.ts";
-import { commandOf } from "../../src/model/command.ts";
-import { FreezeAdministration } from "../../src/server/freeze-administration.ts";
+import { commandOf } from "../../src/model/place/command.ts";
+import { FreezeAdministration } from "../../src/server/people/freeze-administration.ts";
 import { mintSession } from "../../src/session/session.ts";
 import { type MemoryKernel, memoryKernel, START_MS, testTool } from "../support/memory-kernel.ts";
 

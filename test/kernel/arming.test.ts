@@ -1,7 +1,7 @@
 /** Arming: what needs it runs only while it is armed, and arming that ends while a call waits ends the call. */
 import { expect, test } from "vitest";
 import { ARMING_MAX_MS } from "../../src/base/limits.ts";
-import type { CallResponse } from "../../src/model/call.ts";
+import type { CallResponse } from "../../src/model/tool/call.ts";
 import { type MemoryKernel, memoryKernel, START_MS, testTool } from "../support/memory-kernel.ts";
 
 const PERMIT = `@id("test.permit")\n@message("m")\npermit (principal, action == Handrail::Action::"probe", resource);\n`;

@@ -2,12 +2,12 @@
 import { describe, expect, test } from "vitest";
 import { KernelError } from "../../src/base/errors.ts";
 import { RESERVED_DURATION_MS } from "../../src/base/limits.ts";
-import { type Amounts, NOTHING } from "../../src/model/budget.ts";
-import type { CallResponse } from "../../src/model/call.ts";
-import { Refusal, ToolFailure } from "../../src/model/failure.ts";
-import type { LeaseBudget } from "../../src/model/lease.ts";
-import { NO_LIMITS, type SpendingLimits } from "../../src/model/spending-limits.ts";
-import type { Tool } from "../../src/model/tool.ts";
+import { Refusal, ToolFailure } from "../../src/model/outcome/failure.ts";
+import type { LeaseBudget } from "../../src/model/people/lease.ts";
+import { type Amounts, NOTHING } from "../../src/model/spending/budget.ts";
+import { NO_LIMITS, type SpendingLimits } from "../../src/model/spending/spending-limits.ts";
+import type { CallResponse } from "../../src/model/tool/call.ts";
+import type { Tool } from "../../src/model/tool/tool.ts";
 import { toToolResult } from "../../src/wire/index.ts";
 import { toWireResponse } from "../../src/wire/protobuf.ts";
 import { type MemoryKernel, memoryKernel, START_MS, testTool } from "../support/memory-kernel.ts";

@@ -4,8 +4,8 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
 import { CANCEL_GRACE_MS } from "../../src/base/limits.ts";
-import { ToolFailure } from "../../src/model/failure.ts";
-import type { ToolContext } from "../../src/model/tool.ts";
+import { ToolFailure } from "../../src/model/outcome/failure.ts";
+import type { ToolContext } from "../../src/model/tool/tool.ts";
 import { memoryKernel, testTool } from "../support/memory-kernel.ts";
 
 afterEach(() => void vi.useRealTimers());

@@ -6,9 +6,9 @@ import { DANGER_STEPS_MAX, DANGER_TEXT_CHARACTERS_MAX } from "../../src/base/lim
 import { parseSettings } from "../../src/config/config.ts";
 import { FileWriteSchema, ToolRequestSchema } from "../../src/gen/handrail/tool/v1/tool_pb.ts";
 import { patternsReady, ToolRegistry } from "../../src/kernel/index.ts";
-import type { CallResponse } from "../../src/model/call.ts";
-import type { Tool } from "../../src/model/tool.ts";
-import { effectiveTools } from "../../src/server/capability-overrides.ts";
+import type { CallResponse } from "../../src/model/tool/call.ts";
+import type { Tool } from "../../src/model/tool/tool.ts";
+import { effectiveTools } from "../../src/server/operator/capability-overrides.ts";
 import { encodeRequest } from "../../src/wire/protobuf.ts";
 import { memoryKernel } from "../support/memory-kernel.ts";
 

@@ -2,12 +2,12 @@
 import { describe, expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { blake3Hex } from "../../src/base/hash.ts";
-import { createContentAccess } from "../../src/kernel/content-access.ts";
-import { CallRedaction, secretsOf } from "../../src/kernel/redaction.ts";
-import { beginTrail, type Caller, type Trail } from "../../src/kernel/trail.ts";
-import { contentResourceId } from "../../src/model/content.ts";
-import { FailureWithoutEffect, Refusal, ToolFailure } from "../../src/model/failure.ts";
-import type { ToolContext } from "../../src/model/tool.ts";
+import { beginTrail, type Caller, type Trail } from "../../src/kernel/call/trail.ts";
+import { createContentAccess } from "../../src/kernel/handles/content-access.ts";
+import { CallRedaction, secretsOf } from "../../src/kernel/redaction/redaction.ts";
+import { FailureWithoutEffect, Refusal, ToolFailure } from "../../src/model/outcome/failure.ts";
+import type { ToolContext } from "../../src/model/tool/tool.ts";
+import { contentResourceId } from "../../src/model/work/content.ts";
 import { createRedactor } from "../../src/redact/redact.ts";
 import { memoryKernel, testTool } from "../support/memory-kernel.ts";
 

@@ -6,10 +6,10 @@ import { describe, expect, test, vi } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { CONTENT_STAGED_PER_SENDER_MAX, SHOWN_BYTES_MAX } from "../../src/base/limits.ts";
 import { boundedChunks } from "../../src/cas/bounded-chunks.ts";
-import { createContentAccess } from "../../src/kernel/content-access.ts";
-import { type ContentAccess, contentResourceId } from "../../src/model/content.ts";
-import { contentBusy } from "../../src/model/content-failures.ts";
-import type { Tool } from "../../src/model/tool.ts";
+import { createContentAccess } from "../../src/kernel/handles/content-access.ts";
+import type { Tool } from "../../src/model/tool/tool.ts";
+import { type ContentAccess, contentResourceId } from "../../src/model/work/content.ts";
+import { contentBusy } from "../../src/model/work/content-failures.ts";
 import { type MemoryKernel, memoryKernel, testTool } from "../support/memory-kernel.ts";
 import { SOON } from "../support/waiting.ts";
 

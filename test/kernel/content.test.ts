@@ -8,7 +8,7 @@ import { utf8 } from "../../src/base/bytes.ts";
 import { blake3Digest, blake3Hex } from "../../src/base/hash.ts";
 import { ARTIFACTS_PAGE_MAX, INLINE_RESULT_BYTES_MAX, SHOWN_BYTES_MAX } from "../../src/base/limits.ts";
 import { type ToolRequest, ToolRequestSchema } from "../../src/gen/handrail/tool/v1/tool_pb.ts";
-import type { CallResponse } from "../../src/model/call.ts";
+import type { CallResponse } from "../../src/model/tool/call.ts";
 import { decodeResponse, encodeRequest } from "../../src/wire/protobuf.ts";
 import { type MemoryKernel, memoryKernel, testTool } from "../support/memory-kernel.ts";
 

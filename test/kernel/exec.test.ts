@@ -5,9 +5,9 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import type { JsonObject } from "../../src/base/json.ts";
 import { EXEC_KEPT_BYTES } from "../../src/base/limits.ts";
-import { commandOf } from "../../src/model/command.ts";
-import type { ExecOutcome, ExecRequest } from "../../src/model/exec.ts";
-import type { Tool } from "../../src/model/tool.ts";
+import { commandOf } from "../../src/model/place/command.ts";
+import type { Tool } from "../../src/model/tool/tool.ts";
+import type { ExecOutcome, ExecRequest } from "../../src/model/work/exec.ts";
 import { type MemoryKernelOptions, memoryKernel } from "../support/memory-kernel.ts";
 
 const SECRET = "ghp_016C7qIkFz2rGuYlvYLGXjPoBDPDYUpuIBQv";

@@ -3,10 +3,10 @@ import { expect, test } from "vitest";
 import { KernelError } from "../../src/base/errors.ts";
 import { systemRandom } from "../../src/base/ids.ts";
 import { INITIAL_MARK } from "../../src/flow/flow.ts";
-import type { CallResponse } from "../../src/model/call.ts";
-import { ToolFailure } from "../../src/model/failure.ts";
-import type { Mark } from "../../src/model/label.ts";
-import type { Tool } from "../../src/model/tool.ts";
+import { ToolFailure } from "../../src/model/outcome/failure.ts";
+import type { Mark } from "../../src/model/outcome/label.ts";
+import type { CallResponse } from "../../src/model/tool/call.ts";
+import type { Tool } from "../../src/model/tool/tool.ts";
 import { mintSession } from "../../src/session/session.ts";
 import { type MemoryKernel, type MemoryKernelOptions, memoryKernel, START_MS, testTool } from "../support/memory-kernel.ts";
 

@@ -1,12 +1,12 @@
 /** Every dimension of a lease is enforced: what it admits goes, what it does not is refused, what cannot be judged by it too. */
 
 import { expect, test } from "vitest";
-import type { Access, Resource } from "../../src/model/access.ts";
-import type { CallResponse } from "../../src/model/call.ts";
-import { commandOf } from "../../src/model/command.ts";
-import type { EffectClass } from "../../src/model/effect.ts";
-import type { LeaseScope } from "../../src/model/lease.ts";
-import type { PolicyVerdict } from "../../src/policy/verdict.ts";
+import type { EffectClass } from "../../src/model/outcome/effect.ts";
+import type { LeaseScope } from "../../src/model/people/lease.ts";
+import type { Access, Resource } from "../../src/model/place/access.ts";
+import { commandOf } from "../../src/model/place/command.ts";
+import type { CallResponse } from "../../src/model/tool/call.ts";
+import type { PolicyVerdict } from "../../src/policy/terms/verdict.ts";
 import { type MemoryKernel, memoryKernel, testTool } from "../support/memory-kernel.ts";
 
 /** Allows everything: what refuses here is the lease. */

@@ -6,10 +6,10 @@ import {
   PROGRESS_OUTPUT_BYTES_MAX,
   PROGRESS_OUTPUT_CHUNK_BYTES,
 } from "../../src/base/limits.ts";
-import { ProgressFeed } from "../../src/kernel/progress.ts";
-import { CallRedaction } from "../../src/kernel/redaction.ts";
-import type { ProgressReport } from "../../src/model/progress.ts";
-import type { ToolContext } from "../../src/model/tool.ts";
+import { ProgressFeed } from "../../src/kernel/answer/progress.ts";
+import { CallRedaction } from "../../src/kernel/redaction/redaction.ts";
+import type { ProgressReport } from "../../src/model/outcome/progress.ts";
+import type { ToolContext } from "../../src/model/tool/tool.ts";
 import { builtInRedactor, memoryKernel, testTool } from "../support/memory-kernel.ts";
 
 const SECRET = { rule: "session-token", value: "ses_1.secret" };

@@ -160,15 +160,15 @@ test("the reasons of refusals", () => {
 });
 
 test("the error codes of tools (CTR-0029)", () => {
-  expect(unionIn("src/model/failure.ts", "ToolFailureCode")).toEqual(FAILURES);
+  expect(unionIn("src/model/outcome/failure.ts", "ToolFailureCode")).toEqual(FAILURES);
 });
 
 test("the layers that refuse", () => {
-  expect(unionIn("src/model/decision.ts", "Layer")).toEqual(LAYERS);
+  expect(unionIn("src/model/outcome/decision.ts", "Layer")).toEqual(LAYERS);
 });
 
 test("the event types of the ledger", async () => {
-  const { EVENT_TYPES } = await import("../../src/model/event.ts");
+  const { EVENT_TYPES } = await import("../../src/model/outcome/event.ts");
   expect([...EVENT_TYPES].sort()).toEqual(EVENTS);
 });
 

@@ -6,11 +6,11 @@ import { linkSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "n
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { INITIAL_MARK } from "../../src/flow/flow.ts";
-import type { CallResponse } from "../../src/model/call.ts";
-import { NO_GATES, type OperatorGates } from "../../src/model/gates.ts";
-import type { DataClass, TrustLevel } from "../../src/model/label.ts";
-import { NO_LIMITS } from "../../src/model/spending-limits.ts";
-import type { Tool } from "../../src/model/tool.ts";
+import type { DataClass, TrustLevel } from "../../src/model/outcome/label.ts";
+import { NO_GATES, type OperatorGates } from "../../src/model/people/gates.ts";
+import { NO_LIMITS } from "../../src/model/spending/spending-limits.ts";
+import type { CallResponse } from "../../src/model/tool/call.ts";
+import type { Tool } from "../../src/model/tool/tool.ts";
 import { shell } from "../../src/tools/shell/shell.ts";
 import { approve, ask, askedRef, refuse } from "../approval/asking.ts";
 import { gatesOf, type WrittenGates } from "../support/gates.ts";
@@ -309,7 +309,7 @@ test.each(REASONS)("%s is what %s refuses with", async (reason, layer, produce) 
 });
 
 test("every reason that is specified, and every one that the code can give, is reached by a row or by the test that is named", async () => {
-  const { EVENT_TYPES } = await import("../../src/model/event.ts");
+  const { EVENT_TYPES } = await import("../../src/model/outcome/event.ts");
   const wanted = new Set([...SPECIFIED, ...reasonsInCode(EVENT_TYPES)]);
   const reached = new Set(REASONS.map(([reason]) => reason));
   expect([...wanted].filter((reason) => !reached.has(reason)).sort()).toEqual(Object.keys(ELSEWHERE).sort());

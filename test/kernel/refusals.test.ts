@@ -3,9 +3,9 @@ import { describe, expect, test } from "vitest";
 import { KernelError } from "../../src/base/errors.ts";
 import type { JsonObject } from "../../src/base/json.ts";
 import { ARGUMENT_VALUES_MAX, VIOLATION_FIELD_CHARACTERS_MAX, VIOLATIONS_LISTED_MAX } from "../../src/base/limits.ts";
-import type { CallResponse } from "../../src/model/call.ts";
-import type { Denial } from "../../src/model/decision.ts";
-import type { Tool } from "../../src/model/tool.ts";
+import type { Denial } from "../../src/model/outcome/decision.ts";
+import type { CallResponse } from "../../src/model/tool/call.ts";
+import type { Tool } from "../../src/model/tool/tool.ts";
 import { type MemoryKernel, memoryKernel, testTool } from "../support/memory-kernel.ts";
 
 function denialOf({ outcome }: CallResponse): Denial {

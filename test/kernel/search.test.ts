@@ -4,8 +4,8 @@ import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/base/json.ts";
-import type { CallResponse } from "../../src/model/call.ts";
-import type { Tool } from "../../src/model/tool.ts";
+import type { CallResponse } from "../../src/model/tool/call.ts";
+import type { Tool } from "../../src/model/tool/tool.ts";
 import { countMatches } from "../../src/tools/search/search-tools.ts";
 import { type MemoryKernel, memoryKernel } from "../support/memory-kernel.ts";
 

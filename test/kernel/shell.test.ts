@@ -1,7 +1,7 @@
 /** A shell command in the pipeline: what lease, workspace guard and policy make of its parsed form, and what is recorded of it. */
 import { expect, test } from "vitest";
-import { LEASE_DIMENSIONS } from "../../src/model/lease.ts";
-import type { Tool } from "../../src/model/tool.ts";
+import { LEASE_DIMENSIONS } from "../../src/model/people/lease.ts";
+import type { Tool } from "../../src/model/tool/tool.ts";
 import { shell } from "../../src/tools/shell/shell.ts";
 import { type MemoryKernel, type MemoryKernelOptions, memoryKernel } from "../support/memory-kernel.ts";
 

@@ -2,8 +2,8 @@
 import { expect, test } from "vitest";
 import { KernelError } from "../../src/base/errors.ts";
 import { INITIAL_MARK } from "../../src/flow/flow.ts";
-import type { CallResponse } from "../../src/model/call.ts";
-import { ToolFailure } from "../../src/model/failure.ts";
+import { ToolFailure } from "../../src/model/outcome/failure.ts";
+import type { CallResponse } from "../../src/model/tool/call.ts";
 import { type MemoryKernel, type MemoryKernelOptions, memoryKernel, START_MS, testTool } from "../support/memory-kernel.ts";
 
 /** What is wrong with a call, from the first stage to the last, and what answers it as long as nothing before is wrong. */

@@ -2,9 +2,9 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { ExecOutcome, ExecRequest } from "../../src/model/exec.ts";
-import type { Tool, ToolContext } from "../../src/model/tool.ts";
-import type { Toolchain } from "../../src/model/toolchain.ts";
+import type { Tool, ToolContext } from "../../src/model/tool/tool.ts";
+import type { ExecOutcome, ExecRequest } from "../../src/model/work/exec.ts";
+import type { Toolchain } from "../../src/model/work/toolchain.ts";
 import { shell } from "../../src/tools/shell/shell.ts";
 import { toolchainTools } from "../../src/tools/toolchain/toolchain-tools.ts";
 import { type MemoryKernel, type MemoryKernelOptions, memoryKernel } from "../support/memory-kernel.ts";

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import type { JsonObject } from "../../src/base/json.ts";
-import { presentCedar, releaseCedar } from "../../src/policy/cedar.ts";
+import { presentCedar, releaseCedar } from "../../src/policy/compile/cedar.ts";
 import { memoryKernel } from "../support/memory-kernel.ts";
 
 afterEach(() => void releaseCedar());

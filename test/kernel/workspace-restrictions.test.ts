@@ -3,8 +3,8 @@ import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parseSettings } from "../../src/config/config.ts";
-import type { ZoneRules } from "../../src/model/zone.ts";
-import { planWorkspace } from "../../src/server/workspace-catalog.ts";
+import type { ZoneRules } from "../../src/model/place/zone.ts";
+import { planWorkspace } from "../../src/server/workspace/workspace-catalog.ts";
 import { type MemoryKernel, memoryKernel } from "../support/memory-kernel.ts";
 import { freshPlace } from "../support/place.ts";
 

@@ -1,6 +1,6 @@
 /** The rules about shell commands, on the parsed form: the lists of danger, installing and blocked commands, and ways around them. */
 import { beforeAll, describe, expect, test } from "vitest";
-import { isWithinPreset, PRESET_NAMES, type PresetName } from "../../src/model/preset.ts";
+import { isWithinPreset, PRESET_NAMES, type PresetName } from "../../src/model/people/preset.ts";
 import type { PolicyEngine } from "../../src/policy/policy.ts";
 import { shell } from "../../src/tools/shell/shell.ts";
 import { engineOf, operator, presetSources, request } from "./fixtures.ts";

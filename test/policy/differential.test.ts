@@ -1,9 +1,9 @@
 /** Slices and memo change no verdict: random policies, failing ones included, against random requests. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { commandOf } from "../../src/model/command.ts";
-import { DATA_CLASSES, TRUST_LEVELS } from "../../src/model/label.ts";
-import { PRESET_NAMES } from "../../src/model/preset.ts";
+import { DATA_CLASSES, TRUST_LEVELS } from "../../src/model/outcome/label.ts";
+import { PRESET_NAMES } from "../../src/model/people/preset.ts";
+import { commandOf } from "../../src/model/place/command.ts";
 import type { PolicyRequest, PolicyResource } from "../../src/policy/policy.ts";
 import { ACTIONS, engineOf, operator, presetSources, ROLES, request } from "./fixtures.ts";
 

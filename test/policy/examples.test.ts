@@ -3,11 +3,11 @@ import { describe, expect, test } from "vitest";
 import { POLICY_EXAMPLES_MAX } from "../../src/base/limits.ts";
 import { parseSettings } from "../../src/config/config.ts";
 import { parseExamples } from "../../src/policy/examples.ts";
-import { formatProblem } from "../../src/policy/problem.ts";
-import { BUILT_IN_TOOLS } from "../../src/server/built-in-tools.ts";
-import { exampleInputs } from "../../src/server/policies.ts";
-import { formatFailure, requireExamples, runExamples } from "../../src/server/policy-examples.ts";
-import { testPresets } from "../../src/server/policy-test.ts";
+import { formatProblem } from "../../src/policy/terms/problem.ts";
+import { BUILT_IN_TOOLS } from "../../src/server/operator/built-in-tools.ts";
+import { exampleInputs } from "../../src/server/policy/policies.ts";
+import { formatFailure, requireExamples, runExamples } from "../../src/server/policy/policy-examples.ts";
+import { testPresets } from "../../src/server/policy/policy-test.ts";
 
 const problemsOf = async (text: string) => (await parseExamples([{ name: "own.test.yaml", text }])).problems.map(formatProblem);
 

@@ -2,7 +2,7 @@
 
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { commandOf } from "../../src/model/command.ts";
+import { commandOf } from "../../src/model/place/command.ts";
 import { exceptionFor, explain } from "../../src/policy/explain.ts";
 import type { PolicyResource } from "../../src/policy/policy.ts";
 import { engineOf, file, operator, presetSources, request } from "./fixtures.ts";

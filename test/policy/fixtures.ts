@@ -1,12 +1,12 @@
 /** What the policy tests share: the shipped presets, a registry of actions, and requests with defaults. */
 import { readFileSync } from "node:fs";
-import type { EffectClass } from "../../src/model/effect.ts";
-import type { PresetName } from "../../src/model/preset.ts";
-import type { Zone } from "../../src/model/zone.ts";
-import { type ActionDeclaration, withCanonicalActions } from "../../src/policy/action.ts";
+import type { EffectClass } from "../../src/model/outcome/effect.ts";
+import type { PresetName } from "../../src/model/people/preset.ts";
+import type { Zone } from "../../src/model/place/zone.ts";
 import { createPolicyEngine, type PolicyEngine, type PolicySource } from "../../src/policy/policy.ts";
 import { PRESETS } from "../../src/policy/presets.ts";
-import { type PolicyContext, type PolicyFile, type PolicyRequest, RESOURCE_KINDS } from "../../src/policy/request.ts";
+import { type ActionDeclaration, withCanonicalActions } from "../../src/policy/terms/action.ts";
+import { type PolicyContext, type PolicyFile, type PolicyRequest, RESOURCE_KINDS } from "../../src/policy/terms/request.ts";
 
 export const ROLES = ["dev", "sre", "release_manager", "product_owner", "guest"];
 

@@ -1,8 +1,8 @@
 // What docs/gates.md shows is what is read.
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { parseMode, parseSkill } from "../../src/config/profiles.ts";
-import { parseToolPolicy, parseToolSpec } from "../../src/config/tool-rules.ts";
+import { parseMode, parseSkill } from "../../src/config/files/profiles.ts";
+import { parseToolPolicy, parseToolSpec } from "../../src/config/files/tool-rules.ts";
 import { compileInputSchema } from "../../src/kernel/index.ts";
 
 const guide = readFileSync(new URL("../../docs/gates.md", import.meta.url), "utf8");

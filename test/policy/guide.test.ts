@@ -2,16 +2,16 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { capabilityParts } from "../../src/config/capabilities.ts";
 import { defaultSettings, parseSettings } from "../../src/config/config.ts";
-import { EFFECT_CLASSES } from "../../src/model/effect.ts";
+import { capabilityParts } from "../../src/config/sections/capabilities.ts";
+import { EFFECT_CLASSES } from "../../src/model/outcome/effect.ts";
 import { parseExamples } from "../../src/policy/examples.ts";
 import { createPolicyEngine, type PolicyResource } from "../../src/policy/policy.ts";
-import { resourceSchema } from "../../src/policy/resource.ts";
-import { BUILT_IN_TOOLS } from "../../src/server/built-in-tools.ts";
-import { checkCapabilities } from "../../src/server/capability-overrides.ts";
-import { exampleInputs } from "../../src/server/policies.ts";
-import { formatFailure, runExamples } from "../../src/server/policy-examples.ts";
+import { resourceSchema } from "../../src/policy/terms/resource.ts";
+import { BUILT_IN_TOOLS } from "../../src/server/operator/built-in-tools.ts";
+import { checkCapabilities } from "../../src/server/operator/capability-overrides.ts";
+import { exampleInputs } from "../../src/server/policy/policies.ts";
+import { formatFailure, runExamples } from "../../src/server/policy/policy-examples.ts";
 import { ACTIONS, file, operator, presetSources, ROLES, request } from "./fixtures.ts";
 
 const guide = readFileSync(new URL("../../docs/policy-guide.md", import.meta.url), "utf8");

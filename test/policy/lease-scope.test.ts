@@ -11,7 +11,7 @@ import {
   type LeaseScope,
   type Restriction,
   UNRESTRICTED_SCOPE,
-} from "../../src/model/lease.ts";
+} from "../../src/model/people/lease.ts";
 import { admits, deriveLease, meetBudgets, meetScopes, unusableDimensions } from "../../src/policy/lease-scope.ts";
 
 const scope = (change: Partial<LeaseScope>): LeaseScope => ({ ...UNRESTRICTED_SCOPE, ...change });

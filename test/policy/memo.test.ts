@@ -1,10 +1,10 @@
 /** Slices and the memo: what shares an entry, what must not, and that both are bounded. */
 import { describe, expect, test } from "vitest";
 import { POLICY_MEMO_ENTRIES_MAX } from "../../src/base/limits.ts";
-import { Memo } from "../../src/policy/memo.ts";
+import { Memo } from "../../src/policy/evaluate/memo.ts";
+import { projectionOf } from "../../src/policy/evaluate/projection.ts";
+import { sliceOf } from "../../src/policy/evaluate/slice.ts";
 import type { PolicyEngine } from "../../src/policy/policy.ts";
-import { projectionOf } from "../../src/policy/projection.ts";
-import { sliceOf } from "../../src/policy/slice.ts";
 import { engineOf, file, operator, presetSources, request } from "./fixtures.ts";
 
 const readSlice = (engine: PolicyEngine, role = "dev") =>

@@ -1,10 +1,10 @@
 /** The shipped presets: the whole matrix of role, zone and effect, and the rules of the roles. */
 
 import { beforeAll, describe, expect, test } from "vitest";
-import { commandOf } from "../../src/model/command.ts";
-import type { EffectClass } from "../../src/model/effect.ts";
-import { isPresetName, PRESET_NAMES, type PresetName } from "../../src/model/preset.ts";
-import type { Zone } from "../../src/model/zone.ts";
+import type { EffectClass } from "../../src/model/outcome/effect.ts";
+import { isPresetName, PRESET_NAMES, type PresetName } from "../../src/model/people/preset.ts";
+import { commandOf } from "../../src/model/place/command.ts";
+import type { Zone } from "../../src/model/place/zone.ts";
 import { checkPolicies } from "../../src/policy/check.ts";
 import type { PolicyEngine, PolicyResource } from "../../src/policy/policy.ts";
 import { ACTIONS, engineOf, file, operator, presetSources, type RequestParts, ROLES, request } from "./fixtures.ts";

@@ -1,7 +1,7 @@
 // Cedar is given back and comes back: no verdict changes, what is remembered does without it, and its memory is really free.
 import { afterEach, expect, test, vi } from "vitest";
-import { loadCedar, presentCedar, releaseCedar } from "../../src/policy/cedar.ts";
-import { collectHeap } from "../../src/server/idle-memory.ts";
+import { loadCedar, presentCedar, releaseCedar } from "../../src/policy/compile/cedar.ts";
+import { collectHeap } from "../../src/server/ledger/idle-memory.ts";
 import { engineOf, file, operator, presetSources, request } from "./fixtures.ts";
 
 const { createRequire } = vi.hoisted(() => ({ createRequire: vi.fn<typeof import("node:module").createRequire>() }));

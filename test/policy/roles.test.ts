@@ -5,22 +5,22 @@
 
 import { beforeAll, expect, test } from "vitest";
 import { z } from "zod";
-import { systemSettings } from "../../src/config/system.ts";
+import { systemSettings } from "../../src/config/sections/system.ts";
 import { INITIAL_MARK } from "../../src/flow/flow.ts";
 import { imagineAccesses, imagineCall, ToolRegistry } from "../../src/kernel/index.ts";
-import type { Access, Resource } from "../../src/model/access.ts";
-import type { ToolCapability } from "../../src/model/capability.ts";
-import { commandOf } from "../../src/model/command.ts";
-import type { EffectClass } from "../../src/model/effect.ts";
-import { NO_GATES } from "../../src/model/gates.ts";
-import { type Lease, UNRESTRICTED_SCOPE } from "../../src/model/lease.ts";
-import type { Session } from "../../src/model/session.ts";
-import type { Tool } from "../../src/model/tool.ts";
-import { BUILT_IN_ZONE_RULES, compileZones } from "../../src/model/zone.ts";
-import { withCanonicalActions } from "../../src/policy/action.ts";
+import type { EffectClass } from "../../src/model/outcome/effect.ts";
+import { NO_GATES } from "../../src/model/people/gates.ts";
+import { type Lease, UNRESTRICTED_SCOPE } from "../../src/model/people/lease.ts";
+import type { Session } from "../../src/model/people/session.ts";
+import type { Access, Resource } from "../../src/model/place/access.ts";
+import { commandOf } from "../../src/model/place/command.ts";
+import { BUILT_IN_ZONE_RULES, compileZones } from "../../src/model/place/zone.ts";
+import type { ToolCapability } from "../../src/model/tool/capability.ts";
+import type { Tool } from "../../src/model/tool/tool.ts";
 import { createPolicyEngine, type PolicyEngine } from "../../src/policy/policy.ts";
+import { withCanonicalActions } from "../../src/policy/terms/action.ts";
 import { createRedactor } from "../../src/redact/redact.ts";
-import { ownTools } from "../../src/server/built-in-tools.ts";
+import { ownTools } from "../../src/server/operator/built-in-tools.ts";
 import { presetSources } from "./fixtures.ts";
 
 /** All tools of the kernel's own, with something listed for each of those that touch the machine. */

@@ -2,8 +2,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { BudgetStore, LimitedAccount, Wish } from "../../src/budget/budget-store.ts";
-import { type Amounts, BUDGET_MEMBERS, NOTHING } from "../../src/model/budget.ts";
-import type { LeaseBudget } from "../../src/model/lease.ts";
+import type { LeaseBudget } from "../../src/model/people/lease.ts";
+import { type Amounts, BUDGET_MEMBERS, NOTHING } from "../../src/model/spending/budget.ts";
 
 const HOUR_MS = 3_600_000;
 /** The beginning of an hour. */

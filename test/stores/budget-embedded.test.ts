@@ -4,8 +4,8 @@ import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
 import type { Wish } from "../../src/budget/budget-store.ts";
-import { NOTHING } from "../../src/model/budget.ts";
-import { openBudgetStores } from "../../src/stores/embedded/budget-stores.ts";
+import { NOTHING } from "../../src/model/spending/budget.ts";
+import { openBudgetStores } from "../../src/stores/embedded/budgets/budget-stores.ts";
 import { freshDirectory } from "./place.ts";
 
 const SPENDER = { sessionId: "ses_one", actor: "ann/agent", requestId: "req" };

@@ -4,8 +4,8 @@ import { utf8 } from "../../src/base/bytes.ts";
 import { blake3Hex } from "../../src/base/hash.ts";
 import { ARTIFACTS_PAGE_MAX, CONTENT_STAGED_MAX } from "../../src/base/limits.ts";
 import type { ContentOwner, ContentStore, MaintainedContentStore } from "../../src/cas/content-store.ts";
-import type { StoredContent } from "../../src/model/content.ts";
-import type { Label } from "../../src/model/label.ts";
+import type { Label } from "../../src/model/outcome/label.ts";
+import type { StoredContent } from "../../src/model/work/content.ts";
 
 export const NOW_MS = 1_700_000_000_000;
 const SIGNAL = new AbortController().signal;

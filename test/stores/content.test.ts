@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { systemRandom } from "../../src/base/ids.ts";
 import type { MaintainedContentStore } from "../../src/cas/content-store.ts";
-import { openContentStore } from "../../src/stores/embedded/content-store.ts";
+import { openContentStore } from "../../src/stores/embedded/content/content-store.ts";
 import { contentContract, NOW_MS, store } from "./content-contract.ts";
 import { freshDirectory } from "./place.ts";
 

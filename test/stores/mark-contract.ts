@@ -1,7 +1,7 @@
 /** What every store of marks must do. */
 import { expect, test } from "vitest";
 import type { MarkOwner } from "../../src/flow/mark-store.ts";
-import type { Mark } from "../../src/model/label.ts";
+import type { Mark } from "../../src/model/outcome/label.ts";
 import type { Backend } from "./contract.ts";
 
 const owner: MarkOwner = { userId: "ann", agentId: "agent", serviceRoot: "/srv/project/service" };

@@ -2,9 +2,9 @@
  * A backtracking engine for the expressions of redaction rules that counts its steps: what V8's engine does, slowly and
  * observably. It is the oracle for the bound that is computed when a rule is loaded.
  */
-import { hasCode } from "../../src/redact/character-set.ts";
-import { type Node, parseExpression } from "../../src/redact/expression.ts";
-import { costOf } from "../../src/redact/expression-cost.ts";
+import { hasCode } from "../../src/redact/expressions/character-set.ts";
+import { type Node, parseExpression } from "../../src/redact/expressions/expression.ts";
+import { costOf } from "../../src/redact/expressions/expression-cost.ts";
 
 /** Where the match ends, `undefined` without one, and how many steps it took to know. */
 export interface Counted {

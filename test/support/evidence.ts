@@ -1,7 +1,7 @@
 /** Reads the ledger of a place as tests need it: every record with its payload decoded. */
 import type { JsonObject } from "../../src/base/json.ts";
 import type { LedgerEntry } from "../../src/ledger/entry.ts";
-import { openLedgerReader } from "../../src/server/ledger-reader.ts";
+import { openLedgerReader } from "../../src/server/ledger/ledger-reader.ts";
 
 /** A record with its payload. */
 export interface Evidence {

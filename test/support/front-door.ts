@@ -9,8 +9,8 @@ import { onTestFinished } from "vitest";
 import type { JsonObject } from "../../src/base/json.ts";
 import { KernelAdmin } from "../../src/gen/handrail/admin/v1/admin_pb.ts";
 import { ToolKernel } from "../../src/gen/handrail/tool/v1/kernel_pb.ts";
-import type { CallResponse } from "../../src/model/call.ts";
-import { tcpAddress, unixAddress } from "../../src/server/http-address.ts";
+import type { CallResponse } from "../../src/model/tool/call.ts";
+import { tcpAddress, unixAddress } from "../../src/server/doors/http-address.ts";
 import { type ConnectLimits, type ConnectServer, serveConnect } from "../../src/transports/connect/index.ts";
 
 type Options = Parameters<typeof serveConnect>[0];

@@ -1,8 +1,8 @@
 /** Modes, skills, specs and tool policies as an operator would write them, parsed for a kernel of a test. */
-import { parseMode, parseSkill } from "../../src/config/profiles.ts";
-import { parseToolPolicy, parseToolSpec, specsById } from "../../src/config/tool-rules.ts";
+import { parseMode, parseSkill } from "../../src/config/files/profiles.ts";
+import { parseToolPolicy, parseToolSpec, specsById } from "../../src/config/files/tool-rules.ts";
 import { compileInputSchema } from "../../src/kernel/index.ts";
-import type { OperatorGates } from "../../src/model/gates.ts";
+import type { OperatorGates } from "../../src/model/people/gates.ts";
 
 /** What is written, by name: modes and skills as the values of their files, specs and the policy without their `schema`. */
 export interface WrittenGates {

@@ -5,7 +5,7 @@
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { SystemSettings } from "../../src/model/system.ts";
+import type { SystemSettings } from "../../src/model/work/system.ts";
 
 /** A directory with doubles. */
 export interface MachinePlace {

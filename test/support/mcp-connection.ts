@@ -1,9 +1,9 @@
 /** A served MCP connection in this process: raw lines in, raw lines out, behind it a door that answers as the test says. */
 import { PassThrough } from "node:stream";
 import type { KernelDoor, RoundCall, Submission } from "../../src/kernel/index.ts";
-import type { CallResponse, Outcome } from "../../src/model/call.ts";
-import type { Denial } from "../../src/model/decision.ts";
-import type { ProgressListener } from "../../src/model/progress.ts";
+import type { Denial } from "../../src/model/outcome/decision.ts";
+import type { ProgressListener } from "../../src/model/outcome/progress.ts";
+import type { CallResponse, Outcome } from "../../src/model/tool/call.ts";
 import { serveMcp } from "../../src/transports/mcp/server.ts";
 import { signalOf } from "./call-end.ts";
 

@@ -6,7 +6,7 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { ExecSelection } from "../../src/model/exec.ts";
+import type { ExecSelection } from "../../src/model/work/exec.ts";
 import { DESCRIPTORS } from "../../src/sandbox/bwrap/bwrap-arguments.ts";
 import { bwrapLaunch } from "../../src/sandbox/bwrap/bwrap-backend.ts";
 import { systemView } from "../../src/sandbox/host/system-view.ts";

@@ -1,6 +1,6 @@
 /** What bash would run for a text, and the analysis of the text does not name. */
-import type { CommandResource } from "../../src/model/command.ts";
-import { parseCommand } from "../../src/tools/shell/parse-command.ts";
+import type { CommandResource } from "../../src/model/place/command.ts";
+import { parseCommand } from "../../src/tools/shell/reading/parse-command.ts";
 import type { Wanted } from "./watched-bash.ts";
 import { type BatchOptions, wantedByEach } from "./watched-bash-batch.ts";
 

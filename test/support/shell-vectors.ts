@@ -1,5 +1,5 @@
 /** Shell commands with what is expected of their parsed form, as text files that people can read. */
-import { parseCommand } from "../../src/tools/shell/parse-command.ts";
+import { parseCommand } from "../../src/tools/shell/reading/parse-command.ts";
 
 /** A command, and a line for everything that it does. */
 export interface ShellVector {

@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import type { SystemSettings } from "../../src/model/system.ts";
+import type { SystemSettings } from "../../src/model/work/system.ts";
 import { systemTools } from "../../src/tools/system/system-tools.ts";
 import { type MachinePlace, machineConfigs, machinePlace, RECORDER, systemSettingsOf } from "./machine-place.ts";
 import { type MemoryKernel, type MemoryKernelOptions, memoryKernel } from "./memory-kernel.ts";

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { file_handrail_tool_v1_tool } from "../../src/gen/handrail/tool/v1/tool_pb.ts";
-import { CONSTRAINTS, type FieldConstraint, GIT_OPERATIONS } from "../../src/model/constraints.ts";
+import { CONSTRAINTS, type FieldConstraint, GIT_OPERATIONS } from "../../src/model/outcome/constraints.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..");
 const DOCUMENT = readFileSync(join(ROOT, "docs", "protocol.md"), "utf8");

@@ -1,7 +1,7 @@
 /** `handrail admin`: the credential of the administration service. */
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import { print, printJson, say } from "../output.ts";
+import { print, printJson, say } from "../terminal/output.ts";
 
 interface AdminFlags {
   readonly state?: string;
@@ -17,7 +17,7 @@ export function addAdminCommand(program: Command): void {
     .option("--state <directory>", "state directory (default: $XDG_STATE_HOME/handrail)")
     .option("--json", "print JSON")
     .action(async ({ state, json }: AdminFlags) => {
-      const { newAdminCredential } = await import("../../server/new-admin-credential.ts");
+      const { newAdminCredential } = await import("../../server/admin/new-admin-credential.ts");
       const token = await newAdminCredential(process.env, state === undefined ? undefined : resolve(state));
       if (json) return printJson({ token });
       print(token);

@@ -7,12 +7,21 @@ import { createInterface } from "node:readline/promises";
 import { type Command, Option } from "commander";
 import { KernelError } from "../../base/errors.ts";
 import type { OpenKernel } from "../../server/compose.ts";
-import { parseScope } from "../approval-scope.ts";
-import { type Approval, approvalJson, approvalLines, isReadable, scopeOf, shortRef, standingOf, summaryOf } from "../approval-view.ts";
-import { EXIT_FAILURE, EXIT_OK } from "../exit-codes.ts";
-import { type KernelFlags, withKernel, withKernelOptions } from "../kernel-options.ts";
-import { print, printJson, printRow, say, table, visible } from "../output.ts";
-import { rowsFor, wantsColours } from "../screen-colours.ts";
+import { parseScope } from "../approvals/approval-scope.ts";
+import {
+  type Approval,
+  approvalJson,
+  approvalLines,
+  isReadable,
+  scopeOf,
+  shortRef,
+  standingOf,
+  summaryOf,
+} from "../approvals/approval-view.ts";
+import { type KernelFlags, withKernel, withKernelOptions } from "../start/kernel-options.ts";
+import { EXIT_FAILURE, EXIT_OK } from "../terminal/exit-codes.ts";
+import { print, printJson, printRow, say, table, visible } from "../terminal/output.ts";
+import { rowsFor, wantsColours } from "../terminal/screen-colours.ts";
 
 /** States that a list can be of, and `all`. */
 const STATES = ["pending", "approved", "denied", "expired", "consumed", "void"] as const;
@@ -48,7 +57,7 @@ export function addApprovalsCommand(program: Command): void {
     .description("show requests as they come, and decide them with the keyboard; one line for each where there is no terminal")
     .option("--json", "print one line of JSON for each change");
   withKernelOptions(watch).action(async (flags: ListFlags) => {
-    const { watchApprovals } = await import("../approval-watch.ts");
+    const { watchApprovals } = await import("../approvals/approval-watch.ts");
     await withKernel(flags, (kernel) => watchApprovals(kernel, flags.json === true));
   });
   const always = approvals
@@ -57,7 +66,7 @@ export function addApprovalsCommand(program: Command): void {
     .option("--write", "write the permit to the operator's policies")
     .option("--json", "print JSON");
   withKernelOptions(always).action(async (ref: string, flags: KernelFlags & { readonly write?: boolean; readonly json?: boolean }) => {
-    const { proposeAlways } = await import("../always-allow.ts");
+    const { proposeAlways } = await import("../approvals/always-allow.ts");
     process.exitCode = await withKernel(flags, async (kernel) => proposeAlways(kernel, await findApproval(kernel, ref), flags));
   });
 }
@@ -125,7 +134,7 @@ function showApproval(approval: Approval, json: boolean | undefined): void {
 }
 
 async function decide(kernel: OpenKernel, prefix: string, approved: boolean, flags: DecideFlags): Promise<number> {
-  const { approverToken } = await import("../../server/approver-credentials.ts");
+  const { approverToken } = await import("../../server/people/approver-credentials.ts");
   const credential = await approverToken(process.env, kernel.operator.path);
   const scope = approved ? parseScope(flags.for, Date.now()) : undefined;
   const approval = await findApproval(kernel, prefix);

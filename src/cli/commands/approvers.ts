@@ -1,8 +1,8 @@
 /** `handrail approvers`: the credentials of the people who approve. */
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import { withKernelOptions } from "../kernel-options.ts";
-import { print, printJson, say, table } from "../output.ts";
+import { withKernelOptions } from "../start/kernel-options.ts";
+import { print, printJson, say, table } from "../terminal/output.ts";
 
 interface ApproverFlags {
   readonly state?: string;
@@ -25,7 +25,7 @@ export function addApproversCommand(program: Command): void {
 }
 
 async function addApprover(name: string, { save = false, json, ...flags }: ApproverFlags): Promise<void> {
-  const { newApprover } = await import("../../server/approvers.ts");
+  const { newApprover } = await import("../../server/admin/approvers.ts");
   const made = await newApprover(process.env, directories(flags), name, save);
   if (json) return printJson({ name, ...made });
   if ("savedAs" in made) return print(`saved as ${made.savedAs}`);
@@ -34,14 +34,14 @@ async function addApprover(name: string, { save = false, json, ...flags }: Appro
 }
 
 async function listAll({ json, ...flags }: ApproverFlags): Promise<void> {
-  const { approversOf } = await import("../../server/approvers.ts");
+  const { approversOf } = await import("../../server/admin/approvers.ts");
   const approvers = await approversOf(process.env, directories(flags));
   if (json) return printJson(approvers);
   print(table([["NAME", "SINCE"], ...approvers.map(({ name, addedAtMs }) => [name, new Date(addedAtMs).toISOString()])]));
 }
 
 async function removeApprover(name: string, flags: ApproverFlags): Promise<void> {
-  const { dismissApprover } = await import("../../server/approvers.ts");
+  const { dismissApprover } = await import("../../server/admin/approvers.ts");
   await dismissApprover(process.env, directories(flags), name);
   print(`removed ${name}`);
 }

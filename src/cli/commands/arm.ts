@@ -1,9 +1,9 @@
 /** `handrail arm` and `handrail disarm`: the operator lets calls that need arming run for a while, or ends that. */
 import type { Command } from "commander";
 import type { OpenKernel } from "../../server/compose.ts";
-import { currentUser, parseDuration } from "../inputs.ts";
-import { type KernelFlags, withKernel, withKernelOptions } from "../kernel-options.ts";
-import { print, printJson, visible } from "../output.ts";
+import { type KernelFlags, withKernel, withKernelOptions } from "../start/kernel-options.ts";
+import { currentUser, parseDuration } from "../terminal/inputs.ts";
+import { print, printJson, visible } from "../terminal/output.ts";
 
 interface ArmFlags extends KernelFlags {
   readonly for: string;

@@ -1,11 +1,11 @@
 /** `handrail audit`: watch what matters for security, as it is recorded. */
 import { type Command, Option } from "commander";
 import { KernelError } from "../../base/errors.ts";
-import type { SecurityEvent, Severity } from "../../server/audit-stream.ts";
-import { stateDirectoryOf } from "../freeze-desk.ts";
-import { parseDuration, wholeNumber } from "../inputs.ts";
-import { print, printJson, visible } from "../output.ts";
-import { onStop } from "../stop-signals.ts";
+import type { SecurityEvent, Severity } from "../../server/ledger/audit-stream.ts";
+import { stateDirectoryOf } from "../start/freeze-desk.ts";
+import { onStop } from "../start/stop-signals.ts";
+import { parseDuration, wholeNumber } from "../terminal/inputs.ts";
+import { print, printJson, visible } from "../terminal/output.ts";
 
 /** Known here so that the command line starts without loading the ledger; mildest first. */
 const SEVERITIES: readonly Severity[] = ["info", "warning", "critical"];
@@ -35,8 +35,8 @@ export function addAuditCommand(program: Command): void {
 }
 
 async function tail(flags: AuditFlags): Promise<void> {
-  const { openLedgerReader } = await import("../../server/ledger-reader.ts");
-  const { securityAudit } = await import("../../server/audit-stream.ts");
+  const { openLedgerReader } = await import("../../server/ledger/ledger-reader.ts");
+  const { securityAudit } = await import("../../server/ledger/audit-stream.ts");
   const stateDirectory = stateDirectoryOf(flags);
   const query = {
     severity: flags.severity,

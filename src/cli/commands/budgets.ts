@@ -1,8 +1,8 @@
 /** `handrail budgets`: what leases, agents and sessions may spend, have spent and have left. */
 import type { Command } from "commander";
-import { BUDGET_WORDS, printAmount } from "../../model/budget-text.ts";
-import { type KernelFlags, withKernel, withKernelOptions } from "../kernel-options.ts";
-import { print, printJson, table, visible } from "../output.ts";
+import { BUDGET_WORDS, printAmount } from "../../model/spending/budget-text.ts";
+import { type KernelFlags, withKernel, withKernelOptions } from "../start/kernel-options.ts";
+import { print, printJson, table, visible } from "../terminal/output.ts";
 
 interface BudgetFlags extends KernelFlags {
   readonly json?: boolean;

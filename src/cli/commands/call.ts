@@ -5,11 +5,11 @@ import { KernelError } from "../../base/errors.ts";
 import { newId, systemRandom } from "../../base/ids.ts";
 import { LINE_BYTES_MAX } from "../../base/limits.ts";
 import type { OpenKernel } from "../../server/compose.ts";
-import { EXIT_DENIED, EXIT_OK, EXIT_TOOL_ERROR } from "../exit-codes.ts";
-import { currentUser, parseJsonObject, readStandardInput } from "../inputs.ts";
-import { AS_OPERATOR, operatorOf, type ServingFlags, withKernel, withServingOptions } from "../kernel-options.ts";
-import { printJson } from "../output.ts";
-import { onStop } from "../stop-signals.ts";
+import { AS_OPERATOR, operatorOf, type ServingFlags, withKernel, withServingOptions } from "../start/kernel-options.ts";
+import { onStop } from "../start/stop-signals.ts";
+import { EXIT_DENIED, EXIT_OK, EXIT_TOOL_ERROR } from "../terminal/exit-codes.ts";
+import { currentUser, parseJsonObject, readStandardInput } from "../terminal/inputs.ts";
+import { printJson } from "../terminal/output.ts";
 
 interface CallFlags extends ServingFlags {
   readonly json: string;
@@ -70,7 +70,7 @@ async function call(tool: string, flags: CallFlags): Promise<number> {
       },
       abort.signal,
     );
-    const { toToolResult } = await import("../../server/library.ts");
+    const { toToolResult } = await import("../../server/doors/library.ts");
     printJson(toToolResult(response));
     if (own) await kernel.administration.endSession(own.session);
     const codes = { success: EXIT_OK, denied: EXIT_DENIED, error: EXIT_TOOL_ERROR } as const;

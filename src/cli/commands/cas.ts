@@ -7,14 +7,14 @@ import { pipeline } from "node:stream/promises";
 import type { Command } from "commander";
 import { KernelError } from "../../base/errors.ts";
 import { CONTENT_BLOCK_BYTES, CONTENT_GRACE_MS } from "../../base/limits.ts";
-import { ToolFailure } from "../../model/failure.ts";
+import { ToolFailure } from "../../model/outcome/failure.ts";
 import type { OpenKernel } from "../../server/compose.ts";
-import type { ListedContent } from "../../server/content-verification.ts";
-import { defaultStatePath } from "../../server/operator-directory.ts";
-import { EXIT_FAILURE, EXIT_OK } from "../exit-codes.ts";
-import { currentUser, parseDuration } from "../inputs.ts";
-import { type KernelFlags, withKernel, withKernelOptions } from "../kernel-options.ts";
-import { print, printJson, say, table, visible } from "../output.ts";
+import type { ListedContent } from "../../server/ledger/content-verification.ts";
+import { defaultStatePath } from "../../server/operator/operator-directory.ts";
+import { type KernelFlags, withKernel, withKernelOptions } from "../start/kernel-options.ts";
+import { EXIT_FAILURE, EXIT_OK } from "../terminal/exit-codes.ts";
+import { currentUser, parseDuration } from "../terminal/inputs.ts";
+import { print, printJson, say, table, visible } from "../terminal/output.ts";
 
 interface CasFlags extends KernelFlags {
   readonly json?: boolean;
@@ -142,7 +142,7 @@ async function writeWhole(path: string, chunks: AsyncIterable<Uint8Array>): Prom
 }
 
 async function list(flags: CasFlags): Promise<void> {
-  const { listContent } = await import("../../server/content-verification.ts");
+  const { listContent } = await import("../../server/ledger/content-verification.ts");
   const rows = [["hash", "bytes", "stored", "state", "owners", "artifacts", "ledger"]];
   for await (const content of listContent(stateOf(flags))) {
     if (flags.json) printJson(plain(content));
@@ -178,7 +178,7 @@ async function verify(flags: VerifyFlags): Promise<number> {
     const rebuilt = await withContent(flags, ({ content }) => content.rebuildReferences(CONTENT_GRACE_MS));
     if (!flags.json) print(`references: ${rebuilt.added} added, ${rebuilt.removed} removed`);
   }
-  const { verifyContent } = await import("../../server/content-verification.ts");
+  const { verifyContent } = await import("../../server/ledger/content-verification.ts");
   const quiet = flags.json === true || !process.stderr.isTTY;
   const report = await verifyContent(
     stateOf(flags),

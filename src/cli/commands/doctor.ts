@@ -2,9 +2,9 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { KernelError } from "../../base/errors.ts";
-import { EXIT_FAILURE, EXIT_OK } from "../exit-codes.ts";
-import { type KernelFlags, withKernelOptions } from "../kernel-options.ts";
-import { print, printJson, table, visible } from "../output.ts";
+import { type KernelFlags, withKernelOptions } from "../start/kernel-options.ts";
+import { EXIT_FAILURE, EXIT_OK } from "../terminal/exit-codes.ts";
+import { print, printJson, table, visible } from "../terminal/output.ts";
 
 interface DoctorFlags {
   readonly workspace?: string;
@@ -24,7 +24,7 @@ export function addDoctorCommand(program: Command): void {
   ).action(async (flags: KernelFlags & DoctorFlags) => {
     if (flags.mend && flags.workspace === undefined)
       throw new KernelError("USAGE", "--mend needs `--workspace DIRECTORY`, which says where");
-    const { diagnose } = await import("../../server/doctor.ts");
+    const { diagnose } = await import("../../server/doctor/doctor.ts");
     const findings = await diagnose({
       environment: process.env,
       ...(flags.state !== undefined && { stateDirectory: resolve(flags.state) }),

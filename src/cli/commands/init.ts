@@ -2,8 +2,8 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Command } from "commander";
-import { defaultStatePath, operatorPath } from "../../server/operator-directory.ts";
-import { print, printJson } from "../output.ts";
+import { defaultStatePath, operatorPath } from "../../server/operator/operator-directory.ts";
+import { print, printJson } from "../terminal/output.ts";
 
 const SETTINGS = `# Settings of Handrail. Every key is optional; unknown keys are refused. This directory belongs to the operator alone.
 

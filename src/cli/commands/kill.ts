@@ -1,6 +1,6 @@
 /** `handrail kill` and `handrail resume`: the operator stops everybody or one agent at once, and lifts that again. */
 import type { Command } from "commander";
-import type { FreezeDesk, FreezeTarget } from "../../server/freeze-desk.ts";
+import type { FreezeDesk, FreezeTarget } from "../../server/people/freeze-desk.ts";
 import {
   type DeskFlags,
   freezeLine,
@@ -10,9 +10,9 @@ import {
   withDesk,
   withDeskOptions,
   withTargetOptions,
-} from "../freeze-desk.ts";
-import { currentUser } from "../inputs.ts";
-import { print, printJson, say } from "../output.ts";
+} from "../start/freeze-desk.ts";
+import { currentUser } from "../terminal/inputs.ts";
+import { print, printJson, say } from "../terminal/output.ts";
 
 type KillFlags = DeskFlags & TargetFlags;
 

@@ -1,10 +1,10 @@
 /** `handrail labels`: what principals have seen, and taking it back after a person has looked. */
 import { type Command, Option } from "commander";
-import { DATA_CLASSES, type DataClass, type Mark, TRUST_LEVELS, type TrustLevel } from "../../model/label.ts";
-import { workspaceDirectory } from "../../server/workspace-catalog.ts";
-import { currentUser } from "../inputs.ts";
-import { type KernelFlags, withKernel, withKernelOptions } from "../kernel-options.ts";
-import { print, printJson, table, visible } from "../output.ts";
+import { DATA_CLASSES, type DataClass, type Mark, TRUST_LEVELS, type TrustLevel } from "../../model/outcome/label.ts";
+import { workspaceDirectory } from "../../server/workspace/workspace-catalog.ts";
+import { type KernelFlags, withKernel, withKernelOptions } from "../start/kernel-options.ts";
+import { currentUser } from "../terminal/inputs.ts";
+import { print, printJson, table, visible } from "../terminal/output.ts";
 
 interface LabelFlags extends KernelFlags {
   readonly workspace: string;

@@ -3,12 +3,12 @@ import { resolve } from "node:path";
 import type { Command } from "commander";
 import { hex } from "../../base/bytes.ts";
 import { KernelError } from "../../base/errors.ts";
-import { printableJson } from "../../model/foreign-text.ts";
-import type { LedgerReader, LedgerRecord } from "../../server/ledger-reader.ts";
-import { defaultStatePath } from "../../server/operator-directory.ts";
-import { EXIT_FAILURE, EXIT_OK } from "../exit-codes.ts";
-import { currentUser, wholeNumber } from "../inputs.ts";
-import { print, printJson, say, visible } from "../output.ts";
+import type { LedgerReader, LedgerRecord } from "../../server/ledger/ledger-reader.ts";
+import { defaultStatePath } from "../../server/operator/operator-directory.ts";
+import { printableJson } from "../../text/foreign-text.ts";
+import { EXIT_FAILURE, EXIT_OK } from "../terminal/exit-codes.ts";
+import { currentUser, wholeNumber } from "../terminal/inputs.ts";
+import { print, printJson, say, visible } from "../terminal/output.ts";
 
 interface LedgerFlags {
   readonly state?: string;
@@ -39,7 +39,7 @@ export function addLedgerCommand(program: Command): void {
 }
 
 async function accept(flags: LedgerFlags & { readonly reason: string }): Promise<void> {
-  const { acceptLoss } = await import("../../server/ledger-acceptance.ts");
+  const { acceptLoss } = await import("../../server/ledger/ledger-acceptance.ts");
   const sequence = await acceptLoss(stateOf(flags), { by: currentUser(), reason: flags.reason });
   if (flags.json) printJson({ accepted: sequence });
   else print(`accepted in entry ${sequence}; restart the kernels that use this state directory`);
@@ -54,7 +54,7 @@ function stateOf({ state }: Pick<LedgerFlags, "state">): string {
 }
 
 async function withReader<T>(flags: LedgerFlags, work: (reader: LedgerReader) => Promise<T>): Promise<T> {
-  const { openLedgerReader } = await import("../../server/ledger-reader.ts");
+  const { openLedgerReader } = await import("../../server/ledger/ledger-reader.ts");
   const reader = await openLedgerReader(stateOf(flags));
   try {
     return await work(reader);

@@ -1,8 +1,8 @@
 /** `handrail mcp`: an MCP server on standard input and output that needs no daemon and no earlier command. */
 import type { Command } from "commander";
-import { currentUser } from "../inputs.ts";
-import { openFromFlags, type ServingFlags, withServingOptions } from "../kernel-options.ts";
-import { onStop } from "../stop-signals.ts";
+import { openFromFlags, type ServingFlags, withServingOptions } from "../start/kernel-options.ts";
+import { onStop } from "../start/stop-signals.ts";
+import { currentUser } from "../terminal/inputs.ts";
 
 interface McpFlags extends ServingFlags {
   readonly workspace: string;
@@ -35,7 +35,7 @@ async function serve(flags: McpFlags): Promise<void> {
   const kernel = await openFromFlags(flags);
   try {
     // The protocol's library is loaded while the ledger's thread starts; if that fails, it shows where it is awaited.
-    const serving = import("../../server/serve-mcp.ts");
+    const serving = import("../../server/doors/serve-mcp.ts");
     serving.catch(() => undefined);
     const minted = await kernel.administration.createSession({
       workspace: flags.workspace,

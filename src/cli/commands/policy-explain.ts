@@ -1,10 +1,10 @@
 /** `handrail policy explain`: which layer and rule decide a call, and the narrowest change that would let it run. */
 import type { Command } from "commander";
 import { KernelError } from "../../base/errors.ts";
-import { EXIT_DENIED, EXIT_OK } from "../exit-codes.ts";
-import { currentUser, parseJsonObject } from "../inputs.ts";
-import { type ServingFlags, UNUSUAL, withKernel, withKernelOptions } from "../kernel-options.ts";
-import { print, printJson, visible } from "../output.ts";
+import { type ServingFlags, UNUSUAL, withKernel, withKernelOptions } from "../start/kernel-options.ts";
+import { EXIT_DENIED, EXIT_OK } from "../terminal/exit-codes.ts";
+import { currentUser, parseJsonObject } from "../terminal/inputs.ts";
+import { print, printJson, visible } from "../terminal/output.ts";
 
 interface ExplainFlags extends ServingFlags {
   readonly arguments: string;

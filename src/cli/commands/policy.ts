@@ -3,10 +3,10 @@ import { resolve } from "node:path";
 import type { Command } from "commander";
 import { KernelError } from "../../base/errors.ts";
 import { REPLAY_ENTRIES_DEFAULT } from "../../base/limits.ts";
-import { EXIT_FAILURE, EXIT_OK } from "../exit-codes.ts";
-import { parseDuration, wholeNumber } from "../inputs.ts";
-import { type KernelFlags, withKernelOptions } from "../kernel-options.ts";
-import { print, printJson, visible } from "../output.ts";
+import { type KernelFlags, withKernelOptions } from "../start/kernel-options.ts";
+import { EXIT_FAILURE, EXIT_OK } from "../terminal/exit-codes.ts";
+import { parseDuration, wholeNumber } from "../terminal/inputs.ts";
+import { print, printJson, visible } from "../terminal/output.ts";
 import { addPolicyExplainCommand } from "./policy-explain.ts";
 
 interface CheckFlags {
@@ -59,7 +59,7 @@ function configOf(flags: { readonly config?: string }): { readonly configDirecto
 }
 
 async function check(flags: CheckFlags): Promise<number> {
-  const { checkPresets } = await import("../../server/policy-check.ts");
+  const { checkPresets } = await import("../../server/policy/policy-check.ts");
   const report = await checkPresets(process.env, configOf(flags).configDirectory, flags.preset);
   if (flags.json) printJson(report);
   for (const preset of flags.json ? [] : report.presets) {
@@ -71,8 +71,8 @@ async function check(flags: CheckFlags): Promise<number> {
 }
 
 async function test(directory: string | undefined, flags: CheckFlags): Promise<number> {
-  const { testPolicies } = await import("../../server/policy-test.ts");
-  const { formatFailure } = await import("../../server/policy-examples.ts");
+  const { testPolicies } = await import("../../server/policy/policy-test.ts");
+  const { formatFailure } = await import("../../server/policy/policy-examples.ts");
   const place = { environment: process.env, ...configOf(flags), ...(directory !== undefined && { candidate: resolve(directory) }) };
   const report = await testPolicies(place);
   if (flags.json) {
@@ -91,8 +91,8 @@ async function test(directory: string | undefined, flags: CheckFlags): Promise<n
 }
 
 async function compare(candidate: string, flags: DiffFlags): Promise<number> {
-  const { replayLedger } = await import("../../server/policy-replay.ts");
-  const { defaultStatePath } = await import("../../server/operator-directory.ts");
+  const { replayLedger } = await import("../../server/policy/policy-replay.ts");
+  const { defaultStatePath } = await import("../../server/operator/operator-directory.ts");
   const report = await replayLedger({
     environment: process.env,
     ...configOf(flags),
@@ -107,7 +107,7 @@ async function compare(candidate: string, flags: DiffFlags): Promise<number> {
   return changed === 0 ? EXIT_OK : EXIT_FAILURE;
 }
 
-type ReplayReport = Awaited<ReturnType<typeof import("../../server/policy-replay.ts").replayLedger>>;
+type ReplayReport = Awaited<ReturnType<typeof import("../../server/policy/policy-replay.ts").replayLedger>>;
 
 function printReplay(report: ReplayReport, changed: number): void {
   const decision = ({ decision: word, rules, obligations }: ReplayReport["changes"][number]["recorded"]) =>

@@ -3,9 +3,9 @@ import { resolve } from "node:path";
 import type { Command } from "commander";
 import { KernelError } from "../../base/errors.ts";
 import type { JsonObject } from "../../base/json.ts";
-import { NO_GATES, type OperatorGates } from "../../model/gates.ts";
-import type { KernelFlags } from "../kernel-options.ts";
-import { print, printJson, table, visible } from "../output.ts";
+import { NO_GATES, type OperatorGates } from "../../model/people/gates.ts";
+import type { KernelFlags } from "../start/kernel-options.ts";
+import { print, printJson, table, visible } from "../terminal/output.ts";
 
 interface ProfileFlags extends Pick<KernelFlags, "config"> {
   readonly json?: boolean;
@@ -64,7 +64,7 @@ function addProfileCommands(
 }
 
 async function readGates(flags: ProfileFlags): Promise<OperatorGates> {
-  const { operatorPath, readOperatorDirectory } = await import("../../server/operator-directory.ts");
+  const { operatorPath, readOperatorDirectory } = await import("../../server/operator/operator-directory.ts");
   const operator = await readOperatorDirectory(flags.config === undefined ? operatorPath(process.env) : resolve(flags.config));
   return operator.narrowing?.gates ?? NO_GATES;
 }

@@ -3,11 +3,11 @@ import { join, resolve } from "node:path";
 import type { Command } from "commander";
 import { textOf } from "../../base/bytes.ts";
 import { REDACTION_INPUT_BYTES_MAX } from "../../base/limits.ts";
-import { withoutControls } from "../../model/foreign-text.ts";
-import { operatorPath, readOperatorDirectory } from "../../server/operator-directory.ts";
-import { EXIT_OK, EXIT_SECRETS_FOUND } from "../exit-codes.ts";
-import { readStandardInput } from "../inputs.ts";
-import { print, printJson } from "../output.ts";
+import { operatorPath, readOperatorDirectory } from "../../server/operator/operator-directory.ts";
+import { withoutControls } from "../../text/foreign-text.ts";
+import { EXIT_OK, EXIT_SECRETS_FOUND } from "../terminal/exit-codes.ts";
+import { readStandardInput } from "../terminal/inputs.ts";
+import { print, printJson } from "../terminal/output.ts";
 
 interface RedactFlags {
   readonly config?: string;
@@ -30,7 +30,7 @@ export function addRedactCommand(program: Command): void {
     });
 }
 
-type Redactor = ReturnType<typeof import("../../server/redaction.ts")["openRedactor"]>;
+type Redactor = ReturnType<typeof import("../../server/operator/redaction.ts")["openRedactor"]>;
 
 async function redact(flags: RedactFlags): Promise<number> {
   const redactor = await open(flags);
@@ -43,7 +43,7 @@ async function redact(flags: RedactFlags): Promise<number> {
 }
 
 async function open(flags: RedactFlags): Promise<Redactor> {
-  const { openRedactor } = await import("../../server/redaction.ts");
+  const { openRedactor } = await import("../../server/operator/redaction.ts");
   const path = flags.config === undefined ? operatorPath(process.env) : resolve(flags.config);
   const { settings } = await readOperatorDirectory(path);
   return openRedactor(settings.redaction, flags.environment ? process.env : {}, join(path, "handrail.yaml"));

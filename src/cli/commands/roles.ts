@@ -1,9 +1,9 @@
 /** `handrail roles`: which roles clients of a workspace may ask for. */
 import type { Command } from "commander";
-import type { RoleChange } from "../../server/role-grants.ts";
-import { currentUser } from "../inputs.ts";
-import { type KernelFlags, withKernel, withKernelOptions } from "../kernel-options.ts";
-import { print, printJson, table, visible } from "../output.ts";
+import type { RoleChange } from "../../server/workspace/role-grants.ts";
+import { type KernelFlags, withKernel, withKernelOptions } from "../start/kernel-options.ts";
+import { currentUser } from "../terminal/inputs.ts";
+import { print, printJson, table, visible } from "../terminal/output.ts";
 
 interface RoleFlags extends KernelFlags {
   readonly workspace: string;

@@ -6,9 +6,9 @@ import { join, resolve } from "node:path";
 import type { Command } from "commander";
 import { KernelError } from "../../base/errors.ts";
 import type { OpenKernel } from "../../server/compose.ts";
-import { openFromFlags, type ServingFlags, withServingOptions } from "../kernel-options.ts";
-import { say } from "../output.ts";
-import { untilStopped } from "../stop-signals.ts";
+import { openFromFlags, type ServingFlags, withServingOptions } from "../start/kernel-options.ts";
+import { untilStopped } from "../start/stop-signals.ts";
+import { say } from "../terminal/output.ts";
 
 interface ServeFlags extends ServingFlags {
   readonly socket?: string;
@@ -35,7 +35,7 @@ export function addServeCommand(program: Command): void {
   withServingOptions(command).action(async (flags: ServeFlags) => {
     const kernel = await openFromFlags(flags);
     try {
-      const { serveSocket } = await import("../../server/serve-framed.ts");
+      const { serveSocket } = await import("../../server/doors/serve-framed.ts");
       const path = flags.socket === undefined ? join(kernel.stateDirectory, "handrail.sock") : resolve(flags.socket);
       const server = await serveSocket(kernel, path);
       // Whatever has been opened is closed, also when the next address cannot be listened on.
@@ -58,9 +58,9 @@ async function serveHttpIfAsked(kernel: OpenKernel, flags: ServeFlags): Promise<
   const { http, httpSocket, httpAllowRemote } = flags;
   if (http === undefined && httpAllowRemote !== undefined) throw new KernelError("USAGE", "--http-allow-remote goes with --http HOST:PORT");
   if (http === undefined && httpSocket === undefined) return undefined;
-  const { parseTcpAddress, tcpAddress, unixAddress } = await import("../../server/http-address.ts");
-  const { hasAdminCredential } = await import("../../server/admin-credential.ts");
-  const { serveHttp } = await import("../../server/serve-connect.ts");
+  const { parseTcpAddress, tcpAddress, unixAddress } = await import("../../server/doors/http-address.ts");
+  const { hasAdminCredential } = await import("../../server/people/admin-credential.ts");
+  const { serveHttp } = await import("../../server/doors/serve-connect.ts");
   const addresses: Parameters<typeof serveHttp>[1][number][] = [];
   const places: string[] = [];
   if (http !== undefined) {

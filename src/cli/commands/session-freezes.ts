@@ -1,12 +1,12 @@
 /** `handrail sessions freeze|review|resume`: the operator holds a session, looks at what it did, and lets it go on. */
 import type { Command } from "commander";
 import { KernelError } from "../../base/errors.ts";
-import type { Session } from "../../model/session.ts";
-import type { SecurityEvent } from "../../server/audit-stream.ts";
-import type { ReviewedCall, SessionReview } from "../../server/session-review.ts";
-import { type DeskFlags, freezeLine, stateDirectoryOf, withDesk, withDeskOptions } from "../freeze-desk.ts";
-import { currentUser } from "../inputs.ts";
-import { print, printJson, visible } from "../output.ts";
+import type { Session } from "../../model/people/session.ts";
+import type { SecurityEvent } from "../../server/ledger/audit-stream.ts";
+import type { ReviewedCall, SessionReview } from "../../server/people/session-review.ts";
+import { type DeskFlags, freezeLine, stateDirectoryOf, withDesk, withDeskOptions } from "../start/freeze-desk.ts";
+import { currentUser } from "../terminal/inputs.ts";
+import { print, printJson, visible } from "../terminal/output.ts";
 import { auditLine } from "./audit.ts";
 
 /** Adds the three to `handrail sessions`. */
@@ -60,8 +60,8 @@ async function reviewAll(flags: DeskFlags): Promise<void> {
 }
 
 async function reviewOne(id: string, flags: DeskFlags): Promise<void> {
-  const { openLedgerReader } = await import("../../server/ledger-reader.ts");
-  const { reviewSession } = await import("../../server/session-review.ts");
+  const { openLedgerReader } = await import("../../server/ledger/ledger-reader.ts");
+  const { reviewSession } = await import("../../server/people/session-review.ts");
   await withDesk(flags, async (desk) => {
     const session = await desk.sessions.findSession(id);
     if (session === undefined) throw new KernelError("USAGE", `there is no session \`${id}\`; \`handrail sessions list\` shows them`);

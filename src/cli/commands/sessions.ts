@@ -1,11 +1,11 @@
 /** `handrail sessions` and `handrail leases`: the operator makes, lists, narrows and ends them. */
 import type { Command } from "commander";
-import { printBudget } from "../../model/budget-text.ts";
-import { type Lease, type LeaseBudget, type LeaseScope, UNRESTRICTED_SCOPE } from "../../model/lease.ts";
-import type { Session } from "../../model/session.ts";
-import { budgetOption, currentUser, parseDuration } from "../inputs.ts";
-import { AS_OPERATOR, operatorOf, type ServingFlags, UNUSUAL, withKernel, withKernelOptions } from "../kernel-options.ts";
-import { print, printJson, table, visible } from "../output.ts";
+import { type Lease, type LeaseBudget, type LeaseScope, UNRESTRICTED_SCOPE } from "../../model/people/lease.ts";
+import type { Session } from "../../model/people/session.ts";
+import { printBudget } from "../../model/spending/budget-text.ts";
+import { AS_OPERATOR, operatorOf, type ServingFlags, UNUSUAL, withKernel, withKernelOptions } from "../start/kernel-options.ts";
+import { budgetOption, currentUser, parseDuration } from "../terminal/inputs.ts";
+import { print, printJson, table, visible } from "../terminal/output.ts";
 import { addSessionFreezeCommands } from "./session-freezes.ts";
 
 interface ScopeFlags {

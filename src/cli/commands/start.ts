@@ -11,11 +11,11 @@ import { KernelError } from "../../base/errors.ts";
 import { newId, systemRandom } from "../../base/ids.ts";
 import type { JsonObject } from "../../base/json.ts";
 import type { MintedSession, OpenKernel } from "../../server/compose.ts";
-import { EXIT_FAILURE, EXIT_OK } from "../exit-codes.ts";
-import { currentUser } from "../inputs.ts";
-import { openFromFlags, UNSANDBOXED, UNUSUAL } from "../kernel-options.ts";
-import { print, say, visible } from "../output.ts";
-import { untilStopped } from "../stop-signals.ts";
+import { openFromFlags, UNSANDBOXED, UNUSUAL } from "../start/kernel-options.ts";
+import { untilStopped } from "../start/stop-signals.ts";
+import { EXIT_FAILURE, EXIT_OK } from "../terminal/exit-codes.ts";
+import { currentUser } from "../terminal/inputs.ts";
+import { print, say, visible } from "../terminal/output.ts";
 
 interface StartFlags {
   readonly workspace?: string;
@@ -159,7 +159,7 @@ async function makeCalls(kernel: OpenKernel, minted: MintedSession, steps: reado
 }
 
 async function verify(state: string): Promise<boolean> {
-  const { openLedgerReader } = await import("../../server/ledger-reader.ts");
+  const { openLedgerReader } = await import("../../server/ledger/ledger-reader.ts");
   const reader = await openLedgerReader(state);
   try {
     const report = await reader.verify();
@@ -181,7 +181,7 @@ function printConnection(workspace: string, state: string): void {
 }
 
 async function serve(kernel: OpenKernel, minted: MintedSession): Promise<void> {
-  const { serveSocket } = await import("../../server/serve-framed.ts");
+  const { serveSocket } = await import("../../server/doors/serve-framed.ts");
   const path = join(kernel.stateDirectory, "handrail.sock");
   const server = await serveSocket(kernel, path);
   const stopped = untilStopped(); // whoever has read the line may stop it at once

@@ -1,10 +1,10 @@
 /** `handrail trust`: the operator trusts the configuration files of a workspace as they are now, lists trust, or takes it back. */
 import type { Command } from "commander";
 import { KernelError } from "../../base/errors.ts";
-import type { TrustReport } from "../../server/trust.ts";
-import { currentUser } from "../inputs.ts";
-import { type KernelFlags, withKernel, withKernelOptions } from "../kernel-options.ts";
-import { print, printJson, table, visible } from "../output.ts";
+import type { TrustReport } from "../../server/workspace/trust.ts";
+import { type KernelFlags, withKernel, withKernelOptions } from "../start/kernel-options.ts";
+import { currentUser } from "../terminal/inputs.ts";
+import { print, printJson, table, visible } from "../terminal/output.ts";
 
 interface TrustFlags extends KernelFlags {
   readonly workspace: string;

@@ -3,9 +3,9 @@ import type { Command } from "commander";
 import { textOf } from "../../base/bytes.ts";
 import { KernelError } from "../../base/errors.ts";
 import { LINE_BYTES_MAX } from "../../base/limits.ts";
-import { EXIT_FAILURE, EXIT_OK } from "../exit-codes.ts";
-import { readStandardInput } from "../inputs.ts";
-import { printJson } from "../output.ts";
+import { EXIT_FAILURE, EXIT_OK } from "../terminal/exit-codes.ts";
+import { readStandardInput } from "../terminal/inputs.ts";
+import { printJson } from "../terminal/output.ts";
 
 interface WireFlags {
   readonly json?: boolean;
@@ -35,13 +35,13 @@ async function writeDescriptor(): Promise<number> {
   if (process.stdout.isTTY) {
     throw new KernelError("USAGE", "the descriptor is binary; write it to a file: `handrail wire descriptor > handrail.binpb`");
   }
-  const { descriptorSet } = await import("../../server/wire-descriptor.ts");
+  const { descriptorSet } = await import("../../server/doors/wire-descriptor.ts");
   process.stdout.write(descriptorSet());
   return EXIT_OK;
 }
 
 async function validate(flags: WireFlags): Promise<number> {
-  const { checkRequest } = await import("../../server/wire-check.ts");
+  const { checkRequest } = await import("../../server/doors/wire-check.ts");
   const input = await readStandardInput(LINE_BYTES_MAX);
   let allValid = true;
   for (const request of requestsIn(input, flags)) {

@@ -1,7 +1,7 @@
 // The list of obeyed files: every entry is complete and makes a protected zone; what people run by name stays ordinary.
 import { expect, test } from "vitest";
-import { BUILT_IN_ZONE_RULES, compileZones } from "../zone.ts";
-import { OBEYED_FILES, obeyedBy, PLAIN_DOCUMENTS } from "./obeyed-files.ts";
+import { OBEYED_FILES, obeyedBy, PLAIN_DOCUMENTS } from "../place/obeyed-files/obeyed-files.ts";
+import { BUILT_IN_ZONE_RULES, compileZones } from "../place/zone.ts";
 
 const zones = compileZones(BUILT_IN_ZONE_RULES, "");
 const zoneOf = (path: string) => zones.classify({ root: "service", path });

@@ -1,5 +1,5 @@
 /** Every rule for formats that the redactor knows, from the specific to the general. */
-import type { Rule } from "../rule.ts";
+import type { Rule } from "../kinds/rule.ts";
 import { CLOUD_RULES } from "./cloud.ts";
 import { CODE_HOST_RULES } from "./code-hosts.ts";
 import { DATABASE_RULES } from "./databases.ts";

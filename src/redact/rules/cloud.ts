@@ -1,6 +1,6 @@
 /** Formats of cloud providers: keys of accounts and services, and tokens of platforms that run applications. */
-import { entropyOf } from "../entropy.ts";
-import { type Rule, token, tokens } from "../rule.ts";
+import { entropyOf } from "../kinds/entropy.ts";
+import { type Rule, token, tokens } from "../kinds/rule.ts";
 
 /** Keys of Azure's newer services carry a mark in the middle, `before` characters from their beginning. */
 const marked = (id: string, title: string, before: number, mark: string, rest: string, sample: string): Rule => ({

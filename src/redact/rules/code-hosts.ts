@@ -1,6 +1,6 @@
 /** Formats of code hosts, build services and code checkers. */
-import { hasGithubChecksum } from "../checksum.ts";
-import { type Rule, type TokenOptions, token, tokens } from "../rule.ts";
+import { hasGithubChecksum } from "../kinds/checksum.ts";
+import { type Rule, type TokenOptions, token, tokens } from "../kinds/rule.ts";
 
 /** GitHub's short tokens carry a checksum: without a right one the text only looks like a token. */
 const CHECKED: TokenOptions = { check: (secret) => (hasGithubChecksum(secret.slice(4)) ? "definite" : "probable") };

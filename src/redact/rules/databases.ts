@@ -1,6 +1,6 @@
 /** Formats of databases that are services, and passwords in the strings that open a connection. */
-import { isReference, looksLikeStandIn } from "../entropy.ts";
-import { type Rule, token, tokens } from "../rule.ts";
+import { isReference, looksLikeStandIn } from "../kinds/entropy.ts";
+import { type Rule, token, tokens } from "../kinds/rule.ts";
 
 /** Rules for databases. */
 export const DATABASE_RULES: readonly Rule[] = [

@@ -1,5 +1,5 @@
 /** Formats of secret stores, identity providers and private networks. */
-import { type Rule, token, tokens } from "../rule.ts";
+import { type Rule, token, tokens } from "../kinds/rule.ts";
 
 /** Rules for secret stores and identity providers. */
 export const IDENTITY_RULES: readonly Rule[] = [

@@ -1,6 +1,6 @@
 /** Formats of chat, mail and telephone services. */
-import { entropyOf } from "../entropy.ts";
-import { type Rule, token, tokens } from "../rule.ts";
+import { entropyOf } from "../kinds/entropy.ts";
+import { type Rule, token, tokens } from "../kinds/rule.ts";
 
 /** The first part of a Discord bot token is the base64 of a number: that of its account. */
 function isDiscordToken(secret: string): "definite" | undefined {

@@ -1,5 +1,5 @@
 /** Formats of services that run models, and of what is built around them. */
-import { type Rule, token, tokens } from "../rule.ts";
+import { type Rule, token, tokens } from "../kinds/rule.ts";
 
 const MIXED = (secret: string) => (/\d/.test(secret.slice(3)) && /[A-Za-z]/.test(secret.slice(3)) ? "definite" : "probable");
 

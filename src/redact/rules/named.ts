@@ -1,6 +1,7 @@
 /** Keys of services whose format is only a length: the name beside them tells what they are. */
-import type { FindingKind } from "../finding.ts";
-import type { NamedRule } from "../named-rule.ts";
+
+import type { NamedRule } from "../kinds/named-rule.ts";
+import type { FindingKind } from "../search/finding.ts";
 
 const HEX32 = "[0-9a-f]{32}";
 const HEX40 = "[0-9a-f]{40}";

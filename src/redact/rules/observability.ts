@@ -1,5 +1,5 @@
 /** Formats of services that watch, measure and release software. */
-import { type Rule, token, tokens } from "../rule.ts";
+import { type Rule, token, tokens } from "../kinds/rule.ts";
 
 /** Rules for monitoring, logging and release services. */
 export const OBSERVABILITY_RULES: readonly Rule[] = [

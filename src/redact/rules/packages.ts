@@ -1,7 +1,7 @@
 /** Formats of package registries and of the files that hold their logins. */
-import { hasGithubChecksum } from "../checksum.ts";
-import { entropyOf, isReference } from "../entropy.ts";
-import { type Rule, token, tokens } from "../rule.ts";
+import { hasGithubChecksum } from "../kinds/checksum.ts";
+import { entropyOf, isReference } from "../kinds/entropy.ts";
+import { type Rule, token, tokens } from "../kinds/rule.ts";
 
 const real = (secret: string) => (isReference(secret) || entropyOf(secret) < 2.5 ? undefined : "definite");
 

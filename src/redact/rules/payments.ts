@@ -1,5 +1,5 @@
 /** Formats of payment services, shops and banks. */
-import { type Rule, token, tokens } from "../rule.ts";
+import { type Rule, token, tokens } from "../kinds/rule.ts";
 
 /** Names of tests begin as these keys do, and are long, but have no digits between their letters. */
 const probableIfMixed = (secret: string) => (/\d[A-Za-z]{1,12}\d/.test(secret.slice(5)) ? "probable" : undefined);

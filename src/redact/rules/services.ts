@@ -1,5 +1,5 @@
 /** Formats of services for teams: planning, documents, design, customers, media. */
-import { type Rule, token, tokens } from "../rule.ts";
+import { type Rule, token, tokens } from "../kinds/rule.ts";
 
 /** Rules for services that teams work with. */
 export const SERVICE_RULES: readonly Rule[] = [

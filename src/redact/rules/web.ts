@@ -1,8 +1,8 @@
 /** Secrets of the web: tokens that describe themselves, logins in addresses and headers, hashes of passwords. */
-import { isTokenHeader } from "../checksum.ts";
-import { distinctCharacters, entropyOf, isCalledStandIn, isReference, looksLikeStandIn } from "../entropy.ts";
-import type { FindingKind } from "../finding.ts";
-import type { Rule } from "../rule.ts";
+import { isTokenHeader } from "../kinds/checksum.ts";
+import { distinctCharacters, entropyOf, isCalledStandIn, isReference, looksLikeStandIn } from "../kinds/entropy.ts";
+import type { Rule } from "../kinds/rule.ts";
+import type { FindingKind } from "../search/finding.ts";
 
 const WEAK =
   /^(?:p(?:ass)?w(?:or)?d|pass(?:word|wd|phrase)?|passw0rd|secret|root|admin|user(?:name)?|test(?:ing)?|guest|postgres|mysql|mongo|redis|rabbitmq|minio(?:admin)?|docker|dev|local(?:host)?|default|example|foo|bar|baz|qux|hunter2|changeme|letmein|token|key|pwd|login|anonymous|x-oauth-basic|x-token-auth|oauth2?|git|port|host|\d{1,5})\d{0,3}$/i;

@@ -4,7 +4,7 @@
  * What names the machine's places and the environment goes in by a descriptor: the command could read the line that started its first process.
  * INVARIANT: namespaces of every kind are new, nested ones cannot be made, no capability is left, and the outermost directory is read only.
  */
-import { ToolFailure } from "../../model/failure.ts";
+import { ToolFailure } from "../../model/outcome/failure.ts";
 import { EMPTY_DIRECTORY_BYTES_MAX, INSIDE_PROXY_SOCKET, INSIDE_USER, type SandboxMount, type SandboxPlan } from "../plan/plan.ts";
 import { beginning } from "../run/beginning.ts";
 

@@ -1,16 +1,16 @@
 /** The backend `bwrap`: runs are made by bubblewrap, which needs no rights of its own. */
 import { readFileSync } from "node:fs";
-import type { Backend } from "../backend.ts";
 import { findProgram, missingProgram } from "../host/programs.ts";
 import type { Identity } from "../identity/identity.ts";
+import { overlayPrefix } from "../layers/overlay.ts";
+import { memoryFileOf } from "../native/memory-file.ts";
+import { descriptorOf } from "../native/pipes.ts";
 import type { SandboxPlan } from "../plan/plan.ts";
 import { settingFiles } from "../plan/setting-files.ts";
+import type { Backend } from "../run/backend.ts";
 import type { Carried, Launch } from "../run/launch.ts";
-import { memoryFileOf } from "../run/memory-file.ts";
 import { mountProblem } from "../run/mount-check.ts";
-import { descriptorOf } from "../run/pipes.ts";
 import { kill, terminate } from "../run/process-tree.ts";
-import { overlayPrefix } from "../views/overlay.ts";
 import { bwrapArguments, type DESCRIPTORS } from "./bwrap-arguments.ts";
 
 const PROGRAMS = ["/usr/bin/bwrap", "/usr/local/bin/bwrap"];

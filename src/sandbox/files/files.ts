@@ -5,15 +5,15 @@
  * requested path was judged before the call. INVARIANT: whatever is touched was reached from a root handle by the
  * kernel's own containment, and judged where it differs from what was asked for.
  */
-import type { FileAccess } from "../../model/files.ts";
+import type { FileAccess } from "../../model/place/files.ts";
 import { listContained, type Visible } from "./list.ts";
 import { readContained, streamContained } from "./read.ts";
 import { removeContained } from "./remove.ts";
 import { transformContained, type WriteScope, writeContained } from "./write.ts";
 
-export type { FileScope } from "./open.ts";
+export type { FileScope } from "./places/open.ts";
+export { isInPlaceThisTurn, openWorkspaceRoots, type WorkspaceRoots } from "./places/roots.ts";
 export { readPreImage } from "./pre-image.ts";
-export { isInPlaceThisTurn, openWorkspaceRoots, type WorkspaceRoots } from "./roots.ts";
 
 /** What file access needs: the scope that it sees, the locks that it takes, names for new files, and what listings may show. */
 export interface FileAccessParts extends WriteScope {

@@ -8,9 +8,9 @@ import { closeSync, constants, fstatSync, openSync } from "node:fs";
 import { opendir } from "node:fs/promises";
 import { join } from "node:path";
 import { LEFT_FILES_ENTRIES_MAX } from "../../base/limits.ts";
-import type { NewFilePlace, NewFileStore } from "../new-file-store.ts";
-import { closeDescriptor, openBeneath, removeName, standingAt } from "./syscalls.ts";
-import { instanceOfName, isTemporaryName } from "./temporary.ts";
+import { closeDescriptor, openBeneath, removeName, standingAt } from "../native/syscalls.ts";
+import type { NewFilePlace, NewFileStore } from "../ports/new-file-store.ts";
+import { instanceOfName, isTemporaryName } from "./places/temporary.ts";
 
 /** Who is dead, and what tells the names of this state directory from all others. */
 export interface Leftovers {

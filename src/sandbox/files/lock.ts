@@ -17,10 +17,10 @@ import {
   FILE_LOCK_WAIT_MS,
   FILE_LOCK_WAITERS_MAX,
 } from "../../base/limits.ts";
-import type { Denial } from "../../model/decision.ts";
-import { FailureWithoutEffect, Refusal, storeFailure, type ToolFailure } from "../../model/failure.ts";
-import type { LockOutcome, LockRequest, LockStore } from "../lock-store.ts";
-import { cancelled, quoted, throwIfCancelled } from "./failures.ts";
+import type { Denial } from "../../model/outcome/decision.ts";
+import { FailureWithoutEffect, Refusal, storeFailure, type ToolFailure } from "../../model/outcome/failure.ts";
+import type { LockOutcome, LockRequest, LockStore } from "../ports/lock-store.ts";
+import { cancelled, quoted, throwIfCancelled } from "./places/failures.ts";
 
 /** What locking needs of the call. */
 export interface LockScope {

@@ -5,9 +5,9 @@
  */
 import { fstatSync } from "node:fs";
 import type { RandomBytes } from "../../base/ids.ts";
-import type { NewFileStore } from "../new-file-store.ts";
-import { ownPath } from "./syscalls.ts";
-import { type NameGiver, temporaryName } from "./temporary.ts";
+import { ownPath } from "../native/syscalls.ts";
+import type { NewFileStore } from "../ports/new-file-store.ts";
+import { type NameGiver, temporaryName } from "./places/temporary.ts";
 
 /** Gives names to files in the making. */
 export interface NewFiles {

@@ -7,13 +7,13 @@
 import { closeSync } from "node:fs";
 import { assert } from "../../base/errors.ts";
 import { INSTALL_FILE_BYTES_MAX, PROJECT_FILE_BYTES_MAX, SMALL_READ_BYTES_MAX } from "../../base/limits.ts";
-import { Refusal, ToolFailure } from "../../model/failure.ts";
-import { PROJECT_FILES, type ProjectFile, type ProjectFileName, type Toolchain } from "../../model/toolchain.ts";
-import type { Workspace } from "../../model/workspace.ts";
-import { refusal } from "./failures.ts";
-import { type FileScope, find, findUnlinked } from "./open.ts";
+import { Refusal, ToolFailure } from "../../model/outcome/failure.ts";
+import type { Workspace } from "../../model/place/workspace.ts";
+import { PROJECT_FILES, type ProjectFile, type ProjectFileName, type Toolchain } from "../../model/work/toolchain.ts";
+import { refusal } from "./places/failures.ts";
+import { type FileScope, find, findUnlinked } from "./places/open.ts";
+import type { WorkspaceRoots } from "./places/roots.ts";
 import { readContained } from "./read.ts";
-import type { WorkspaceRoots } from "./roots.ts";
 
 /** The project files of `workspace`, as they are now. */
 export function projectFiles(workspace: Workspace, roots: WorkspaceRoots): Toolchain["files"] {

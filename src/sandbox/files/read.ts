@@ -7,11 +7,11 @@
 import { closeSync, read as readWithCallback } from "node:fs";
 import { promisify } from "node:util";
 import { FILE_CHUNK_BYTES, LENT_BYTES_MAX, SMALL_READ_BYTES_MAX } from "../../base/limits.ts";
-import { ToolFailure } from "../../model/failure.ts";
-import type { FileContent, FileStream, ReadOptions } from "../../model/files.ts";
-import { failureOf, notAFile, openingFailure, quoted, throwIfCancelled, translated } from "./failures.ts";
-import { type FileScope, findExisting, findUnlinked, kindOf } from "./open.ts";
-import { closeDescriptor, errorName, openAgain, readAt } from "./syscalls.ts";
+import { ToolFailure } from "../../model/outcome/failure.ts";
+import type { FileContent, FileStream, ReadOptions } from "../../model/place/files.ts";
+import { closeDescriptor, errorName, openAgain, readAt } from "../native/syscalls.ts";
+import { failureOf, notAFile, openingFailure, quoted, throwIfCancelled, translated } from "./places/failures.ts";
+import { type FileScope, findExisting, findUnlinked, kindOf } from "./places/open.ts";
 
 const readAsync = promisify(readWithCallback);
 

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, linkSync, mkdirSync, renameSync, rmSync, symlink
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { endOf, namesBelow, newPlace, type Place } from "../../../test/attacks/files-fixture.ts";
-import type { LockStore } from "../lock-store.ts";
+import type { LockStore } from "../ports/lock-store.ts";
 
 let place: Place;
 beforeEach(() => {

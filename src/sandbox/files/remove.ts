@@ -7,16 +7,16 @@
  * before its name goes; no link is followed once the place was judged; the directory is brought to disk.
  */
 import { closeSync, constants, fstatSync } from "node:fs";
-import { ToolFailure } from "../../model/failure.ts";
-import type { RemoveReceipt } from "../../model/files.ts";
+import { ToolFailure } from "../../model/outcome/failure.ts";
+import type { RemoveReceipt } from "../../model/place/files.ts";
+import { errorName, O_PATH, openBeneath, removeName } from "../native/syscalls.ts";
 import { syncDirectory } from "./directory-sync.ts";
-import { changed, failureOf, notAFile, quoted, throwIfCancelled, translated } from "./failures.ts";
 import { type HeldLock, withFileLock } from "./lock.ts";
-import { findExisting, kindOf, requestedPlace } from "./open.ts";
-import { type Destination, openExistingDestination, requireInPlace } from "./parent.ts";
+import { changed, failureOf, notAFile, quoted, throwIfCancelled, translated } from "./places/failures.ts";
+import { findExisting, kindOf, requestedPlace } from "./places/open.ts";
+import { type Destination, openExistingDestination, requireInPlace } from "./places/parent.ts";
+import { handleOf } from "./places/roots.ts";
 import { freeDescriptor } from "./replace.ts";
-import { handleOf } from "./roots.ts";
-import { errorName, O_PATH, openBeneath, removeName } from "./syscalls.ts";
 import { lockKeyOf, lookAt, pathOf, requireTarget, requireUnchanged, requireWritable, tooSlow, type WriteScope } from "./write.ts";
 
 /** Deletes the regular file that `path` names. */

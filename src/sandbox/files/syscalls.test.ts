@@ -17,7 +17,17 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { closeDescriptor, errno, O_PATH, openAgain, openBeneath, ownPath, readAt, regularFileSize, standingAt } from "./syscalls.ts";
+import {
+  closeDescriptor,
+  errno,
+  O_PATH,
+  openAgain,
+  openBeneath,
+  ownPath,
+  readAt,
+  regularFileSize,
+  standingAt,
+} from "../native/syscalls.ts";
 
 const GIB = 2 ** 30;
 

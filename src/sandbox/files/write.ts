@@ -8,18 +8,18 @@
  */
 import { accessSync, closeSync, constants, fstatSync } from "node:fs";
 import { MAX_READ_LIMIT } from "../../base/limits.ts";
-import type { WorkspacePath } from "../../model/access.ts";
-import { type Refusal, ToolFailure } from "../../model/failure.ts";
-import type { WriteOptions, WriteReceipt } from "../../model/files.ts";
-import { changed, failureOf, notAFile, quoted, refusal, throwIfCancelled, translated } from "./failures.ts";
+import { type Refusal, ToolFailure } from "../../model/outcome/failure.ts";
+import type { WorkspacePath } from "../../model/place/access.ts";
+import type { WriteOptions, WriteReceipt } from "../../model/place/files.ts";
+import { errno, errorName, O_PATH, openBeneath } from "../native/syscalls.ts";
 import { type HeldLock, type LockScope, withFileLock } from "./lock.ts";
 import type { NewFiles } from "./new-files.ts";
-import { type FileEffect, type FileScope, find, kindOf } from "./open.ts";
-import { type Destination, openDestination, removeMade, requireInPlace } from "./parent.ts";
+import { changed, failureOf, notAFile, quoted, refusal, throwIfCancelled, translated } from "./places/failures.ts";
+import { type FileEffect, type FileScope, find, kindOf } from "./places/open.ts";
+import { type Destination, openDestination, removeMade, requireInPlace } from "./places/parent.ts";
 import { contentDigest } from "./pre-image.ts";
 import { openForReading, readInSteps } from "./read.ts";
 import { type Content, freeDescriptor, type Original, putInPlace, writeBeside } from "./replace.ts";
-import { errno, errorName, O_PATH, openBeneath } from "./syscalls.ts";
 
 /** What writing needs of the call. */
 export type WriteScope = FileScope & LockScope & ApprovedTargets & { readonly newFiles: NewFiles };

@@ -7,8 +7,8 @@
 import { closeSync, constants, readdirSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
 import { GIT_LEFTOVERS_WAIT_MS } from "../../base/limits.ts";
-import type { RootHandle } from "../files/roots.ts";
-import { openBeneath, removeName } from "../files/syscalls.ts";
+import type { RootHandle } from "../files/places/roots.ts";
+import { openBeneath, removeName } from "../native/syscalls.ts";
 import { repositoryFiles } from "./repository-files.ts";
 
 const READ_DIRECTORY = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;

@@ -5,9 +5,9 @@
  */
 import { closeSync, constants, fstatSync, opendirSync, readSync } from "node:fs";
 import { KernelError } from "../../base/errors.ts";
-import { isLeased } from "../files/failures.ts";
-import type { RootHandle } from "../files/roots.ts";
-import { O_PATH, openBeneath } from "../files/syscalls.ts";
+import { isLeased } from "../files/places/failures.ts";
+import type { RootHandle } from "../files/places/roots.ts";
+import { O_PATH, openBeneath } from "../native/syscalls.ts";
 
 /** What lies under a name. */
 export type Kind = "file" | "directory" | "other" | "nothing";

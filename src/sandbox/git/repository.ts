@@ -5,9 +5,9 @@
  * behind a link or a file); one whose parts lie elsewhere is not used; git is shown no setting that is not on a closed list.
  */
 import { GIT_FILE_BYTES_MAX, GIT_SETTINGS_BYTES_MAX } from "../../base/limits.ts";
-import type { GitRepository, GitRules, RepositoryState } from "../../model/git.ts";
-import { resolveWorkspacePath, type Workspace } from "../../model/workspace.ts";
-import { requireRootsInPlace, type WorkspaceRoots } from "../files/roots.ts";
+import { resolveWorkspacePath, type Workspace } from "../../model/place/workspace.ts";
+import type { GitRepository, GitRules, RepositoryState } from "../../model/work/git.ts";
+import { requireRootsInPlace, type WorkspaceRoots } from "../files/places/roots.ts";
 import { parseConfig } from "./config-text.ts";
 import { type Head, References } from "./references.ts";
 import { type RepositoryFiles, repositoryFiles } from "./repository-files.ts";

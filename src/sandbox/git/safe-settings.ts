@@ -4,7 +4,7 @@
  * It trusts nothing that a repository says. INVARIANTS: no setting that names a program, a file, another address or another configuration gets
  * through; an extension that changes how the repository is read and is not known here makes it unusable.
  */
-import type { GitRemote } from "../../model/git.ts";
+import type { GitRemote } from "../../model/work/git.ts";
 import type { Setting } from "./config-text.ts";
 
 /** The settings that stay. */

@@ -9,9 +9,9 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { userInfo } from "node:os";
 import type { Readable } from "node:stream";
 import { HOST_COMMAND_DRAIN_MS, HOST_COMMAND_GRACE_MS } from "../../base/limits.ts";
-import { ToolFailure } from "../../model/failure.ts";
+import { ToolFailure } from "../../model/outcome/failure.ts";
+import { keepDescriptors } from "../native/pipes.ts";
 import type { EndedBy, RunOutput } from "../run/launch.ts";
-import { keepDescriptors } from "../run/pipes.ts";
 import { ProcessGroup } from "./process-group.ts";
 
 /** A program and what it gets. */

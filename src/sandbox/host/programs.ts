@@ -1,6 +1,6 @@
 /** Programs of the machine that contain commands: where they are, and what is said when they are not. */
 import { accessSync, constants } from "node:fs";
-import { ToolFailure } from "../../model/failure.ts";
+import { ToolFailure } from "../../model/outcome/failure.ts";
 
 /** The first of `paths` that can be run. */
 export function findProgram(paths: readonly string[]): string | undefined {

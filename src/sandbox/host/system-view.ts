@@ -5,7 +5,7 @@
 import { lstatSync, readdirSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { KernelError } from "../../base/errors.ts";
-import { FailureWithoutEffect } from "../../model/failure.ts";
+import { FailureWithoutEffect } from "../../model/outcome/failure.ts";
 import type { SandboxMount } from "../plan/plan.ts";
 
 /** Directories of programs beside `/usr`: links into it on most machines. */

@@ -5,7 +5,7 @@
  */
 import { type Dirent, lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { ToolFailure } from "../../model/failure.ts";
+import { ToolFailure } from "../../model/outcome/failure.ts";
 import type { Tree, TreeEntry } from "../plan/workspace-mounts.ts";
 
 /** The tree below `root`. Its methods throw ToolFailure SANDBOX_UNAVAILABLE for paths that are too long. */

@@ -6,9 +6,9 @@
 import { statSync } from "node:fs";
 import { assert } from "../../base/errors.ts";
 import { SANDBOX_VIEWS_MAX } from "../../base/limits.ts";
-import { ToolFailure } from "../../model/failure.ts";
-import type { Layers } from "../views/overlay.ts";
-import type { ViewOwner } from "../views/view-directories.ts";
+import { ToolFailure } from "../../model/outcome/failure.ts";
+import type { Layers } from "../layers/overlay.ts";
+import type { ViewOwner } from "../layers/view-directories.ts";
 import { type MappedView, type Mapping, openMappedView } from "./mapped-view.ts";
 
 /** The user that runs belong to when the kernel is root and the operator names none: among the numbers that no account has. */

@@ -2,8 +2,8 @@
 import { isIP } from "node:net";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { canonicalHost } from "../../model/host-name.ts";
-import { addressProblem, hostProblem, networksOf } from "./address.ts";
+import { canonicalHost } from "../../names/host-name.ts";
+import { addressProblem, hostProblem, networksOf } from "./gate/address.ts";
 
 const EDGES: Readonly<Record<string, readonly string[]>> = {
   unspecified: ["0.0.0.0", "::"],

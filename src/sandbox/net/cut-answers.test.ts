@@ -8,9 +8,9 @@ import { setTimeout as wait } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { newCertificate } from "../../../test/support/certificate.ts";
 import { Internet } from "../../../test/support/egress.ts";
-import { AttemptLog, type EgressAttempt } from "./attempt.ts";
-import { EgressProxy } from "./egress-proxy.ts";
-import { Places } from "./places.ts";
+import { AttemptLog, type EgressAttempt } from "./gate/attempt.ts";
+import { EgressProxy } from "./proxy/egress-proxy.ts";
+import { Places } from "./proxy/places.ts";
 
 const ROUNDS = 40;
 const MB = 2 ** 20;

@@ -8,15 +8,15 @@ import { chmodSync, chownSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { EGRESS_KERNEL_CONNECTIONS_MAX, SOCKET_PATH_BYTES_MAX } from "../../base/limits.ts";
-import { ToolFailure } from "../../model/failure.ts";
-import { BLOCKED_PORTS, type DecideEgress, type EgressNetwork } from "./admission.ts";
-import { AttemptLog, type EgressAttempt, type EgressTotals } from "./attempt.ts";
-import { connectToAddresses } from "./connection.ts";
-import { EgressProxy } from "./egress-proxy.ts";
-import { lookUpAt, machineNetworks } from "./lookup.ts";
-import { listensAt } from "./own-ports.ts";
-import { Places } from "./places.ts";
-import type { SecureWay } from "./secure-way.ts";
+import { ToolFailure } from "../../model/outcome/failure.ts";
+import { BLOCKED_PORTS, type DecideEgress, type EgressNetwork } from "./gate/admission.ts";
+import { AttemptLog, type EgressAttempt, type EgressTotals } from "./gate/attempt.ts";
+import { connectToAddresses } from "./gate/connection.ts";
+import { lookUpAt, machineNetworks } from "./gate/lookup.ts";
+import type { SecureWay } from "./gate/secure-way.ts";
+import { EgressProxy } from "./proxy/egress-proxy.ts";
+import { listensAt } from "./proxy/own-ports.ts";
+import { Places } from "./proxy/places.ts";
 
 /** What a command may reach. */
 export interface EgressGrant {

@@ -3,10 +3,10 @@ import { createSocket, type Socket } from "node:dgram";
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { afterEach, expect, test } from "vitest";
-import { canonicalHost } from "../../model/host-name.ts";
-import { networksOf } from "./address.ts";
-import { connectToAddresses } from "./connection.ts";
-import { checkedAddresses, lookUpAt, machineNetworks } from "./lookup.ts";
+import { canonicalHost } from "../../names/host-name.ts";
+import { networksOf } from "./gate/address.ts";
+import { connectToAddresses } from "./gate/connection.ts";
+import { checkedAddresses, lookUpAt, machineNetworks } from "./gate/lookup.ts";
 
 const NONE = networksOf([]);
 const never = new AbortController().signal;

@@ -4,7 +4,7 @@ import { createServer, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import fc from "fast-check";
 import { beforeAll, expect, test } from "vitest";
-import { readFirstBytes } from "./server-name.ts";
+import { readFirstBytes } from "./proxy/server-name.ts";
 
 let real: Buffer;
 let nameless: Buffer;

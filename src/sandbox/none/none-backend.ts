@@ -8,9 +8,9 @@
 import { randomBytes } from "node:crypto";
 import { constants } from "node:os";
 import { join } from "node:path";
-import { ToolFailure } from "../../model/failure.ts";
-import type { Backend } from "../backend.ts";
+import { ToolFailure } from "../../model/outcome/failure.ts";
 import { INSIDE_WORKSPACE, type SandboxPlan } from "../plan/plan.ts";
+import type { Backend } from "../run/backend.ts";
 import { beginning } from "../run/beginning.ts";
 import type { Carried, Launch } from "../run/launch.ts";
 import { endMarked, MARK, processesOf, terminateSession } from "./marked-processes.ts";

@@ -4,7 +4,7 @@
  * INVARIANTS: with `rest: "nothing"` no directory of the workspace is mounted but those that are named, so that nothing appears in the selection while the
  * command runs; of the workspace nothing can be written but these directories.
  */
-import type { ExecSelection, FilledDirectory } from "../../model/exec.ts";
+import type { ExecSelection, FilledDirectory } from "../../model/work/exec.ts";
 import { INSIDE_COVERED, INSIDE_WORKSPACE, type SandboxFile, type SandboxMount } from "./plan.ts";
 
 /**

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { SANDBOX_ENTRIES_MAX, SANDBOX_MOUNTS_MAX } from "../../base/limits.ts";
-import { ToolFailure } from "../../model/failure.ts";
+import { ToolFailure } from "../../model/outcome/failure.ts";
 import type { SandboxMount } from "./plan.ts";
 import { atOnce, type Reach, type ScopeJudge, type Tree, type TreeEntry, WorkspaceLook } from "./workspace-mounts.ts";
 

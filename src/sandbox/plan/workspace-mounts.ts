@@ -8,7 +8,7 @@
  */
 import { assert } from "../../base/errors.ts";
 import { SANDBOX_ENTRIES_MAX, SANDBOX_ENTRIES_PER_STEP, SANDBOX_MOUNTS_MAX } from "../../base/limits.ts";
-import { ToolFailure } from "../../model/failure.ts";
+import { ToolFailure } from "../../model/outcome/failure.ts";
 import { INSIDE_WORKSPACE, type SandboxMount } from "./plan.ts";
 
 /** What a command may do with one file or directory. */

@@ -15,12 +15,12 @@ import {
   SANDBOX_OUTPUT_LOOKS,
   SANDBOX_STATUS_CHARACTERS_MAX,
 } from "../../base/limits.ts";
-import { ToolFailure } from "../../model/failure.ts";
+import { ToolFailure } from "../../model/outcome/failure.ts";
+import { keepDescriptors, openOutputPipe, openPipe } from "../native/pipes.ts";
 import type { SandboxLimits } from "../plan/plan.ts";
 import type { Carried, Confine, EndedBy, Launch, RunEnd, RunOutput } from "./launch.ts";
 import { type MemoryWatch, watchMemory } from "./memory-watch.ts";
 import { collect } from "./orphans.ts";
-import { keepDescriptors, openOutputPipe, openPipe } from "./pipes.ts";
 import { beginningOf, childrenOf, isAlone, killFirst } from "./process-tree.ts";
 
 /** What bounds a run from outside. */

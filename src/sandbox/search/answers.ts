@@ -5,12 +5,12 @@
  * what else was searched meanwhile.
  */
 import { COUNT_FILES_LISTED_MAX, SHOWN_BYTES_MAX } from "../../base/limits.ts";
-import type { WorkspacePath } from "../../model/access.ts";
-import { ToolFailure } from "../../model/failure.ts";
-import type { CountResult, FileCount, FindResult, FoundLine, SearchExtent } from "../../model/search.ts";
-import { failureOf, quoted } from "../files/failures.ts";
-import type { ThreadLine, ThreadMatch, WorkResult } from "./messages.ts";
-import type { Candidate, WalkReport } from "./walk.ts";
+import { ToolFailure } from "../../model/outcome/failure.ts";
+import type { WorkspacePath } from "../../model/place/access.ts";
+import type { CountResult, FileCount, FindResult, FoundLine, SearchExtent } from "../../model/work/search.ts";
+import { failureOf, quoted } from "../files/places/failures.ts";
+import type { ThreadLine, ThreadMatch, WorkResult } from "./pattern/messages.ts";
+import type { Candidate, WalkReport } from "./tree/walk.ts";
 
 type Done = Extract<WorkResult, { kind: "done" }>;
 

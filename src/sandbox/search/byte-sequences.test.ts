@@ -3,11 +3,11 @@
 import fc from "fast-check";
 import { RRegex } from "rregex";
 import { expect, test } from "vitest";
-import { sequencesOf } from "./byte-sequences.ts";
-import { firstPlaceOf } from "./first-place.ts";
-import { matchAll } from "./matching.ts";
-import { readyPattern } from "./pattern.ts";
-import { engineText } from "./text.ts";
+import { sequencesOf } from "./pattern/byte-sequences.ts";
+import { firstPlaceOf } from "./pattern/first-place.ts";
+import { matchAll } from "./pattern/matching.ts";
+import { readyPattern } from "./pattern/pattern.ts";
+import { engineText } from "./pattern/text.ts";
 
 function sequences(source: string): string | undefined {
   return sequencesOf(new RRegex(`(?mR)${source}`).syntax())?.source;

@@ -1,6 +1,6 @@
 // Batches wait for room in the order in which they came, and whoever is cancelled waits no more.
 import { expect, test } from "vitest";
-import { HeldDirectories } from "./held-directories.ts";
+import { HeldDirectories } from "./tree/held-directories.ts";
 
 const NOBODY = new AbortController().signal;
 

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { newPlace, type Place } from "../../../test/attacks/files-fixture.ts";
 import { count, find, searchIn, shortly } from "../../../test/attacks/search-fixture.ts";
 import { IGNORE_WILDCARD_CHARACTERS_MAX } from "../../base/limits.ts";
-import { IgnoreRules } from "./ignore-rules.ts";
+import { IgnoreRules } from "./tree/ignore-rules.ts";
 
 let place: Place;
 beforeEach(() => {

@@ -3,12 +3,12 @@
 import fc from "fast-check";
 import { RRegex } from "rregex";
 import { describe, expect, test } from "vitest";
-import { findMatches } from "../../base/byte-matches.ts";
 import { utf8 } from "../../base/bytes.ts";
-import { eachMarkedMatch } from "./marked-matches.ts";
-import { matchAll, OverBudget } from "./matching.ts";
-import { type ReadyPattern, readyPattern } from "./pattern.ts";
-import { engineText } from "./text.ts";
+import { findMatches } from "../../text/byte-matches.ts";
+import { eachMarkedMatch } from "./pattern/marked-matches.ts";
+import { matchAll, OverBudget } from "./pattern/matching.ts";
+import { type ReadyPattern, readyPattern } from "./pattern/pattern.ts";
+import { engineText } from "./pattern/text.ts";
 
 async function ready(text: string, kind: "regex" | "literal" = "regex"): Promise<ReadyPattern> {
   const pattern = await readyPattern({ kind, text });

@@ -1,7 +1,7 @@
 // A text is found where it is, whichever of its bytes is looked for, and however often that stands elsewhere.
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { earliestPlace, soughtOf } from "./rare-bytes.ts";
+import { earliestPlace, soughtOf } from "./pattern/rare-bytes.ts";
 
 test("the rarest byte of a text is looked for", () => {
   const rare = (text: string) => Buffer.from(soughtOf(Buffer.from(text)).rare).toString();

@@ -6,11 +6,11 @@ import { parentPort, workerData } from "node:worker_threads";
 import { assert } from "../../base/errors.ts";
 import { SHOWN_BYTES_MAX } from "../../base/limits.ts";
 import type { HiddenRange } from "../../text/hidden-range.ts";
-import { contentsOf } from "./contents.ts";
-import { findLines, lineBytes } from "./lines.ts";
-import { matchAll, OverBudget } from "./matching.ts";
-import { PULSE, type SearchWork, type ThreadMatch, type ThreadReply, type ThreadRequest, type WorkResult } from "./messages.ts";
-import { engineWear, type ReadyPattern, readyPattern } from "./pattern.ts";
+import { findLines, lineBytes } from "./pattern/lines.ts";
+import { matchAll, OverBudget } from "./pattern/matching.ts";
+import { PULSE, type SearchWork, type ThreadMatch, type ThreadReply, type ThreadRequest, type WorkResult } from "./pattern/messages.ts";
+import { engineWear, type ReadyPattern, readyPattern } from "./pattern/pattern.ts";
+import { contentsOf } from "./tree/contents.ts";
 
 const port = parentPort;
 assert(port, "the search thread runs as a worker");

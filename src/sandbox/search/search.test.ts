@@ -14,8 +14,8 @@ import {
   SEARCH_LINE_CHARACTERS_MAX,
   SHOWN_BYTES_MAX,
 } from "../../base/limits.ts";
-import { ToolFailure } from "../../model/failure.ts";
-import type { SearchAccess } from "../../model/search.ts";
+import { ToolFailure } from "../../model/outcome/failure.ts";
+import type { SearchAccess } from "../../model/work/search.ts";
 
 let place: Place;
 let search: SearchAccess;

@@ -8,22 +8,22 @@
 import { constants } from "node:fs";
 import type { Clock } from "../../base/clock.ts";
 import { SEARCH_BATCHES_PENDING_MAX, SEARCH_CALL_MS_MAX } from "../../base/limits.ts";
-import type { WorkspacePath } from "../../model/access.ts";
-import { compileGlob, type GlobTest } from "../../model/glob.ts";
-import type { SearchAccess, SearchQuery } from "../../model/search.ts";
-import type { IsolationLevel } from "../../model/workspace.ts";
-import { failureOf, notAFile, throwIfCancelled, translated } from "../files/failures.ts";
-import { type FileScope, type Found, findExisting, kindOf } from "../files/open.ts";
-import { errorName, openBeneath } from "../files/syscalls.ts";
+import type { WorkspacePath } from "../../model/place/access.ts";
+import type { IsolationLevel } from "../../model/place/workspace.ts";
+import type { SearchAccess, SearchQuery } from "../../model/work/search.ts";
+import { compileGlob, type GlobTest } from "../../names/glob.ts";
+import { failureOf, notAFile, throwIfCancelled, translated } from "../files/places/failures.ts";
+import { type FileScope, type Found, findExisting, kindOf } from "../files/places/open.ts";
+import { errorName, openBeneath } from "../native/syscalls.ts";
 import { type Answer, CountAnswer, FindAnswer } from "./answers.ts";
-import { exclusionsOf, type SearchExclusions } from "./exclusions.ts";
 import { badGlob, failureOfWork } from "./failures.ts";
-import { HeldDirectories } from "./held-directories.ts";
-import { type HiddenIn, HiddenInBatch } from "./hidden.ts";
-import { ignoreRulesAbove } from "./ignore-rules-above.ts";
-import type { BatchFiles, Wanted, WorkResult } from "./messages.ts";
+import type { BatchFiles, Wanted, WorkResult } from "./pattern/messages.ts";
 import type { SearchThreads } from "./threads.ts";
-import { type Candidate, SharedDirectory, type WalkReport, walkTree } from "./walk.ts";
+import { exclusionsOf, type SearchExclusions } from "./tree/exclusions.ts";
+import { HeldDirectories } from "./tree/held-directories.ts";
+import { type HiddenIn, HiddenInBatch } from "./tree/hidden.ts";
+import { ignoreRulesAbove } from "./tree/ignore-rules-above.ts";
+import { type Candidate, SharedDirectory, type WalkReport, walkTree } from "./tree/walk.ts";
 
 /** What searching needs of the call. */
 export interface SearchScope extends FileScope {

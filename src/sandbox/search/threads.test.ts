@@ -5,9 +5,9 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { endOf, newPlace, type Place } from "../../../test/attacks/files-fixture.ts";
 import { find, searchIn, shortly } from "../../../test/attacks/search-fixture.ts";
 import { SEARCH_PATTERNS_COMPILED_MAX, SHOWN_BYTES_MAX } from "../../base/limits.ts";
-import { lineBytes } from "./lines.ts";
-import type { SearchWork, WorkResult } from "./messages.ts";
-import { engineWear, readyPattern } from "./pattern.ts";
+import { lineBytes } from "./pattern/lines.ts";
+import type { SearchWork, WorkResult } from "./pattern/messages.ts";
+import { engineWear, readyPattern } from "./pattern/pattern.ts";
 import { createSearchThreads } from "./threads.ts";
 
 let place: Place;

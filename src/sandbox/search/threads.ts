@@ -16,7 +16,7 @@ import {
   SEARCH_THREADS_IDLE_MS,
   SEARCH_THREADS_MAX,
 } from "../../base/limits.ts";
-import { PULSE, PULSE_BYTES, type SearchWork, type ThreadReply, type ThreadRequest, type WorkResult } from "./messages.ts";
+import { PULSE, PULSE_BYTES, type SearchWork, type ThreadReply, type ThreadRequest, type WorkResult } from "./pattern/messages.ts";
 
 /** Runs work on search threads. */
 export interface SearchThreads {

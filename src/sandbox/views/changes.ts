@@ -5,8 +5,8 @@
  */
 import { chmodSync, constants, lstatSync, readdirSync, type Stats } from "node:fs";
 import { SANDBOX_CHANGES_MAX, SANDBOX_ENTRIES_PER_STEP } from "../../base/limits.ts";
-import { ToolFailure } from "../../model/failure.ts";
-import { overlayAttribute } from "./layer-calls.ts";
+import { ToolFailure } from "../../model/outcome/failure.ts";
+import { overlayAttribute } from "../native/layer-calls.ts";
 
 /** What stands in the view under a path: a removal is `gone`, a FIFO, socket or device `special`. */
 export type ChangeKind = "file" | "directory" | "link" | "gone" | "special" | "unnameable";

@@ -5,10 +5,10 @@
  * have been moved there, nothing is removed, so that no content is lost.
  */
 import { closeSync, constants, lstatSync, readdirSync } from "node:fs";
-import type { ExecLanded, NotKeptReason } from "../../model/exec.ts";
-import { shapesRepository } from "../../model/repository-shape.ts";
+import { shapesRepository } from "../../model/place/repository-shape.ts";
+import type { ExecLanded, NotKeptReason } from "../../model/work/exec.ts";
 import type { NewFiles } from "../files/new-files.ts";
-import { openBeneath } from "../files/syscalls.ts";
+import { openBeneath } from "../native/syscalls.ts";
 import type { ScopeJudge } from "../plan/workspace-mounts.ts";
 import type { Change } from "./changes.ts";
 import { isSameFile, nameOf, parentOf, type Standing, standingAt } from "./standing.ts";

@@ -19,11 +19,11 @@ import {
   writeSync,
 } from "node:fs";
 import { FILE_CHUNK_BYTES } from "../../base/limits.ts";
-import type { ExecLanded, NotKeptReason } from "../../model/exec.ts";
-import { errno, makeDirectory, makeLink, openBeneath, removeName } from "../files/syscalls.ts";
+import type { ExecLanded, NotKeptReason } from "../../model/work/exec.ts";
+import { removeOverlayAttribute, renameBetween } from "../native/layer-calls.ts";
+import { errno, makeDirectory, makeLink, openBeneath, removeName } from "../native/syscalls.ts";
 import type { Change } from "./changes.ts";
 import { type LandingPlace, OPEN_DIRECTORY, planLanding, type Step } from "./landing-plan.ts";
-import { removeOverlayAttribute, renameBetween } from "./layer-calls.ts";
 import { nameOf, parentOf, pathIn, standingAt } from "./standing.ts";
 
 /** Lands `changes`, in which directories come before what lies in them. */

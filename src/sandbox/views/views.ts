@@ -7,16 +7,16 @@ import { chmodSync, closeSync, constants, openSync, statSync, writeFileSync } fr
 import { join } from "node:path";
 import { assert } from "../../base/errors.ts";
 import { VIEW_TICK_LOOKS_MAX } from "../../base/limits.ts";
-import type { ExecLanded } from "../../model/exec.ts";
+import type { ExecLanded } from "../../model/work/exec.ts";
 import type { NewFiles } from "../files/new-files.ts";
-import { O_PATH } from "../files/syscalls.ts";
 import { inSlices } from "../host/in-slices.ts";
 import type { Identity } from "../identity/identity.ts";
+import { mergedIn } from "../layers/overlay.ts";
+import type { ViewDirectories, ViewDirectory } from "../layers/view-directories.ts";
+import { O_PATH } from "../native/syscalls.ts";
 import type { ScopeJudge } from "../plan/workspace-mounts.ts";
 import { changesIn } from "./changes.ts";
 import { landChanges } from "./landing.ts";
-import { mergedIn } from "./overlay.ts";
-import type { ViewDirectories, ViewDirectory } from "./view-directories.ts";
 
 /** Bytes of a path that the machine takes. */
 const PATH_BYTES_MAX = 4096;

@@ -10,10 +10,10 @@ import type { Database, Statement } from "better-sqlite3";
 import { KernelError } from "../../base/errors.ts";
 import { DEDUPE_SESSION_SHARE, DEDUPE_STORE_BYTES_MAX } from "../../base/limits.ts";
 import type { ClaimOutcome, ClaimRequest, DedupeKey, DedupeStore, HeldClaim, KeptRecord } from "../../dedupe/dedupe-store.ts";
-import { guarded, immediately, openDatabase } from "./database.ts";
-import { LogSync } from "./log-sync.ts";
-import { DEDUPE_SCHEMA } from "./schema.ts";
-import { prepareStateDirectory } from "./state-directory.ts";
+import { guarded, immediately, openDatabase } from "./state/database.ts";
+import { LogSync } from "./state/log-sync.ts";
+import { DEDUPE_SCHEMA } from "./state/schema.ts";
+import { prepareStateDirectory } from "./state/state-directory.ts";
 
 /** The dedupe store of a state directory. Touches nothing until it is used. */
 export function openDedupeStore(stateDirectory: string, bytesMax: number = DEDUPE_STORE_BYTES_MAX): DedupeStore {

@@ -6,10 +6,10 @@
  */
 import { join } from "node:path";
 import type { Database, Statement } from "better-sqlite3";
-import type { LockOutcome, LockRequest, LockStore } from "../../sandbox/lock-store.ts";
-import { guarded, immediately, openDatabase } from "./database.ts";
-import { LOCKS_SCHEMA } from "./schema.ts";
-import { prepareStateDirectory } from "./state-directory.ts";
+import type { LockOutcome, LockRequest, LockStore } from "../../sandbox/ports/lock-store.ts";
+import { guarded, immediately, openDatabase } from "./state/database.ts";
+import { LOCKS_SCHEMA } from "./state/schema.ts";
+import { prepareStateDirectory } from "./state/state-directory.ts";
 
 /** Opens the locks of a state directory. */
 export async function openLockStore(stateDirectory: string): Promise<LockStore> {

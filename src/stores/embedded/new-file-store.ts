@@ -11,8 +11,8 @@ import { KernelError } from "../../base/errors.ts";
 import { isJsonObject } from "../../base/json.ts";
 import { parseJson } from "../../base/json-parse.ts";
 import { NEW_FILE_PLACES_MAX } from "../../base/limits.ts";
-import type { NewFilePlace, NewFileStore } from "../../sandbox/new-file-store.ts";
-import { checkStateDirectory, errorCode } from "./state-directory.ts";
+import type { NewFilePlace, NewFileStore } from "../../sandbox/ports/new-file-store.ts";
+import { checkStateDirectory, errorCode } from "./state/state-directory.ts";
 
 const ID_PATTERN = /^ins_[A-Za-z0-9_-]{22}$/;
 const OWNER_ONLY_DIRECTORY = 0o700;

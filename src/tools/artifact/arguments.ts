@@ -1,7 +1,7 @@
 /** Arguments that the artifact tools share. */
 import { z } from "zod";
-import { CONSTRAINTS, hasMoreCharacters } from "../../model/constraints.ts";
-import { CONTENT_ID_PREFIX, HASH_PATTERN } from "../../model/content.ts";
+import { CONSTRAINTS, hasMoreCharacters } from "../../model/outcome/constraints.ts";
+import { CONTENT_ID_PREFIX, HASH_PATTERN } from "../../model/work/content.ts";
 
 const ID = CONSTRAINTS["artifact_publish.artifact_id"];
 

@@ -5,11 +5,11 @@
  */
 import { z } from "zod";
 import { textOf } from "../../base/bytes.ts";
-import { CHARACTER_BYTES_MAX, characterBoundary } from "../../base/characters.ts";
 import { INLINE_RESULT_BYTES_MAX, MAX_READ_LIMIT, SHOWN_BYTES_MAX } from "../../base/limits.ts";
-import { type ContentName, contentResourceId, type FoundContent } from "../../model/content.ts";
-import { ToolFailure } from "../../model/failure.ts";
-import type { Tool, ToolContext, ToolOutput } from "../../model/tool.ts";
+import { ToolFailure } from "../../model/outcome/failure.ts";
+import type { Tool, ToolContext, ToolOutput } from "../../model/tool/tool.ts";
+import { type ContentName, contentResourceId, type FoundContent } from "../../model/work/content.ts";
+import { CHARACTER_BYTES_MAX, characterBoundary } from "../../text/characters.ts";
 import { artifactIdArgument, hashArgument } from "./arguments.ts";
 
 const parameters = z

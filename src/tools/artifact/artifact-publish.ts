@@ -2,8 +2,8 @@
  * `artifact_publish`: gives stored content a name that never changes afterwards (CTR-0020, CTR-0021).
  */
 import { z } from "zod";
-import { CONSTRAINTS, hasMoreBytes } from "../../model/constraints.ts";
-import type { Tool } from "../../model/tool.ts";
+import { CONSTRAINTS, hasMoreBytes } from "../../model/outcome/constraints.ts";
+import type { Tool } from "../../model/tool/tool.ts";
 import { artifactIdArgument, hashArgument, nameArgument } from "./arguments.ts";
 
 const METADATA = CONSTRAINTS["artifact_publish.metadata"];

@@ -1,5 +1,5 @@
 /** The tools for stored content and artifacts. */
-import type { Tool } from "../../model/tool.ts";
+import type { Tool } from "../../model/tool/tool.ts";
 import { artifactFetch } from "./artifact-fetch.ts";
 import { artifactPublish } from "./artifact-publish.ts";
 import { putContent } from "./put-content.ts";

@@ -7,11 +7,11 @@
 import { z } from "zod";
 import { blake3Hex } from "../../base/hash.ts";
 import { CONTENT_BYTES_MAX, MAX_WRITE_SIZE } from "../../base/limits.ts";
-import { textArgument } from "../../model/argument.ts";
-import { contentResourceId } from "../../model/content.ts";
-import { contentMismatch } from "../../model/content-failures.ts";
-import { ToolFailure } from "../../model/failure.ts";
-import type { Tool } from "../../model/tool.ts";
+import { ToolFailure } from "../../model/outcome/failure.ts";
+import type { Tool } from "../../model/tool/tool.ts";
+import { contentResourceId } from "../../model/work/content.ts";
+import { contentMismatch } from "../../model/work/content-failures.ts";
+import { textArgument } from "../kit/argument.ts";
 import { hashArgument } from "./arguments.ts";
 
 const parameters = z.strictObject({

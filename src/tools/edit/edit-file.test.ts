@@ -3,8 +3,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { newPlace, type Place } from "../../../test/attacks/files-fixture.ts";
-import { ToolFailure } from "../../model/failure.ts";
-import type { ToolContext } from "../../model/tool.ts";
+import { ToolFailure } from "../../model/outcome/failure.ts";
+import type { ToolContext } from "../../model/tool/tool.ts";
 import { editFile } from "./edit-tools.ts";
 
 let place: Place;

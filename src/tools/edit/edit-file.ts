@@ -6,11 +6,11 @@
 import { z } from "zod";
 import { utf8 } from "../../base/bytes.ts";
 import { EDIT_FILE_BYTES_MAX, EDIT_MATCHES_MAX, EDITS_MAX, MAX_EDIT_SIZE, MAX_WRITE_SIZE } from "../../base/limits.ts";
-import { pathArgument, textArgument } from "../../model/argument.ts";
-import { ToolFailure } from "../../model/failure.ts";
-import type { Tool } from "../../model/tool.ts";
-import { type Diff, unifiedDiff } from "../../model/unified-diff.ts";
+import { ToolFailure } from "../../model/outcome/failure.ts";
+import type { Tool } from "../../model/tool/tool.ts";
 import type { HiddenRange } from "../../text/hidden-range.ts";
+import { type Diff, unifiedDiff } from "../../text/unified-diff.ts";
+import { pathArgument, textArgument } from "../kit/argument.ts";
 import { applyEdits, LOOM_OPERATIONS, type LoomEdit, type LoomResult, visibleMatches } from "./loom.ts";
 
 const edit = z

@@ -1,5 +1,5 @@
 /** The tools that change a part of a file. */
-import type { Tool } from "../../model/tool.ts";
+import type { Tool } from "../../model/tool/tool.ts";
 import { editFile } from "./edit-file.ts";
 
 export { editFile };

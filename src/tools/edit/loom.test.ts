@@ -1,8 +1,8 @@
 // Loom: what each operation does to the bytes, when edits are refused as a whole, and its laws against naive references.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { findMatches } from "../../base/byte-matches.ts";
 import { EDIT_MATCHES_MAX, EDIT_SCAN_BYTES_MAX, MAX_WRITE_SIZE } from "../../base/limits.ts";
+import { findMatches } from "../../text/byte-matches.ts";
 import { applyEdits, type LoomEdit } from "./loom.ts";
 
 const bytes = (text: string) => Buffer.from(text);

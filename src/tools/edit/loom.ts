@@ -8,11 +8,11 @@
  * text, also in the middle of a line.
  */
 
-import { eachMatch, findMatches, type Matches } from "../../base/byte-matches.ts";
 import { EDIT_MATCHES_MAX, EDIT_NATIVE_STEPS_MAX, EDIT_SCAN_BYTES_MAX, MAX_WRITE_SIZE } from "../../base/limits.ts";
-import { endOfLine } from "../../base/lines.ts";
-import type { Change } from "../../model/unified-diff.ts";
+import { eachMatch, findMatches, type Matches } from "../../text/byte-matches.ts";
 import type { HiddenRange } from "../../text/hidden-range.ts";
+import { endOfLine } from "../../text/lines.ts";
+import type { Change } from "../../text/unified-diff.ts";
 
 /** What an edit does with the text it matches. */
 export const LOOM_OPERATIONS = ["replace", "append_after", "prepend_before", "delete"] as const;

@@ -1,7 +1,7 @@
 /** `delete_file`: one regular file, for good. Directories and links are refused; nothing is ever deleted recursively. */
 import { z } from "zod";
-import { pathArgument } from "../../model/argument.ts";
-import type { Tool } from "../../model/tool.ts";
+import type { Tool } from "../../model/tool/tool.ts";
+import { pathArgument } from "../kit/argument.ts";
 
 const parameters = z.strictObject({ path: pathArgument("File to delete, relative to the workspace root.") });
 

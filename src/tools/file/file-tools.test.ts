@@ -4,10 +4,10 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { newPlace, type Place } from "../../../test/attacks/files-fixture.ts";
-import { characterBoundary } from "../../base/characters.ts";
 import { INLINE_RESULT_BYTES_MAX, MAX_PATH_LEN, SHOWN_BYTES_MAX } from "../../base/limits.ts";
-import { ToolFailure } from "../../model/failure.ts";
-import type { ReplyForm, Tool, ToolContext } from "../../model/tool.ts";
+import { ToolFailure } from "../../model/outcome/failure.ts";
+import type { ReplyForm, Tool, ToolContext } from "../../model/tool/tool.ts";
+import { characterBoundary } from "../../text/characters.ts";
 import { listFiles, readFile, writeFile } from "./file-tools.ts";
 
 let place: Place;

@@ -1,5 +1,5 @@
 /** The tools for whole files and directories. */
-import type { Tool } from "../../model/tool.ts";
+import type { Tool } from "../../model/tool/tool.ts";
 import { deleteFile } from "./delete-file.ts";
 import { listFiles } from "./list-files.ts";
 import { readFile } from "./read-file.ts";

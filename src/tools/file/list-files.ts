@@ -2,9 +2,9 @@
 import { z } from "zod";
 import type { JsonObject } from "../../base/json.ts";
 import { LIST_DEPTH_MAX, LIST_ENTRIES_DEFAULT, LIST_ENTRIES_MAX } from "../../base/limits.ts";
-import { pathArgument } from "../../model/argument.ts";
-import type { ListEntry } from "../../model/files.ts";
-import type { Tool } from "../../model/tool.ts";
+import type { ListEntry } from "../../model/place/files.ts";
+import type { Tool } from "../../model/tool/tool.ts";
+import { pathArgument } from "../kit/argument.ts";
 
 const parameters = z.strictObject({
   path: pathArgument("Directory to list, relative to the workspace root; `.` is the root itself."),

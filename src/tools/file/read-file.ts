@@ -6,12 +6,12 @@
  */
 import { z } from "zod";
 import { textOf } from "../../base/bytes.ts";
-import { characterBoundary } from "../../base/characters.ts";
 import { INLINE_RESULT_BYTES_MAX, MAX_READ_LIMIT, REDACTION_MARGIN_CHARACTERS, SHOWN_BYTES_MAX } from "../../base/limits.ts";
-import { pathArgument } from "../../model/argument.ts";
-import { ToolFailure } from "../../model/failure.ts";
-import type { FileContent, ReadOptions } from "../../model/files.ts";
-import type { Excerpt, Tool, ToolContext, ToolOutput, Window } from "../../model/tool.ts";
+import { ToolFailure } from "../../model/outcome/failure.ts";
+import type { FileContent, ReadOptions } from "../../model/place/files.ts";
+import type { Excerpt, Tool, ToolContext, ToolOutput, Window } from "../../model/tool/tool.ts";
+import { characterBoundary } from "../../text/characters.ts";
+import { pathArgument } from "../kit/argument.ts";
 
 const parameters = z.strictObject({
   path: pathArgument("File to read, relative to the workspace root."),

@@ -5,10 +5,10 @@
 import { z } from "zod";
 import { utf8 } from "../../base/bytes.ts";
 import { MAX_WRITE_SIZE } from "../../base/limits.ts";
-import { pathArgument } from "../../model/argument.ts";
-import { hasMoreBytes } from "../../model/constraints.ts";
-import { ToolFailure } from "../../model/failure.ts";
-import type { Tool } from "../../model/tool.ts";
+import { hasMoreBytes } from "../../model/outcome/constraints.ts";
+import { ToolFailure } from "../../model/outcome/failure.ts";
+import type { Tool } from "../../model/tool/tool.ts";
+import { pathArgument } from "../kit/argument.ts";
 
 const content = z
   .custom<string | Uint8Array>((value) => typeof value === "string" || value instanceof Uint8Array, {

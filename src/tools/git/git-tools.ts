@@ -6,14 +6,14 @@
  */
 import { z } from "zod";
 import { MAX_ARG_LEN, MAX_PATH_LEN, MAX_REPEATED_ITEMS } from "../../base/limits.ts";
-import type { ToolCapability } from "../../model/capability.ts";
-import type { EffectClass } from "../../model/effect.ts";
-import { NO_REPOSITORY, type RepositoryView } from "../../model/git.ts";
-import type { Tool } from "../../model/tool.ts";
+import type { EffectClass } from "../../model/outcome/effect.ts";
+import type { ToolCapability } from "../../model/tool/capability.ts";
+import type { Tool } from "../../model/tool/tool.ts";
+import { NO_REPOSITORY, type RepositoryView } from "../../model/work/git.ts";
+import { messageProblem } from "./calls/message.ts";
+import { nameProblem, newNameProblem, remoteProblem } from "./calls/names.ts";
+import { pathProblem } from "./calls/places.ts";
 import { analyseOperation, git, type OperationCall, runOperation } from "./git.ts";
-import { messageProblem } from "./message.ts";
-import { nameProblem, newNameProblem, remoteProblem } from "./names.ts";
-import { pathProblem } from "./places.ts";
 
 /** A text that `problem` has nothing against. */
 function checked(problem: (text: string) => string | undefined, length: number) {

@@ -7,18 +7,18 @@
  */
 import { z } from "zod";
 import { MAX_ARG_LEN, MAX_PATH_LEN, MAX_REPEATED_ITEMS } from "../../base/limits.ts";
-import type { Access } from "../../model/access.ts";
-import { GIT_OPERATIONS } from "../../model/constraints.ts";
-import { FailureWithoutEffect } from "../../model/failure.ts";
-import type { FoundRepository, GitRepository, RepositoryView } from "../../model/git.ts";
-import { NO_REPOSITORY } from "../../model/git.ts";
-import type { Tool, ToolContext, ToolOutput } from "../../model/tool.ts";
-import { cloneTarget } from "./network-operations.ts";
-import { accessesOf, type Running } from "./operation.ts";
-import { actionOf, argumentsProblem, GIT_ACTIONS, OPERATIONS, type OperationName } from "./operations.ts";
-import { type Parsed, parseArguments } from "./options.ts";
-import { fromRoot, pathProblem, workspacePath } from "./places.ts";
-import { runnerOf } from "./runner.ts";
+import { GIT_OPERATIONS } from "../../model/outcome/constraints.ts";
+import { FailureWithoutEffect } from "../../model/outcome/failure.ts";
+import type { Access } from "../../model/place/access.ts";
+import type { Tool, ToolContext, ToolOutput } from "../../model/tool/tool.ts";
+import type { FoundRepository, GitRepository, RepositoryView } from "../../model/work/git.ts";
+import { NO_REPOSITORY } from "../../model/work/git.ts";
+import { type Parsed, parseArguments } from "./calls/options.ts";
+import { fromRoot, pathProblem, workspacePath } from "./calls/places.ts";
+import { runnerOf } from "./calls/runner.ts";
+import { cloneTarget } from "./operations/network-operations.ts";
+import { accessesOf, type Running } from "./operations/operation.ts";
+import { actionOf, argumentsProblem, GIT_ACTIONS, OPERATIONS, type OperationName } from "./operations/operations.ts";
 
 /** `cwd` of every tool of git. */
 export const cwdSchema = z

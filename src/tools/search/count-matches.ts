@@ -1,7 +1,7 @@
 /** `count_matches`: how often a pattern occurs, counted as `edit_file` counts, so that a unique match can be told before an edit. */
 import { z } from "zod";
 import { COUNT_FILES_LISTED_MAX } from "../../base/limits.ts";
-import type { Tool } from "../../model/tool.ts";
+import type { Tool } from "../../model/tool/tool.ts";
 import { hasUsableLength, queryOf, SEARCH_ARGUMENTS, SKIPPED_SCHEMA, skippedOf, TOO_LONG } from "./search-arguments.ts";
 
 const parameters = z.strictObject(SEARCH_ARGUMENTS).refine(hasUsableLength, TOO_LONG);

@@ -1,9 +1,9 @@
 /** Arguments that the searching tools share, and how they become a query. */
 import { z } from "zod";
 import { MAX_PATH_LEN, SEARCH_LITERAL_BYTES_MAX, SEARCH_REGEX_CHARACTERS_MAX } from "../../base/limits.ts";
-import { pathArgument, textArgument } from "../../model/argument.ts";
-import { hasMoreCharacters } from "../../model/constraints.ts";
-import type { SearchQuery, SkippedFiles } from "../../model/search.ts";
+import { hasMoreCharacters } from "../../model/outcome/constraints.ts";
+import type { SearchQuery, SkippedFiles } from "../../model/work/search.ts";
+import { pathArgument, textArgument } from "../kit/argument.ts";
 
 const REGEX_DESCRIPTION =
   `What to search for: a regular expression in RE2 syntax, at most ${SEARCH_REGEX_CHARACTERS_MAX} characters. ` +

@@ -2,8 +2,8 @@
 import { z } from "zod";
 import type { JsonObject } from "../../base/json.ts";
 import { SEARCH_CONTEXT_LINES_MAX, SEARCH_LINE_CHARACTERS_MAX, SEARCH_RESULTS_DEFAULT, SEARCH_RESULTS_MAX } from "../../base/limits.ts";
-import type { FoundLine } from "../../model/search.ts";
-import type { Tool } from "../../model/tool.ts";
+import type { Tool } from "../../model/tool/tool.ts";
+import type { FoundLine } from "../../model/work/search.ts";
 import { hasUsableLength, queryOf, SEARCH_ARGUMENTS, SKIPPED_SCHEMA, skippedOf, TOO_LONG } from "./search-arguments.ts";
 
 const parameters = z

@@ -1,5 +1,5 @@
 /** The tools that search in files. */
-import type { Tool } from "../../model/tool.ts";
+import type { Tool } from "../../model/tool/tool.ts";
 import { countMatches } from "./count-matches.ts";
 import { searchFile } from "./search-file.ts";
 

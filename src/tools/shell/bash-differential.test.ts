@@ -7,7 +7,7 @@ import { oddCommand, oddWords } from "../../../test/support/shell-texts.ts";
 import { readVectors } from "../../../test/support/shell-vectors.ts";
 import { wantedBy } from "../../../test/support/watched-bash.ts";
 import { wantedByEach } from "../../../test/support/watched-bash-batch.ts";
-import { parseCommand } from "./parse-command.ts";
+import { parseCommand } from "./reading/parse-command.ts";
 
 test("the watched bash tells what it would run, and what was not named is noticed", async () => {
   const text = "r\\m -rf 'a b' | x && $(y)";

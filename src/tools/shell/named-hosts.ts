@@ -1,5 +1,5 @@
 /** Hosts that a command names in addresses: those it may reach once the call asks for the network and policy agrees. */
-import type { CommandResource } from "../../model/command.ts";
+import type { CommandResource } from "../../model/place/command.ts";
 
 /** A host and a port. */
 export interface NamedHost {

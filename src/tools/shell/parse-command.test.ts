@@ -4,8 +4,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { readVectors, summaryOf } from "../../../test/support/shell-vectors.ts";
 import { COMMAND_PARSED_CHARACTERS_MAX, COMMANDS_PER_LINE_MAX } from "../../base/limits.ts";
-import { COMMAND_DANGERS } from "../../model/command.ts";
-import { parseCommand } from "./parse-command.ts";
+import { COMMAND_DANGERS } from "../../model/place/command.ts";
+import { parseCommand } from "./reading/parse-command.ts";
 
 const FILES = ["words", "lists", "wrappers", "files", "odd"] as const;
 const vectors = new Map(

@@ -1,8 +1,8 @@
 /** The arguments of `shell`, as APM2's `ShellExec` has them (INV-0016 to INV-0020, CTR-0011 to CTR-0014). */
 import { z } from "zod";
-import { pathArgument, textArgument } from "../../model/argument.ts";
-import { CONSTRAINTS, hasMoreBytes } from "../../model/constraints.ts";
-import { isRefusedEnvironmentName } from "../../model/environment-names.ts";
+import { CONSTRAINTS, hasMoreBytes } from "../../model/outcome/constraints.ts";
+import { isRefusedEnvironmentName } from "../../names/environment-names.ts";
+import { pathArgument, textArgument } from "../kit/argument.ts";
 
 const COMMAND = CONSTRAINTS["shell_exec.command"];
 const TIMEOUT = CONSTRAINTS["shell_exec.timeout_ms"];

@@ -1,8 +1,8 @@
 /** The arguments of `shell`, and what a call of it is said to touch. */
 import { beforeAll, describe, expect, test } from "vitest";
 import { MAX_ARG_LEN, MAX_COMMAND_LEN, MAX_REPEATED_ITEMS, MAX_TIMEOUT_MS } from "../../base/limits.ts";
-import type { Access } from "../../model/access.ts";
-import { commandOf } from "../../model/command.ts";
+import type { Access } from "../../model/place/access.ts";
+import { commandOf } from "../../model/place/command.ts";
 import { shell } from "./shell.ts";
 import { parameters } from "./shell-arguments.ts";
 

@@ -6,14 +6,14 @@
  * the text that runs, and the shell that runs it is the one whose grammar it was read with.
  */
 import { assert } from "../../base/errors.ts";
-import type { Access } from "../../model/access.ts";
-import { commandOf } from "../../model/command.ts";
-import { EXEC_ENDS, type ExecOutcome, type ExecOutput } from "../../model/exec.ts";
-import { EXEC_DATA_PROPERTIES, execData } from "../../model/exec-data.ts";
-import type { Tool, ToolOutput } from "../../model/tool.ts";
-import { WORKSPACE_ALIAS } from "../../model/workspace.ts";
+import type { Access } from "../../model/place/access.ts";
+import { commandOf } from "../../model/place/command.ts";
+import { WORKSPACE_ALIAS } from "../../model/place/workspace.ts";
+import type { Tool, ToolOutput } from "../../model/tool/tool.ts";
+import { EXEC_ENDS, type ExecOutcome, type ExecOutput } from "../../model/work/exec.ts";
+import { EXEC_DATA_PROPERTIES, execData } from "../../model/work/exec-data.ts";
 import { type NamedHost, namedHosts } from "./named-hosts.ts";
-import type { ParsedCommand } from "./parse-command.ts";
+import type { ParsedCommand } from "./reading/parse-command.ts";
 import { environmentOf, parameters, type ShellArguments } from "./shell-arguments.ts";
 
 const STREAM = { type: "object", properties: { bytes: { type: "integer" }, omitted_bytes: { type: "integer" } } } as const;
@@ -67,11 +67,11 @@ export const shell: Tool<ShellArguments> = {
   },
 };
 
-let parser: typeof import("./parse-command.ts") | undefined;
+let parser: typeof import("./reading/parse-command.ts") | undefined;
 
 /** The grammar takes some ten milliseconds to load, which a kernel that runs no command need not spend. */
 async function loadParser(): Promise<void> {
-  parser ??= await import("./parse-command.ts");
+  parser ??= await import("./reading/parse-command.ts");
 }
 
 function parsed({ command, cwd }: ShellArguments): ParsedCommand {

@@ -1,5 +1,5 @@
 /** What all tools that touch the machine itself declare. */
-import type { ToolCapability } from "../../model/capability.ts";
+import type { ToolCapability } from "../../model/tool/capability.ts";
 
 /**
  * For the role `sre` alone, armed, and asked about: what is changed here no workspace contains. What the machine's programs print was written by

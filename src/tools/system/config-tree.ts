@@ -5,8 +5,8 @@
  */
 import { type Document, isMap, isScalar, parseDocument, type ScalarTag, type Tags, visit } from "yaml";
 import { parseJson } from "../../base/json-parse.ts";
-import { FailureWithoutEffect } from "../../model/failure.ts";
-import type { ConfigMember, ConfigValue } from "../../model/system.ts";
+import { FailureWithoutEffect } from "../../model/outcome/failure.ts";
+import type { ConfigMember, ConfigValue } from "../../model/work/system.ts";
 
 /** The members of a file. A member whose parent is not there is not there. */
 export interface ConfigTree {

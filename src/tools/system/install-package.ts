@@ -6,11 +6,11 @@
  */
 import { z } from "zod";
 import { MAX_ID_LEN } from "../../base/limits.ts";
-import type { Access } from "../../model/access.ts";
-import { commandOf } from "../../model/command.ts";
-import type { MachineCommand } from "../../model/machine.ts";
-import type { ListedManager, SystemManager, SystemSettings } from "../../model/system.ts";
-import type { Tool } from "../../model/tool.ts";
+import type { Access } from "../../model/place/access.ts";
+import { commandOf } from "../../model/place/command.ts";
+import type { Tool } from "../../model/tool/tool.ts";
+import type { MachineCommand } from "../../model/work/machine.ts";
+import type { ListedManager, SystemManager, SystemSettings } from "../../model/work/system.ts";
 import { SYSTEM_CAPABILITY } from "./capability.ts";
 import { RUN_PROPERTIES, RUN_REQUIRED, requireEnded, runResult } from "./run-result.ts";
 

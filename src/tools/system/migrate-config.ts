@@ -6,13 +6,13 @@
  */
 import { z } from "zod";
 import { CONFIG_MIGRATED_BYTES_MAX } from "../../base/limits.ts";
-import type { Access } from "../../model/access.ts";
-import { ToolFailure } from "../../model/failure.ts";
-import type { FileAccess } from "../../model/files.ts";
-import { lineChanges } from "../../model/line-changes.ts";
-import type { ListedConfig, SystemSettings } from "../../model/system.ts";
-import type { FilePreview, Tool } from "../../model/tool.ts";
-import { unifiedDiff } from "../../model/unified-diff.ts";
+import { ToolFailure } from "../../model/outcome/failure.ts";
+import type { Access } from "../../model/place/access.ts";
+import type { FileAccess } from "../../model/place/files.ts";
+import type { FilePreview, Tool } from "../../model/tool/tool.ts";
+import type { ListedConfig, SystemSettings } from "../../model/work/system.ts";
+import { lineChanges } from "../../text/line-changes.ts";
+import { unifiedDiff } from "../../text/unified-diff.ts";
 import { SYSTEM_CAPABILITY } from "./capability.ts";
 
 /** A version that can stand in the name of a file. */

@@ -2,8 +2,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parse as parsedYaml } from "yaml";
-import { ToolFailure } from "../../model/failure.ts";
-import type { ListedConfig, MigrationStep } from "../../model/system.ts";
+import { ToolFailure } from "../../model/outcome/failure.ts";
+import type { ListedConfig, MigrationStep } from "../../model/work/system.ts";
 import { migrated } from "./migration.ts";
 
 const listed = (path: string, ...steps: readonly MigrationStep[]): ListedConfig => ({

@@ -3,8 +3,8 @@
  *
  * INVARIANT: what comes out is read again before it is believed: it is valid, and says that it has the version that was asked for.
  */
-import { FailureWithoutEffect } from "../../model/failure.ts";
-import type { ConfigMigration, ListedConfig, MigrationStep } from "../../model/system.ts";
+import { FailureWithoutEffect } from "../../model/outcome/failure.ts";
+import type { ConfigMigration, ListedConfig, MigrationStep } from "../../model/work/system.ts";
 import { type ConfigTree, configTree, plainValue } from "./config-tree.ts";
 
 /** A migrated text. */

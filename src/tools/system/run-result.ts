@@ -1,10 +1,10 @@
 /** What came of a program of the machine as the data of a tool's result. */
 import type { JsonObject } from "../../base/json.ts";
-import { commandOf } from "../../model/command.ts";
-import type { ExecOutput } from "../../model/exec.ts";
-import { ToolFailure } from "../../model/failure.ts";
-import type { MachineCommand, MachineOutcome } from "../../model/machine.ts";
-import type { ToolOutput } from "../../model/tool.ts";
+import { ToolFailure } from "../../model/outcome/failure.ts";
+import { commandOf } from "../../model/place/command.ts";
+import type { ToolOutput } from "../../model/tool/tool.ts";
+import type { ExecOutput } from "../../model/work/exec.ts";
+import type { MachineCommand, MachineOutcome } from "../../model/work/machine.ts";
 
 /** Properties of the output schema that all of them share. */
 export const RUN_PROPERTIES = {

@@ -5,10 +5,10 @@
  */
 import { z } from "zod";
 import { SYSTEM_SERVICE_TIMEOUT_MS } from "../../base/limits.ts";
-import { commandOf } from "../../model/command.ts";
-import type { MachineCommand } from "../../model/machine.ts";
-import { SERVICE_ACTIONS, type ServiceAction, type SystemSettings } from "../../model/system.ts";
-import type { Tool } from "../../model/tool.ts";
+import { commandOf } from "../../model/place/command.ts";
+import type { Tool } from "../../model/tool/tool.ts";
+import type { MachineCommand } from "../../model/work/machine.ts";
+import { SERVICE_ACTIONS, type ServiceAction, type SystemSettings } from "../../model/work/system.ts";
 import { SYSTEM_CAPABILITY } from "./capability.ts";
 import { RUN_PROPERTIES, RUN_REQUIRED, requireEnded, runResult } from "./run-result.ts";
 

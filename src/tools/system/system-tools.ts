@@ -1,6 +1,7 @@
 /** The tools that touch the machine itself, as far as the operator switches them on. */
-import type { SystemSettings } from "../../model/system.ts";
-import type { Tool } from "../../model/tool.ts";
+
+import type { Tool } from "../../model/tool/tool.ts";
+import type { SystemSettings } from "../../model/work/system.ts";
 import { installPackage } from "./install-package.ts";
 import { migrateConfig } from "./migrate-config.ts";
 import { systemCtl } from "./system-ctl.ts";

@@ -5,11 +5,11 @@
  */
 import { z } from "zod";
 import { MAX_PATH_LEN, SYSTEM_VERSION_TIMEOUT_MS, VERSION_TEXT_MAX } from "../../base/limits.ts";
-import { commandOf } from "../../model/command.ts";
-import { FailureWithoutEffect } from "../../model/failure.ts";
-import type { MachineAccess, MachineCommand } from "../../model/machine.ts";
-import type { SystemSettings } from "../../model/system.ts";
-import type { Tool } from "../../model/tool.ts";
+import { FailureWithoutEffect } from "../../model/outcome/failure.ts";
+import { commandOf } from "../../model/place/command.ts";
+import type { Tool } from "../../model/tool/tool.ts";
+import type { MachineAccess, MachineCommand } from "../../model/work/machine.ts";
+import type { SystemSettings } from "../../model/work/system.ts";
 import { SYSTEM_CAPABILITY } from "./capability.ts";
 
 const parameters = z.strictObject({

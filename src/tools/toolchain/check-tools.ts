@@ -6,11 +6,11 @@
  */
 import { z } from "zod";
 import { TOOLCHAIN_KEPT_BYTES } from "../../base/limits.ts";
-import type { Access } from "../../model/access.ts";
-import { commandOf } from "../../model/command.ts";
-import { FailureWithoutEffect } from "../../model/failure.ts";
-import type { Tool } from "../../model/tool.ts";
-import { type Toolchain, UNKNOWN_TOOLCHAIN } from "../../model/toolchain.ts";
+import { FailureWithoutEffect } from "../../model/outcome/failure.ts";
+import type { Access } from "../../model/place/access.ts";
+import { commandOf } from "../../model/place/command.ts";
+import type { Tool } from "../../model/tool/tool.ts";
+import { type Toolchain, UNKNOWN_TOOLCHAIN } from "../../model/work/toolchain.ts";
 import { UNATTENDED } from "./environment.ts";
 import { isPassed, RUN_PROPERTIES, runResult } from "./exec-result.ts";
 import { findCommand } from "./find-command.ts";

@@ -1,5 +1,5 @@
 /** Environment variables that runs of a project's tools get besides the sandbox's own. */
-import { WORKSPACE_ALIAS } from "../../model/workspace.ts";
+import { WORKSPACE_ALIAS } from "../../model/place/workspace.ts";
 
 /** Nobody watches and nobody can answer: runners neither wait, nor draw, nor colour. */
 export const UNATTENDED = { CI: "1", NO_COLOR: "1" } as const;

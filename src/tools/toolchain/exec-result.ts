@@ -1,8 +1,8 @@
 /** What came of a run as the data of a tool's result. */
 import type { JsonObject } from "../../base/json.ts";
-import { EXEC_ENDS, type ExecOutcome } from "../../model/exec.ts";
-import { EXEC_DATA_PROPERTIES, execData } from "../../model/exec-data.ts";
-import type { ToolOutput } from "../../model/tool.ts";
+import type { ToolOutput } from "../../model/tool/tool.ts";
+import { EXEC_ENDS, type ExecOutcome } from "../../model/work/exec.ts";
+import { EXEC_DATA_PROPERTIES, execData } from "../../model/work/exec-data.ts";
 import { strategyOf, truncated } from "./truncation.ts";
 
 /** Properties of the output schema that all runs of a toolchain share. */

@@ -1,6 +1,6 @@
 // Which command tests or lints a project: a matrix of projects, what the operator chose before it, and targets as each runner takes them.
 import { describe, expect, test } from "vitest";
-import type { ChosenToolchain, ProjectFileName, Toolchain } from "../../model/toolchain.ts";
+import type { ChosenToolchain, ProjectFileName, Toolchain } from "../../model/work/toolchain.ts";
 import { findCommand } from "./find-command.ts";
 import type { Purpose } from "./project.ts";
 

@@ -3,7 +3,7 @@
  *
  * Pure: analysis and execution ask with the same data and get the same answer.
  */
-import type { ProjectFileName, Toolchain, ToolchainCommand } from "../../model/toolchain.ts";
+import type { ProjectFileName, Toolchain, ToolchainCommand } from "../../model/work/toolchain.ts";
 import { cargoProject, goProject } from "./compiled-projects.ts";
 import { makeProject } from "./make-project.ts";
 import { nodeProject } from "./node-project.ts";

@@ -7,10 +7,10 @@
  */
 import { z } from "zod";
 import { INSTALL_MANIFESTS_MAX, TOOLCHAIN_KEPT_BYTES } from "../../base/limits.ts";
-import type { Access } from "../../model/access.ts";
-import { commandOf } from "../../model/command.ts";
-import { FailureWithoutEffect } from "../../model/failure.ts";
-import type { Tool } from "../../model/tool.ts";
+import { FailureWithoutEffect } from "../../model/outcome/failure.ts";
+import type { Access } from "../../model/place/access.ts";
+import { commandOf } from "../../model/place/command.ts";
+import type { Tool } from "../../model/tool/tool.ts";
 import {
   PACKAGE_MANAGERS,
   type PackageManager,
@@ -18,7 +18,7 @@ import {
   type ToolchainCommand,
   type ToolchainView,
   UNKNOWN_TOOLCHAIN,
-} from "../../model/toolchain.ts";
+} from "../../model/work/toolchain.ts";
 import { UNATTENDED } from "./environment.ts";
 import { isPassed, RUN_PROPERTIES, runResult } from "./exec-result.ts";
 import { cargo } from "./install/cargo.ts";

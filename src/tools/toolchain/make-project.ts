@@ -1,5 +1,5 @@
 /** Projects with a makefile that has a target `test` or `lint`. */
-import type { ProjectFileName } from "../../model/toolchain.ts";
+import type { ProjectFileName } from "../../model/work/toolchain.ts";
 import type { ProjectKind } from "./project.ts";
 
 /** In the order in which make looks for them. */

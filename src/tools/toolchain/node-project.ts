@@ -1,6 +1,6 @@
 /** Projects with a `package.json`: their scripts `test` and `lint`, run by the manager that the project uses. */
 import { isJsonObject, type JsonObject } from "../../base/json.ts";
-import type { Toolchain, ToolchainCommand } from "../../model/toolchain.ts";
+import type { Toolchain, ToolchainCommand } from "../../model/work/toolchain.ts";
 import { INSTALLED_PNPM, INSTALLED_YARN } from "./environment.ts";
 import { type ProjectKind, type Purpose, withPaths } from "./project.ts";
 

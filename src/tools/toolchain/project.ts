@@ -1,5 +1,5 @@
 /** Kinds of projects: what each looks at, and which command it comes to. */
-import type { ProjectFileName, Toolchain, ToolchainCommand } from "../../model/toolchain.ts";
+import type { ProjectFileName, Toolchain, ToolchainCommand } from "../../model/work/toolchain.ts";
 import type { Target } from "./target.ts";
 
 /** What a project is asked for. */

@@ -1,5 +1,5 @@
 /** Python projects: pytest, ruff and flake8, where the project's files name them; through poetry where it manages the project. */
-import type { ProjectFileName, Toolchain, ToolchainCommand } from "../../model/toolchain.ts";
+import type { ProjectFileName, Toolchain, ToolchainCommand } from "../../model/work/toolchain.ts";
 import { type ProjectKind, withNames, withPaths } from "./project.ts";
 
 type Files = Toolchain["files"];

@@ -1,7 +1,7 @@
 // Targets come from an agent and end among the arguments of programs and scripts: none is read as an option, a file of arguments or shell text.
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { ProjectFileName, Toolchain } from "../../model/toolchain.ts";
+import type { ProjectFileName, Toolchain } from "../../model/work/toolchain.ts";
 import { findCommand } from "./find-command.ts";
 import { target, targetOf } from "./target.ts";
 

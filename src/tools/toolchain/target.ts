@@ -6,7 +6,7 @@
  */
 import { z } from "zod";
 import { TARGET_CHARACTERS_MAX } from "../../base/limits.ts";
-import { WORKSPACE_ALIAS } from "../../model/workspace.ts";
+import { WORKSPACE_ALIAS } from "../../model/place/workspace.ts";
 
 /** A target as a command gets it. */
 export interface Target {

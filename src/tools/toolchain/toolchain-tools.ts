@@ -1,5 +1,5 @@
 /** The tools that run a project's own toolchain. */
-import type { Tool } from "../../model/tool.ts";
+import type { Tool } from "../../model/tool/tool.ts";
 import { runLint, runTest } from "./check-tools.ts";
 import { installDependencies } from "./install-dependencies.ts";
 

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { OUTPUT_LINE_CHARACTERS_MAX, OUTPUT_SHOWN_CHARACTERS_MAX } from "../../base/limits.ts";
-import type { ExecOutput } from "../../model/exec.ts";
+import type { ExecOutput } from "../../model/work/exec.ts";
 import { looksLikeFailure } from "./failure-lines.ts";
 import { strategyOf, type TruncationStrategy, truncated, truncationStrategy } from "./truncation.ts";
 

@@ -5,7 +5,7 @@
  */
 import { z } from "zod";
 import { OUTPUT_LINE_CHARACTERS_MAX, OUTPUT_LINES_MAX, OUTPUT_SHOWN_CHARACTERS_MAX } from "../../base/limits.ts";
-import type { ExecOutput } from "../../model/exec.ts";
+import type { ExecOutput } from "../../model/work/exec.ts";
 import { looksLikeFailure } from "./failure-lines.ts";
 
 /** Which lines to show: the first, the last, both, or those that look like failures with what stands around them. */

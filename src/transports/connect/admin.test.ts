@@ -7,10 +7,10 @@ import { http1, rawConnection } from "../../../test/support/raw-http.ts";
 import { KernelError } from "../../base/errors.ts";
 import { CreateLeaseRequestSchema } from "../../gen/handrail/admin/v1/admin_pb.ts";
 import { ContentHeaderSchema } from "../../gen/handrail/tool/v1/kernel_pb.ts";
-import type { Denial } from "../../model/decision.ts";
-import type { LeaseScope } from "../../model/lease.ts";
-import type { AdminPort } from "./admin-port.ts";
-import { hasUnknown } from "./unknown-fields.ts";
+import type { Denial } from "../../model/outcome/decision.ts";
+import type { LeaseScope } from "../../model/people/lease.ts";
+import type { AdminPort } from "./methods/admin-port.ts";
+import { hasUnknown } from "./wire/unknown-fields.ts";
 
 const BEARER = { authorization: "Bearer adm_1.x" };
 /** Field 60, a text, which no message here has. */

@@ -13,18 +13,18 @@ import { RPC_ADMIN_BYTES_MAX, RPC_MESSAGE_BYTES_MAX, RPC_QUESTION_BYTES_MAX, RPC
 import { KernelAdmin } from "../../gen/handrail/admin/v1/admin_pb.ts";
 import { ToolKernel } from "../../gen/handrail/tool/v1/kernel_pb.ts";
 import { responseBytes } from "../../wire/protobuf.ts";
-import type { AdminPort } from "./admin-port.ts";
-import { adminGate, adminService } from "./admin-service.ts";
-import { bearerToken } from "./bearer.ts";
-import { EXCHANGE, serveRequest } from "./exchange.ts";
-import { Front } from "./front.ts";
-import type { AllowedHosts } from "./guard.ts";
-import type { Intake } from "./intake.ts";
-import { type KernelServiceHost, kernelService, RAW_METHODS } from "./kernel-service.ts";
-import { type ConnectLimits, DEFAULT_CONNECT_LIMITS } from "./limits.ts";
-import { record } from "./refusal.ts";
-import { refuseUnknownFields } from "./unknown-fields.ts";
-import { watchUnread } from "./unread.ts";
+import type { AdminPort } from "./methods/admin-port.ts";
+import { adminGate, adminService } from "./methods/admin-service.ts";
+import { bearerToken } from "./methods/bearer.ts";
+import { type KernelServiceHost, kernelService, RAW_METHODS } from "./methods/kernel-service.ts";
+import { EXCHANGE, serveRequest } from "./wire/exchange.ts";
+import { Front } from "./wire/front.ts";
+import type { AllowedHosts } from "./wire/guard.ts";
+import type { Intake } from "./wire/intake.ts";
+import { type ConnectLimits, DEFAULT_CONNECT_LIMITS } from "./wire/limits.ts";
+import { record } from "./wire/refusal.ts";
+import { refuseUnknownFields } from "./wire/unknown-fields.ts";
+import { watchUnread } from "./wire/unread.ts";
 
 /** An address to serve on. */
 export interface ConnectAddress {

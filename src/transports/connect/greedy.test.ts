@@ -8,9 +8,9 @@ import { envelope, http1, rawConnection } from "../../../test/support/raw-http.t
 import { ContentHeaderSchema, PutContentRequestSchema } from "../../gen/handrail/tool/v1/kernel_pb.ts";
 import { ToolRequestSchema } from "../../gen/handrail/tool/v1/tool_pb.ts";
 import type { Submission } from "../../kernel/index.ts";
-import type { Denial } from "../../model/decision.ts";
-import { BodyBuffer } from "./body-buffer.ts";
-import { completed, isPeersDoing } from "./ending.ts";
+import type { Denial } from "../../model/outcome/decision.ts";
+import { BodyBuffer } from "./wire/body-buffer.ts";
+import { completed, isPeersDoing } from "./wire/ending.ts";
 
 const KIB = 1024;
 const EXECUTE = "/handrail.tool.v1.ToolKernel/Execute";

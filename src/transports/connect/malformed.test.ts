@@ -6,7 +6,7 @@ import { quickDoor, serveFront, type TestFront } from "../../../test/support/fro
 import { envelope, http1, rawConnection } from "../../../test/support/raw-http.ts";
 import { KernelAdmin } from "../../gen/handrail/admin/v1/admin_pb.ts";
 import { ToolKernel } from "../../gen/handrail/tool/v1/kernel_pb.ts";
-import type { AdminPort } from "./admin-port.ts";
+import type { AdminPort } from "./methods/admin-port.ts";
 
 const TOOLS = "/handrail.tool.v1.ToolKernel";
 

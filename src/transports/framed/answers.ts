@@ -1,7 +1,7 @@
 /** Answers that the socket gives by itself, when a call never reached the kernel or the kernel failed to answer. */
 import { create } from "@bufbuild/protobuf";
 import { ToolResponseSchema } from "../../gen/handrail/tool/v1/tool_pb.ts";
-import type { ToolFailureCode } from "../../model/failure.ts";
+import type { ToolFailureCode } from "../../model/outcome/failure.ts";
 import { WireError } from "../../wire/index.ts";
 import { encodeResponse, readRequestId, refuseUndecodable } from "../../wire/protobuf.ts";
 

@@ -18,7 +18,7 @@ import {
 } from "../../../test/support/mcp-connection.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { BATCH_MESSAGES_MAX, LINE_BYTES_MAX, PROGRESS_NOTES_MAX } from "../../base/limits.ts";
-import type { ProgressListener } from "../../model/progress.ts";
+import type { ProgressListener } from "../../model/outcome/progress.ts";
 
 describe("cancellation", () => {
   const untilAborted: Execute = (_, signal) =>

@@ -12,18 +12,18 @@
 import type { JSONRPCMessage, JSONRPCNotification, JSONRPCRequest, RequestId, Transport } from "@modelcontextprotocol/server";
 import type { JsonObject } from "../../base/json.ts";
 import { isJsonObject } from "../../base/json.ts";
-import type { ProgressListener } from "../../model/progress.ts";
-import { type CallParameters, callTool } from "./call-tool.ts";
-import { cursorError, handshakeError, isProgressToken, metaError } from "./early-refusals.ts";
-import { cancelledRequest } from "./json-rpc.ts";
-import { LegacyApprovals } from "./legacy-approvals.ts";
+import type { ProgressListener } from "../../model/outcome/progress.ts";
+import { type CallParameters, callTool } from "./answers/call-tool.ts";
+import { type Piece, printAnswer } from "./answers/print-result.ts";
+import { progressNotes } from "./answers/progress-notes.ts";
+import { LegacyApprovals } from "./approval/legacy-approvals.ts";
+import { playRound, printQuestion, printRound } from "./approval/modern-rounds.ts";
 import type { ModernEra } from "./modern.ts";
-import { playRound, printQuestion, printRound } from "./modern-rounds.ts";
-import type { McpOptions } from "./options.ts";
-import { type Piece, printAnswer } from "./print-result.ts";
-import { progressNotes } from "./progress-notes.ts";
-import { isModernOnly, META_CLIENT_CAPABILITIES, META_PROTOCOL_VERSION, MODERN_REVISION, modernMeta } from "./revisions.ts";
-import { INTERNAL_ERROR, INVALID_PARAMS, printError, type RpcError } from "./rpc-error.ts";
+import { cursorError, handshakeError, isProgressToken, metaError } from "./protocol/early-refusals.ts";
+import { cancelledRequest } from "./protocol/json-rpc.ts";
+import type { McpOptions } from "./protocol/options.ts";
+import { isModernOnly, META_CLIENT_CAPABILITIES, META_PROTOCOL_VERSION, MODERN_REVISION, modernMeta } from "./protocol/revisions.ts";
+import { INTERNAL_ERROR, INVALID_PARAMS, printError, type RpcError } from "./protocol/rpc-error.ts";
 
 /** A transport that also takes messages that are printed already, without the line's end. */
 export interface PrintingTransport extends Transport {

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { CALLS_IN_FLIGHT_MAX } from "../../base/limits.ts";
 import { LegacyEra } from "./legacy-era.ts";
 import { connectLegacy, type LibrarySource } from "./library.ts";
-import { isBare, LEGACY_REVISIONS, plainHandshake } from "./plain-requests.ts";
+import { isBare, LEGACY_REVISIONS, plainHandshake } from "./protocol/plain-requests.ts";
 
 const TURNS_MAX = 300;
 const TOOL = { name: "read_file", title: "Read a file", description: "Reads.", inputSchema: { type: "object" } };

@@ -8,10 +8,10 @@
 import type { JSONRPCMessage, JSONRPCRequest, RequestId, Transport } from "@modelcontextprotocol/server";
 import type { JsonObject } from "../../base/json.ts";
 import { CALLS_IN_FLIGHT_MAX } from "../../base/limits.ts";
-import { cancelledRequest } from "./json-rpc.ts";
 import type { LibrarySource } from "./library.ts";
-import { isBare, plainHandshake } from "./plain-requests.ts";
-import { INTERNAL_ERROR } from "./rpc-error.ts";
+import { cancelledRequest } from "./protocol/json-rpc.ts";
+import { isBare, plainHandshake } from "./protocol/plain-requests.ts";
+import { INTERNAL_ERROR } from "./protocol/rpc-error.ts";
 
 /** Id of the handshake that is repeated for the library; its answer stays here. */
 const REPEATED: RequestId = "handrail: the handshake once more";

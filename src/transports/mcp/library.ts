@@ -20,9 +20,9 @@ import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { assert } from "../../base/errors.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { RPC_ERROR_CHARACTERS_MAX } from "../../base/limits.ts";
-import { MODERN_REVISION } from "./revisions.ts";
-import { INVALID_PARAMS, shortened } from "./rpc-error.ts";
-import { CACHE_HINT, type ServerIdentity } from "./server-identity.ts";
+import { MODERN_REVISION } from "./protocol/revisions.ts";
+import { INVALID_PARAMS, shortened } from "./protocol/rpc-error.ts";
+import { CACHE_HINT, type ServerIdentity } from "./protocol/server-identity.ts";
 
 /** What the library answers from. */
 export interface LibrarySource {

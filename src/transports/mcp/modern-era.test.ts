@@ -5,12 +5,12 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { META, modern } from "../../../test/support/mcp-connection.ts";
 import type { JsonObject } from "../../base/json.ts";
+import { type CallResult, joined } from "./answers/print-result.ts";
+import { printRound } from "./approval/modern-rounds.ts";
 import { acceptsModern, askModern, type LibrarySource } from "./library.ts";
 import { ModernEra } from "./modern.ts";
-import { printRound } from "./modern-rounds.ts";
-import { isPlainEnvelope } from "./plain-requests.ts";
-import { type CallResult, joined } from "./print-result.ts";
-import { modernMeta } from "./revisions.ts";
+import { isPlainEnvelope } from "./protocol/plain-requests.ts";
+import { modernMeta } from "./protocol/revisions.ts";
 
 const TOOL = { name: "read_file", title: "Read a file", description: "Reads.", inputSchema: { type: "object" } };
 const errors: string[] = [];

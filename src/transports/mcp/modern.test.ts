@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { byId, codes, connect, denied, exchange, initialize, META, modern, READ, READ_CALL } from "../../../test/support/mcp-connection.ts";
 import { RPC_ERROR_CHARACTERS_MAX } from "../../base/limits.ts";
-import type { Outcome } from "../../model/call.ts";
+import type { Outcome } from "../../model/tool/call.ts";
 
 const STORED =
   '{"type":"object","description":"In place of a result that is too large for an answer: where the whole of it is stored, and how it begins.","properties":{"content_hash":{"type":"string"},"size":{"type":"integer"},"preview":{"type":"string"},"rest":{"type":"object"}},"required":["content_hash","size"],"additionalProperties":false}';

@@ -8,12 +8,12 @@
  */
 import type { JSONRPCRequest, RequestId } from "@modelcontextprotocol/server";
 import type { JsonObject } from "../../base/json.ts";
-import { cursorError, metaError } from "./early-refusals.ts";
 import type { LibrarySource } from "./library.ts";
-import { isEnvelopeAlone, isPlainEnvelope } from "./plain-requests.ts";
-import { META_SERVER_INFO, MODERN_REVISION } from "./revisions.ts";
-import type { RpcError } from "./rpc-error.ts";
-import { CACHE_HINT } from "./server-identity.ts";
+import { cursorError, metaError } from "./protocol/early-refusals.ts";
+import { isEnvelopeAlone, isPlainEnvelope } from "./protocol/plain-requests.ts";
+import { META_SERVER_INFO, MODERN_REVISION } from "./protocol/revisions.ts";
+import type { RpcError } from "./protocol/rpc-error.ts";
+import { CACHE_HINT } from "./protocol/server-identity.ts";
 
 /** What a modern request comes to: an answer, a refusal, a call for the kernel, or a question to the library. */
 export type ModernAnswer =

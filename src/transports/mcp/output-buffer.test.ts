@@ -8,8 +8,8 @@ import { PassThrough, Writable } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
-import { OutputBuffer } from "./output-buffer.ts";
-import { joined } from "./print-result.ts";
+import { joined } from "./answers/print-result.ts";
+import { OutputBuffer } from "./lines/output-buffer.ts";
 
 /** A stream that takes each write a turn later, as a full pipe does. */
 function slowStream(): { readonly stream: Writable; readonly taken: Buffer[] } {

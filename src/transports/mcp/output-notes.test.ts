@@ -8,7 +8,7 @@ import {
   OUTPUT_NOTES_QUICK_MAX,
   PROGRESS_NOTES_MAX,
 } from "../../base/limits.ts";
-import { type OutputNote, OutputNotes } from "./output-notes.ts";
+import { type OutputNote, OutputNotes } from "./answers/output-notes.ts";
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] }));
 afterEach(() => void vi.useRealTimers());

@@ -1,7 +1,7 @@
 // The printed answer says exactly what the result object says, whatever the text is.
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type CallResult, joined, printAnswer } from "./print-result.ts";
+import { type CallResult, joined, printAnswer } from "./answers/print-result.ts";
 
 /** The result as MCP's object. */
 const resultObject = ({ text, structuredContent, isError }: CallResult) => ({

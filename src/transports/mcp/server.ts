@@ -6,13 +6,13 @@
  */
 import type { Readable, Writable } from "node:stream";
 import type { JsonObject } from "../../base/json.ts";
+import { describeTool } from "./answers/tool-list.ts";
 import { DirectCalls } from "./direct-calls.ts";
 import { LegacyEra } from "./legacy-era.ts";
+import { LineTransport } from "./lines/stdio-transport.ts";
 import { ModernEra } from "./modern.ts";
-import type { McpOptions } from "./options.ts";
-import { serverIdentity } from "./server-identity.ts";
-import { LineTransport } from "./stdio-transport.ts";
-import { describeTool } from "./tool-list.ts";
+import type { McpOptions } from "./protocol/options.ts";
+import { serverIdentity } from "./protocol/server-identity.ts";
 
 /** Serves one client over a pair of streams; resolves when the client is gone. */
 export async function serveMcp(options: McpOptions, input: Readable, output: Writable): Promise<void> {

@@ -3,7 +3,7 @@ import { PassThrough } from "node:stream";
 import type { JSONRPCMessage } from "@modelcontextprotocol/server";
 import { expect, test } from "vitest";
 import { CALLS_IN_FLIGHT_MAX, MESSAGES_PER_TURN_MAX } from "../../base/limits.ts";
-import { LineTransport } from "./stdio-transport.ts";
+import { LineTransport } from "./lines/stdio-transport.ts";
 
 function connected() {
   const input = new PassThrough();

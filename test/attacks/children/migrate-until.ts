@@ -4,8 +4,8 @@
  */
 import { systemClock } from "../../../src/base/clock.ts";
 import { systemRandom } from "../../../src/base/ids.ts";
-import type { ToolContext } from "../../../src/model/tool.ts";
-import { BUILT_IN_ZONE_RULES, compileZones } from "../../../src/model/zone.ts";
+import { BUILT_IN_ZONE_RULES, compileZones } from "../../../src/model/place/zone.ts";
+import type { ToolContext } from "../../../src/model/tool/tool.ts";
 import { createFileAccess, openWorkspaceRoots } from "../../../src/sandbox/files/files.ts";
 import { migrateConfig } from "../../../src/tools/system/migrate-config.ts";
 import { machineConfigs } from "../../support/machine-place.ts";

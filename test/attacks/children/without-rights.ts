@@ -2,7 +2,7 @@
  * Starts a host command and then has no right any more to end it, as with what sudo started; where this process is root. Prints what came of it.
  * Arguments: the program.
  */
-import { ToolFailure } from "../../../src/model/failure.ts";
+import { ToolFailure } from "../../../src/model/outcome/failure.ts";
 import { runHostCommand } from "../../../src/sandbox/host-commands/run-host-command.ts";
 
 const [program = ""] = process.argv.slice(2);

@@ -2,7 +2,7 @@
  * A kernel that appends until its standard input ends: 16 events in flight, durable and buffered ones in turn. Prints
  * each sequence after it was acknowledged.
  */
-import { startLedgerThread } from "../../../src/server/ledger-thread.ts";
+import { startLedgerThread } from "../../../src/server/ledger/ledger-thread.ts";
 
 const [stateDirectory = "", name = ""] = process.argv.slice(2);
 const ledger = startLedgerThread({ stateDirectory, instanceId: `ins_${name}` }, { spool: false });

@@ -2,8 +2,8 @@
 import { once } from "node:events";
 import { systemRandom } from "../../../src/base/ids.ts";
 import { closeOrphans } from "../../../src/ledger/orphans.ts";
-import { startLedgerThread } from "../../../src/server/ledger-thread.ts";
-import { openInstanceStore } from "../../../src/stores/embedded/instance-store.ts";
+import { startLedgerThread } from "../../../src/server/ledger/ledger-thread.ts";
+import { openInstanceStore } from "../../../src/stores/embedded/ledger/instance-store.ts";
 
 const [stateDirectory = ""] = process.argv.slice(2);
 const instances = await openInstanceStore(stateDirectory, systemRandom);

@@ -3,9 +3,9 @@
  * Arguments: state directory, a name, rounds.
  */
 import { systemRandom } from "../../../src/base/ids.ts";
-import { ToolFailure } from "../../../src/model/failure.ts";
-import { openContentStore } from "../../../src/stores/embedded/content-store.ts";
-import { openInstanceStore } from "../../../src/stores/embedded/instance-store.ts";
+import { ToolFailure } from "../../../src/model/outcome/failure.ts";
+import { openContentStore } from "../../../src/stores/embedded/content/content-store.ts";
+import { openInstanceStore } from "../../../src/stores/embedded/ledger/instance-store.ts";
 import { bytesOf, publish, store } from "../../stores/content-contract.ts";
 
 const [stateDirectory = "", name = "", rounds = "0"] = process.argv.slice(2);

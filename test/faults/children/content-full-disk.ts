@@ -6,8 +6,8 @@ import { execFileSync } from "node:child_process";
 import { appendFileSync, chmodSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { systemRandom } from "../../../src/base/ids.ts";
-import { ToolFailure } from "../../../src/model/failure.ts";
-import { openContentStore } from "../../../src/stores/embedded/content-store.ts";
+import { ToolFailure } from "../../../src/model/outcome/failure.ts";
+import { openContentStore } from "../../../src/stores/embedded/content/content-store.ts";
 import { bytesOf, store } from "../../stores/content-contract.ts";
 
 const [mountPoint = ""] = process.argv.slice(2);

@@ -1,7 +1,7 @@
 /** A kernel in the middle of an upload that never ends; it waits to be killed. Argument: state directory. */
 import { systemRandom } from "../../../src/base/ids.ts";
-import { openContentStore } from "../../../src/stores/embedded/content-store.ts";
-import { openInstanceStore } from "../../../src/stores/embedded/instance-store.ts";
+import { openContentStore } from "../../../src/stores/embedded/content/content-store.ts";
+import { openInstanceStore } from "../../../src/stores/embedded/ledger/instance-store.ts";
 
 const [stateDirectory = ""] = process.argv.slice(2);
 const instances = await openInstanceStore(stateDirectory, systemRandom);

@@ -1,8 +1,8 @@
 /** A kernel that claims an instance and opens an intent, prints both, and then waits to be killed, or to finish it. */
 import { once } from "node:events";
 import { systemRandom } from "../../../src/base/ids.ts";
-import { startLedgerThread } from "../../../src/server/ledger-thread.ts";
-import { openInstanceStore } from "../../../src/stores/embedded/instance-store.ts";
+import { startLedgerThread } from "../../../src/server/ledger/ledger-thread.ts";
+import { openInstanceStore } from "../../../src/stores/embedded/ledger/instance-store.ts";
 
 const [stateDirectory = ""] = process.argv.slice(2);
 const instance = await (await openInstanceStore(stateDirectory, systemRandom)).claim();

@@ -2,7 +2,7 @@
  * Loaded before the command line: kills the process at one step of the first effect, named by `TEST_KILL_AT`, as `kill -9` would.
  */
 import { isMainThread } from "node:worker_threads";
-import { Evidence } from "../../../src/kernel/evidence.ts";
+import { Evidence } from "../../../src/kernel/answer/evidence.ts";
 
 const die = (): Promise<never> => {
   process.kill(process.pid, "SIGKILL");

@@ -1,5 +1,5 @@
 /** Another kernel that revokes a session and releases its lease. */
-import { openStateStores } from "../../../src/stores/embedded/state-stores.ts";
+import { openStateStores } from "../../../src/stores/embedded/sessions/state-stores.ts";
 
 const [stateDirectory = "", session = "", lease = ""] = process.argv.slice(2);
 const { sessions: store } = await openStateStores(stateDirectory);

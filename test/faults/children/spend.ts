@@ -4,8 +4,8 @@
  */
 import { once } from "node:events";
 import { z } from "zod";
-import { defineTool } from "../../../src/model/define-tool.ts";
-import { createKernel } from "../../../src/server/library.ts";
+import { createKernel } from "../../../src/server/doors/library.ts";
+import { defineTool } from "../../../src/tools/kit/define-tool.ts";
 
 const [stateDirectory = "", configDirectory = "", workspace = "", leaseId = "", calls = ""] = process.argv.slice(2);
 const hold = defineTool({

@@ -4,8 +4,8 @@
  */
 import { writeSync } from "node:fs";
 import { systemRandom } from "../../../src/base/ids.ts";
-import { startLedgerThread } from "../../../src/server/ledger-thread.ts";
-import { openInstanceStore } from "../../../src/stores/embedded/instance-store.ts";
+import { startLedgerThread } from "../../../src/server/ledger/ledger-thread.ts";
+import { openInstanceStore } from "../../../src/stores/embedded/ledger/instance-store.ts";
 
 const [stateDirectory = "", name = ""] = process.argv.slice(2);
 const instance = await (await openInstanceStore(stateDirectory, systemRandom)).claim();

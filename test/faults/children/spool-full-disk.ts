@@ -6,8 +6,8 @@ import { execFileSync } from "node:child_process";
 import { appendFileSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { KernelError } from "../../../src/base/errors.ts";
-import { openLedgerReader } from "../../../src/server/ledger-reader.ts";
-import { startLedgerThread } from "../../../src/server/ledger-thread.ts";
+import { openLedgerReader } from "../../../src/server/ledger/ledger-reader.ts";
+import { startLedgerThread } from "../../../src/server/ledger/ledger-thread.ts";
 
 const [mountPoint = ""] = process.argv.slice(2);
 execFileSync("mount", ["-t", "tmpfs", "-o", "size=16m,mode=0700", "tmpfs", mountPoint]);

@@ -2,8 +2,8 @@
  * Finds the gadgets of a command: which rows of the lists hold for a program with its arguments, and whether arguments that are only
  * known at run time may make one hold.
  */
-import type { Input } from "../input.ts";
-import { mayBeMany, type ShellWord } from "../words.ts";
+import type { Input } from "../words/input.ts";
+import { mayBeMany, type ShellWord } from "../words/words.ts";
 import { ARCHIVE_VALUES, ARCHIVES } from "./archives.ts";
 import { BUILD, BUILD_VALUES } from "./build.ts";
 import { CONTAINERS } from "./containers.ts";

@@ -3,7 +3,7 @@
  *
  * INVARIANT: a verb that is not known here is an alias or a program of that name, and so may start anything.
  */
-import type { ShellWord } from "../words.ts";
+import type { ShellWord } from "../words/words.ts";
 import type { FoundGadget } from "./find-gadgets.ts";
 import { DEEDS } from "./gadget.ts";
 import { givesOption } from "./options.ts";

@@ -3,7 +3,7 @@
  *
  * INVARIANT: a script that is not understood starts programs.
  */
-import { mayBeMany, type ShellWord } from "../words.ts";
+import { mayBeMany, type ShellWord } from "../words/words.ts";
 import type { FoundGadget } from "./find-gadgets.ts";
 import { DEEDS } from "./gadget.ts";
 

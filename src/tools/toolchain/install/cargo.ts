@@ -6,7 +6,7 @@
  * nothing: what `build.rs` and procedural macros do happens in tests, which have no network.
  */
 import { isJsonObject, type JsonObject } from "../../../base/json.ts";
-import { WORKSPACE_ALIAS } from "../../../model/workspace.ts";
+import { WORKSPACE_ALIAS } from "../../../model/place/workspace.ts";
 import { type Grants, type Manager, refused, requireText } from "./installation.ts";
 import { addressProblem, SOURCE_ADVICE } from "./sources.ts";
 import { parsedToml, toml } from "./toml.ts";

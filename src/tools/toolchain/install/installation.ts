@@ -1,9 +1,9 @@
 /** An installation as the tool runs it: command, environment and selection, made of the project's files after they were judged. */
 import { isJsonObject, type JsonObject } from "../../../base/json.ts";
 import { parseJson } from "../../../base/json-parse.ts";
-import type { ExecSelection } from "../../../model/exec.ts";
-import { FailureWithoutEffect } from "../../../model/failure.ts";
-import type { ProjectFile, ToolchainCommand } from "../../../model/toolchain.ts";
+import { FailureWithoutEffect } from "../../../model/outcome/failure.ts";
+import type { ExecSelection } from "../../../model/work/exec.ts";
+import type { ProjectFile, ToolchainCommand } from "../../../model/work/toolchain.ts";
 
 /** Files of the project by path, as analysis saw them. */
 export type InstallFiles = Readonly<Record<string, ProjectFile | null>>;

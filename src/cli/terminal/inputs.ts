@@ -1,0 +1,59 @@
+/** What people type: durations, JSON arguments, standard input. Every mistake says what to type instead. */
+import { userInfo } from "node:os";
+import { KernelError } from "../../base/errors.ts";
+import { isJsonObject, type JsonObject } from "../../base/json.ts";
+import { parseJson } from "../../base/json-parse.ts";
+import type { LeaseBudget } from "../../model/people/lease.ts";
+import { parseBudget } from "../../model/spending/budget-text.ts";
+
+const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** Milliseconds of `15m`, `8h`, `30s`, `2d`. */
+export function parseDuration(text: string): number {
+  const match = /^(\d{1,6})([smhd])$/.exec(text);
+  if (!match) throw new KernelError("USAGE", `\`${text}\` is not a duration; write a number and a unit, such as 30s, 15m, 8h or 2d`);
+  return Number(match[1]) * (UNITS[match[2] ?? ""] ?? 0);
+}
+
+/** A budget such as `calls=100,duration=10m`. */
+export function budgetOption(text: string): LeaseBudget {
+  const parsed = parseBudget(text);
+  if (parsed.ok) return parsed.budget;
+  throw new KernelError("USAGE", `the budget cannot be used: ${parsed.problem}`);
+}
+
+/** A whole number from 1 on. */
+export function wholeNumber(text: string, what: string): number {
+  if (/^[1-9]\d{0,15}$/.test(text)) return Number(text);
+  throw new KernelError("USAGE", `${what} must be a whole number from 1, not \`${text}\``);
+}
+
+/** A JSON object from the command line. */
+export function parseJsonObject(text: string, what: string): JsonObject {
+  const parsed = parseJson(text);
+  if (!parsed.ok) throw new KernelError("USAGE", `${what} cannot be used: ${parsed.problem}`);
+  const { value } = parsed;
+  if (!isJsonObject(value)) throw new KernelError("USAGE", `${what} must be a JSON object, such as '{"path":"README.md"}'`);
+  return value;
+}
+
+/** All of standard input, bounded. */
+export async function readStandardInput(bytesMax: number): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  let size = 0;
+  for await (const piece of process.stdin) {
+    size += (piece as Buffer).length;
+    if (size > bytesMax) throw new KernelError("USAGE", `standard input has more than ${bytesMax} bytes`);
+    pieces.push(piece as Buffer);
+  }
+  return Buffer.concat(pieces);
+}
+
+/** The name of the user who runs the command, for evidence. */
+export function currentUser(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid:${process.geteuid?.() ?? "unknown"}`;
+  }
+}

@@ -1,0 +1,52 @@
+/** What modes, skills, tool specs and tool policies share: how their files are parsed and how a problem is named. */
+import * as z from "zod";
+import { KernelError } from "../../base/errors.ts";
+import { isJsonObject, type JsonObject } from "../../base/json.ts";
+import { parseJson } from "../../base/json-parse.ts";
+import { CONFIG_PROBLEMS_LISTED_MAX, GATE_FILE_BYTES_MAX, GATE_TOOLS_MAX, MAX_PATH_LEN } from "../../base/limits.ts";
+import { parseYaml, shortened } from "./yaml.ts";
+
+/** A file of the operator's directory. */
+export interface GateFile {
+  /** As `modes/review.yaml`. */
+  readonly name: string;
+  readonly text: string;
+}
+
+/** The name of a tool, also of one that is not registered here. */
+export const toolName = z.string().regex(/^[A-Za-z][A-Za-z0-9_.-]{0,127}$/, "must be the name of a tool");
+/** Names of tools. */
+export const toolNames = z.array(toolName).max(GATE_TOOLS_MAX);
+/** What a file says it is for. */
+export const description = z.string().max(MAX_PATH_LEN).default("");
+/** A JSON Schema, whose content is judged when it is compiled. */
+export const inputSchema = z.custom<JsonObject>((value) => isJsonObject(value), "must be a JSON Schema object");
+
+/** Parses YAML or JSON, by the file's ending. @throws KernelError CONFIG_INVALID */
+export async function parseGateFile<T extends z.ZodType>(schema: T, { name, text }: GateFile): Promise<z.output<T>> {
+  return acceptGate(schema, name.endsWith(".json") ? jsonOf(text, name) : await parseYaml(text, name, GATE_FILE_BYTES_MAX), name);
+}
+
+/** The value as the schema has it. @throws KernelError CONFIG_INVALID naming every problem with its place in the file */
+export function acceptGate<T extends z.ZodType>(schema: T, value: unknown, name: string): z.output<T> {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const { issues } = parsed.error;
+  const problems = issues
+    .slice(0, CONFIG_PROBLEMS_LISTED_MAX)
+    .map((issue) => shortened(`${issue.path.join(".") || "file"}: ${issue.message.toLowerCase()}`));
+  const more = issues.length - problems.length;
+  throw gateProblem(name, `${problems.join("; ")}${more > 0 ? `; and ${more} more` : ""}`);
+}
+
+/** JSON of a file. @throws KernelError CONFIG_INVALID */
+export function jsonOf(text: string, name: string): unknown {
+  const parsed = parseJson(text);
+  if (parsed.ok) return parsed.value;
+  throw gateProblem(name, `not valid JSON: ${shortened(parsed.problem)}`);
+}
+
+/** A problem of one file. */
+export function gateProblem(name: string, problem: string): KernelError {
+  return new KernelError("CONFIG_INVALID", `\`${name}\`: ${problem}`);
+}

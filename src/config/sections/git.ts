@@ -1,0 +1,87 @@
+/**
+ * The section `git` of `handrail.yaml`: what is asked of branches and messages, with which credentials remotes are reached, who
+ * vouches for them, and which of them may lie in the operator's own network.
+ *
+ * A credential is named by where it is kept, and never stands here. INVARIANTS: each is bound to one host and port, and so is what is opened; none of it can
+ * be said by a workspace.
+ */
+import * as z from "zod";
+import {
+  GIT_CREDENTIALS_MAX,
+  GIT_PRIVATE_HOSTS_MAX,
+  GIT_RECEIVED_MB,
+  GIT_WRITTEN_MB,
+  HOST_CHARACTERS_MAX,
+  MAX_PATH_LEN,
+} from "../../base/limits.ts";
+import { canonicalHost } from "../../names/host-name.ts";
+import { gitRuleParts } from "./git-rules.ts";
+
+const HOST = /^(\[[0-9A-Fa-f:.]+\]|[^/?#@\\:[\]\s]+)(?::([1-9][0-9]{0,4}))?$/;
+const DEFAULT_PORT = 443;
+
+const host = z
+  .string()
+  .max(HOST_CHARACTERS_MAX)
+  .refine((text) => hostAndPort(text) !== undefined, "must be a host, or a host and a port, as in `git.example.com:8443`")
+  .transform((text) => hostAndPort(text) ?? { host: text, port: DEFAULT_PORT });
+const privateHost = host.refine(
+  ({ host }) => !/^(?:.*\.)?(?:localhost|localdomain)$|^127\.|^::1$/.test(host),
+  "must not be this machine's own name or loopback address; name the address that it has in its network",
+);
+const path = z
+  .string()
+  .max(MAX_PATH_LEN)
+  .regex(
+    /^\/?[A-Za-z0-9._~+-]+(?:\/[A-Za-z0-9._~+-]+)*\/?$/,
+    "must be the beginning of paths on the host, as in `team` or `team/service.git`",
+  )
+  .refine((text) => text.split("/").every((part) => part !== "." && part !== ".."), "must not hold `.` or `..`");
+const file = z.string().startsWith("/", "must be an absolute path").max(MAX_PATH_LEN);
+const variable = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, "must be the name of a variable");
+
+const credential = z.strictObject({
+  host,
+  /** Remotes at or below it alone; all of the host when absent. */
+  path: path.optional(),
+  username: z
+    .string()
+    .min(1)
+    .max(256)
+    .regex(/^[^\p{Cc}:]+$/u, "must not hold `:` or control characters"),
+  /** Where the password or token is kept. */
+  password: z.union([z.strictObject({ env: variable }), z.strictObject({ file })]),
+});
+
+const limits = z.strictObject({
+  /** Megabytes that one operation may receive from a remote. */
+  received_mb: z.int().min(1).max(1_048_576).default(GIT_RECEIVED_MB),
+  /** Megabytes that it may write, all files together. */
+  written_mb: z.int().min(1).max(1_048_576).default(GIT_WRITTEN_MB),
+});
+
+/** The schema of `git`. */
+export const gitSettings = z.strictObject({
+  ...gitRuleParts,
+  credentials: z.array(credential).max(GIT_CREDENTIALS_MAX).default([]),
+  /** A file with certificates of authorities, for servers whose certificates are the operator's own. */
+  certificate_authorities: file.optional(),
+  /** Servers that git may reach at addresses which are not of the public internet. */
+  private_hosts: z.array(privateHost).max(GIT_PRIVATE_HOSTS_MAX).default([]),
+  limits: limits.prefault({}),
+});
+
+/** The servers of `private_hosts` as `host:port`. */
+export function privateGitHosts({ private_hosts: hosts }: Pick<z.infer<typeof gitSettings>, "private_hosts">): readonly string[] {
+  return hosts.map(({ host, port }) => `${host}:${port}`).sort();
+}
+
+/** One credential. */
+export type GitCredentialSettings = z.infer<typeof credential>;
+
+function hostAndPort(text: string): { readonly host: string; readonly port: number } | undefined {
+  const [, name = "", digits] = HOST.exec(text) ?? [];
+  const canonical = canonicalHost(name);
+  const port = digits === undefined ? DEFAULT_PORT : Number(digits);
+  return canonical === undefined || port > 65_535 ? undefined : { host: canonical.host, port };
+}

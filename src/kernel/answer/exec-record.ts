@@ -1,0 +1,39 @@
+/**
+ * What the ledger says of the commands of a call: how each ended, and what it used. What it printed is not in it.
+ */
+import type { JsonObject } from "../../base/json.ts";
+import { COMMANDS_RECORDED_MAX, NOT_KEPT_CHARACTERS_MAX, NOT_KEPT_RECORDED_MAX } from "../../base/limits.ts";
+import type { ExecOutcome } from "../../model/work/exec.ts";
+import type { Trail } from "../call/trail.ts";
+
+/** Notes a command that has ended, for the outcome of its call. */
+export function noteCommand(
+  trail: Trail,
+  { exitCode, signal, endedBy, durationMs, usage, stdout, stderr, landed }: Omit<ExecOutcome, "enforced" | "network">,
+): void {
+  trail.commands.push({
+    ...(exitCode !== undefined && { exitCode }),
+    ...(signal !== undefined && { signal }),
+    ...(endedBy !== undefined && { endedBy }),
+    durationMs: Math.round(durationMs),
+    ...(usage && { processorMs: Math.round(usage.processorMs), memoryBytesMax: usage.memoryBytesMax }),
+    stdoutBytes: stdout.totalBytes,
+    stderrBytes: stderr.totalBytes,
+    ...(landed && { files: { created: landed.created, changed: landed.changed, removed: landed.removed } }),
+    ...(landed &&
+      landed.notKept.length > 0 && {
+        notKept: landed.notKept.slice(0, NOT_KEPT_RECORDED_MAX).map(({ path, reason }) => ({
+          path: path.slice(0, NOT_KEPT_CHARACTERS_MAX).toWellFormed(),
+          reason,
+        })),
+        notKeptCount: landed.notKept.length,
+      }),
+  });
+}
+
+/** The commands in the order in which they ended; of very many the last ones, and how many there were. */
+export function commandsFact({ commands }: Trail): JsonObject {
+  if (commands.length === 0) return {};
+  const last = commands.slice(-COMMANDS_RECORDED_MAX);
+  return { commands: last, ...(last.length < commands.length && { commandsCount: commands.length }) };
+}

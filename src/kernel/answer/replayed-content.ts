@@ -1,0 +1,35 @@
+/**
+ * Whether what a kept answer says is stored is stored yet. The operator may have collected it, or its bytes were put aside
+ * because they were altered: then the answer would claim what is not so any more.
+ */
+
+import { ToolFailure } from "../../model/outcome/failure.ts";
+import type { CallResponse } from "../../model/tool/call.ts";
+import { CONTENT_ID_PREFIX } from "../../model/work/content.ts";
+import type { KernelParts } from "../call/parts.ts";
+import type { Trail } from "../call/trail.ts";
+
+/** Why the kept `answer` to the call of `trail` is not given again; `undefined` when everything that it names is there. */
+export async function goneContent(
+  parts: Pick<KernelParts, "content">,
+  { accesses, session }: Trail,
+  { outcome }: CallResponse,
+): Promise<ToolFailure | undefined> {
+  if (outcome.kind !== "success" || session === undefined) return undefined;
+  const hashes = new Set<string>(outcome.stored ? [outcome.stored.hash] : []);
+  for (const { resource, effect } of accesses) {
+    if (resource.kind !== "artifact" || effect === "read" || !resource.id.startsWith(CONTENT_ID_PREFIX)) continue;
+    hashes.add(resource.id.slice(CONTENT_ID_PREFIX.length));
+  }
+  const owner = { userId: session.userId, workspace: session.serviceRoot };
+  for (const hash of hashes) if ((await parts.content.find(hash, owner)) === undefined) return gone(hash);
+  return undefined;
+}
+
+function gone(hash: string): ToolFailure {
+  return new ToolFailure(
+    "CONTENT_NOT_FOUND",
+    `the call was executed, but the content \`${CONTENT_ID_PREFIX}${hash}\` that it stored has been removed since`,
+    "send the call again with another dedupe key",
+  );
+}

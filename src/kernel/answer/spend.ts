@@ -1,0 +1,164 @@
+/**
+ * Rate limits and budgets as the pipeline meets them: how fast calls come, what a call reserves before it runs, what it may
+ * still take while it runs, and what it has spent when it is answered.
+ *
+ * Calls of whom nothing is limited pass without a wait. INVARIANTS: no limited call runs without a reservation; a call that never
+ * ran spends nothing, and one that was denied while it ran only what its tool may have paid others; a reservation is settled
+ * with the call's one answer.
+ */
+import { assert } from "../../base/errors.ts";
+import type { JsonObject } from "../../base/json.ts";
+import { LEASE_DEPTH_MAX, RESERVED_DURATION_MS, RESERVED_RESULT_BYTES, SLOW_STORE_MS } from "../../base/limits.ts";
+import { accountsOf, mustPay } from "../../budget/accounts.ts";
+import type { Need } from "../../budget/budget.ts";
+import { allow, type Denial, deny, type Verdict } from "../../model/outcome/decision.ts";
+import { ToolFailure } from "../../model/outcome/failure.ts";
+import type { Lease, LeaseBudget } from "../../model/people/lease.ts";
+import { type Amounts, BUDGET_MEMBERS, budgetUnit, NOTHING } from "../../model/spending/budget.ts";
+import type { ToolOutput } from "../../model/tool/tool.ts";
+import type { Ended } from "../call/ended.ts";
+import type { KernelParts } from "../call/parts.ts";
+import { argumentBytes, Spending } from "../call/spending.ts";
+import type { Waiter } from "../call/submission.ts";
+import type { Trail } from "../call/trail.ts";
+import type { Finished } from "./large-result.ts";
+
+const LIMITS_CHANGED: Denial = {
+  layer: "policy",
+  reason: "tool_policy_invalid",
+  ruleId: "LIMITS:changed",
+  message: "the limits on what is spent changed while the call waited; send it again",
+};
+
+const RESERVATION_GONE: Denial = {
+  layer: "budget",
+  reason: "budget_exceeded",
+  ruleId: "LIMITS:reservation",
+  message: "what the call had reserved was given back while it waited; send it again",
+};
+
+/** Whether the call comes too fast; `undefined` at once where no rate is limited, or where the kernel holds what the call takes. */
+export function pace(parts: KernelParts, trail: Trail): undefined | Promise<Ended | undefined> {
+  const { limits } = parts.settings;
+  if (limits.rates === undefined) return undefined;
+  const { session, tool } = trail;
+  assert(session && tool, "only an authenticated call of a known tool is paced");
+  const paced = parts.rates.admit(session, tool.name, limits);
+  return (
+    paced &&
+    noting(
+      parts,
+      trail,
+      paced.then((failure) => failure && { kind: "failure", failure }),
+    )
+  );
+}
+
+/** Reserves what the call may spend, into its trail; `undefined` at once where nothing is limited. */
+export function reserveBudget(parts: KernelParts, trail: Trail, waiter: Waiter): undefined | Promise<Ended | undefined> {
+  const { limits } = parts.settings;
+  const { caller } = trail;
+  assert(caller, "only an authenticated call is paid for");
+  trail.limits = limits.id;
+  if (!mustPay(caller.lease, limits)) return undefined;
+  return noting(parts, trail, reserve(parts, trail, waiter));
+}
+
+async function reserve(parts: KernelParts, trail: Trail, { transfer }: Waiter): Promise<Ended | undefined> {
+  const { caller, session, tool, call } = trail;
+  assert(caller && session && tool && call, "only an analysed call is paid for");
+  const accounts = accountsOf(session, await leasesOf(parts, caller.lease), parts.settings.limits);
+  const upload = transfer?.upload !== undefined && "staged" in transfer.upload ? transfer.upload.staged.sizeBytes : 0;
+  const bytesIn = argumentBytes(call.arguments) + upload;
+  const need = needOf(tool.spends?.(trail.args) ?? {}, bytesIn);
+  const spender = { sessionId: session.id, actor: `${session.userId}/${session.agentId}`, requestId: trail.requestId };
+  const reserved = await parts.budgets.reserve(accounts, need, spender, tool.capability.effect !== "read");
+  if (!reserved.ok) return { kind: "denial", denial: reserved.denial };
+  trail.spending = new Spending(reserved.value, bytesIn, parts.clock);
+  return undefined;
+}
+
+/** Tokens and cost only as far as the tool says: the kernel cannot count them. */
+function needOf({ durationMs, bytes, tokens = 0, costMicros = 0 }: LeaseBudget, bytesIn: number): Need {
+  const least = { calls: 1, durationMs: 1, bytes: bytesIn, tokens, costMicros };
+  const reservedMs = Math.max(1, Math.min(durationMs ?? RESERVED_DURATION_MS, RESERVED_DURATION_MS));
+  return { least, most: { ...least, durationMs: reservedMs, bytes: bytesIn + (bytes ?? RESERVED_RESULT_BYTES) } };
+}
+
+/** The lease and all that it derives from. */
+async function leasesOf({ sessions }: Pick<KernelParts, "sessions">, lease: Lease): Promise<readonly Lease[]> {
+  const leases = [lease];
+  for (let { parentId } = lease; parentId !== undefined; parentId = leases.at(-1)?.parentId) {
+    const parent = await sessions.findLease(parentId);
+    assert(parent && leases.length <= LEASE_DEPTH_MAX, "an authenticated session's leases were all found");
+    leases.push(parent);
+  }
+  return leases;
+}
+
+/** A store that another process keeps busy takes time before it answers: then what allowed the call has to be looked at again. */
+async function noting<T>({ clock }: KernelParts, trail: Trail, work: Promise<T>): Promise<T> {
+  const startedMs = clock.monotonicMs();
+  try {
+    return await work;
+  } finally {
+    if (clock.monotonicMs() - startedMs >= SLOW_STORE_MS) trail.waited = true;
+  }
+}
+
+/** Whether what was reserved for the call still stands, under the limits by which it was. */
+export async function stillPaid(parts: KernelParts, { limits, spending }: Trail): Promise<Verdict<undefined>> {
+  if (limits === undefined) return allow(undefined);
+  if (limits !== parts.settings.limits.id) return deny(LIMITS_CHANGED);
+  return spending === undefined || (await spending.stands()) ? allow(undefined) : deny(RESERVATION_GONE);
+}
+
+/** The waiter for a running tool, which is told to stop when the time that its budget has left is over. */
+export function timed(parts: KernelParts, { spending }: Trail, waiter: Waiter): Waiter {
+  return spending === undefined ? waiter : { ...waiter, signal: spending.start(waiter.signal, parts.onInternalError) };
+}
+
+/** What a call is answered that was stopped because its time was over, and had changed nothing. */
+export function outOfTime({ spending, changes }: Trail): ToolFailure | undefined {
+  if (spending?.stoppedBy === undefined || changes.any) return undefined;
+  return new ToolFailure(
+    "TIMEOUT",
+    `the call was stopped: ${spending.stoppedBy.message}`,
+    spending.stoppedBy.fix ?? "ask the operator for more",
+  );
+}
+
+/** Pays for a result before it is handed over: one that nothing is left for is withheld. */
+export async function paid(trail: Trail, finished: Finished, output: ToolOutput, { transfer }: Waiter): Promise<Finished> {
+  const { spending } = trail;
+  if (spending === undefined) return finished;
+  const bytes = finished instanceof ToolFailure ? 0 : finished.outputBytes + (transfer?.opened?.lengthBytes ?? 0);
+  const lacking = await spending.charge(bytes, output.consumed ?? {});
+  if (lacking === undefined || finished instanceof ToolFailure) return finished;
+  const done = trail.tool?.capability.effect === "read" ? "" : "; what the call did stands";
+  return new ToolFailure("OUTPUT_LIMIT", `the result is withheld: ${lacking.message}${done}`, lacking.fix ?? "ask for less of it");
+}
+
+/** Settles what the call spent. Never rejects. */
+export function settleBudget(trail: Trail, isDenied: boolean): undefined | Promise<void> {
+  return trail.spending?.settle(spentBy(trail, isDenied));
+}
+
+/** Nothing when it never ran; when it was denied while it ran, what its tool may have paid others: nobody gets that back. */
+function spentBy({ spending, ran }: Trail, isDenied: boolean): Amounts {
+  if (spending === undefined || !ran) return NOTHING;
+  const { spent } = spending;
+  return isDenied ? { ...NOTHING, tokens: spent.tokens, costMicros: spent.costMicros } : spent;
+}
+
+/** What a call has spent, in the unit of its tool; `undefined` where nothing limits it. */
+export function consumedOf({ spending, tool }: Trail): number | undefined {
+  return spending && tool && spending.spent[budgetUnit(tool.capability)];
+}
+
+/** What a call has spent, for evidence: nothing is said where nothing is limited, or nothing was spent. */
+export function spentFact(trail: Trail, isDenied = false): JsonObject {
+  const spent = spentBy(trail, isDenied);
+  const members = BUDGET_MEMBERS.filter((member) => spent[member] > 0);
+  return members.length === 0 ? {} : { consumed: Object.fromEntries(members.map((member) => [member, spent[member]])) };
+}

@@ -1,0 +1,158 @@
+/**
+ * Binds a call that asks to everything that decides about it, as it is now: who calls what, by which rules, on which lease, after having
+ * seen what, and on which state of its targets.
+ */
+import type { ImposedObligation } from "../../approval/approval.ts";
+import { bindCall, type CallBinding } from "../../approval/binding.ts";
+import { assert } from "../../base/errors.ts";
+import { blake3KeyedHex } from "../../base/hash.ts";
+import type { JsonObject, JsonValue } from "../../base/json.ts";
+import type { Tool } from "../../model/tool/tool.ts";
+import type { PolicyEngine } from "../../policy/policy.ts";
+import type { FileAccessParts } from "../../sandbox/files/files.ts";
+import type { KernelParts } from "../call/parts.ts";
+import { type PreImages, preImagesOf } from "../call/pre-image.ts";
+import type { Caller, Trail } from "../call/trail.ts";
+import { plainArguments } from "../declared/plain-arguments.ts";
+import { judgeByPolicy } from "../judge/decide.ts";
+import { judgePlace, unanalysed } from "../judge/scope.ts";
+import { isDanger } from "./prompt-risks.ts";
+import { repositoryGround } from "./repository-ground.ts";
+
+/** A call that asks, bound. */
+export interface BoundAsk extends CallBinding {
+  readonly kind: "execute" | "danger";
+  /** Rules that ask. */
+  readonly rules: ReadonlySet<string>;
+  readonly firstRule: string;
+  readonly preImages: PreImages;
+}
+
+/**
+ * Binds the call of `trail` as `caller` makes it now.
+ * @throws Refusal when the machine shows that the call would be refused
+ */
+export async function bindAsk(
+  parts: KernelParts,
+  trail: Trail,
+  caller: Caller,
+  policy: PolicyEngine,
+  asks: readonly ImposedObligation[],
+  signal: AbortSignal,
+): Promise<BoundAsk> {
+  const { call, tool } = trail;
+  assert(call && tool, "only an analysed call is bound");
+  const { session, lease, place, mark } = caller;
+  const rules = asks.map(({ ruleId }) => ruleId);
+  const [firstRule] = rules;
+  assert(firstRule, "somebody asks about a call that is bound");
+  const preImages = await preImagesNow(parts, trail, caller, policy, signal);
+  const { userId, agentId, role, id: sessionId, serviceRoot } = session;
+  const bound = bindCall(
+    parts.argumentsKey,
+    {
+      userId,
+      agentId,
+      role,
+      sessionId,
+      workspace: serviceRoot,
+      workDir: serviceRoot,
+      tool: tool.name,
+      arguments: plainArguments(call.arguments),
+    },
+    {
+      policy: policy.hash,
+      rules,
+      capability: plainCapability(tool),
+      workspaceRules: place.rules ?? "",
+      mode: session.mode,
+      skill: session.skill ?? "",
+      lease: { id: lease.id, ...lease.scope },
+      mark,
+      containedBy: runsPrograms(trail) ? parts.sandbox.backend() : "",
+      ...groundOf(trail, parts.argumentsKey),
+      preImages: Object.fromEntries(preImages),
+    },
+  );
+  return { ...bound, kind: isDanger(asks) ? "danger" : "execute", rules: new Set(rules), firstRule, preImages };
+}
+
+/** The files that the call is about, as they are now. @throws Refusal when the machine shows that the call would be refused */
+export function preImagesNow(
+  parts: KernelParts,
+  trail: Trail,
+  caller: Caller,
+  policy: PolicyEngine,
+  signal: AbortSignal,
+): Promise<PreImages> {
+  const changed = filesBefore(parts, trail, caller, policy, signal);
+  // What a program is given to read decides about what it does.
+  const read = runsPrograms(trail) ? filesBefore(parts, trail, caller, policy, signal, "read") : undefined;
+  return preImagesOf({ changed, ...(read && { read }) }, parts.argumentsKey, trail.accesses, signal);
+}
+
+/** Whether the call runs programs, by what it says or by what its tool is for. */
+export function runsPrograms({ tool, accesses }: Pick<Trail, "tool" | "accesses">): boolean {
+  return tool?.capability.effect === "exec" || accesses.some(({ effect }) => effect === "exec");
+}
+
+/**
+ * What analysis made of the call, and of the project's files if it looked at them: which command a call of `run_test` runs does not stand in
+ * its arguments. As digests, because some of it is what the agent wrote, byte by byte.
+ */
+function groundOf(trail: Trail, key: Uint8Array): Readonly<Record<"accesses" | "repositories" | "toolchain", string>> {
+  const { accesses, seenToolchain } = trail;
+  const digest = (value: unknown) => blake3KeyedHex(key, JSON.stringify(["handrail.approval.ground", value]));
+  return {
+    accesses: digest(accesses),
+    repositories: digest(repositoryGround(trail)),
+    toolchain: seenToolchain === undefined ? "" : digest(seenToolchain),
+  };
+}
+
+/** Files as they are before the call, for digests and for showing what would change: those that it names, judged as it will change them. */
+export function filesBefore(
+  parts: KernelParts,
+  trail: Trail,
+  caller: Caller,
+  policy: PolicyEngine,
+  signal: AbortSignal,
+  only?: "read",
+): FileAccessParts {
+  const { tool, accesses } = trail;
+  assert(tool, "only an analysed call is looked at");
+  const { workspace, roots } = caller.place;
+  const judge = judgeByPolicy(policy, caller, tool, parts.clock.nowMs());
+  const effects = new Set(accesses.filter(({ resource }) => resource.kind === "file").map(({ effect }) => effect));
+  const changes = [...effects].some((effect) => effect !== "read");
+  return {
+    workspace,
+    roots,
+    judge: (place, effect) => {
+      const judged = only ?? (changes ? "write" : effect);
+      return judgePlace(caller, tool, place, workspace.zones.classify(place), judged) ?? judge(place, judged);
+    },
+    visible: () => false,
+    locks: parts.locks,
+    lockOwner: parts.instanceId,
+    newFiles: parts.newFiles,
+    clock: parts.clock,
+    random: parts.random,
+    signal,
+    onLockBroken: () => undefined,
+    recheck: async () => unanalysed(tool.name, "write"), // nothing is changed through these files
+  };
+}
+
+const capabilities = new WeakMap<Tool["capability"], JsonObject>();
+
+/** What a tool declares, with regular expressions as their texts. */
+function plainCapability({ capability }: Tool): JsonObject {
+  let plain = capabilities.get(capability);
+  if (plain === undefined) {
+    const text = JSON.stringify(capability, (_, value: unknown) => (value instanceof RegExp ? String(value) : (value as JsonValue)));
+    plain = JSON.parse(text) as JsonObject;
+    capabilities.set(capability, plain);
+  }
+  return plain;
+}

@@ -1,0 +1,118 @@
+/**
+ * What a call would change, shown before it runs: the files as they are against the files as they would be.
+ *
+ * Trusts a tool's `preview` as far as its `execute`: both come from the operator. INVARIANTS: a preview reads the files that the call
+ * names and no other, which `files` judges like those that it will open, and changes nothing. Secrets are found in whole versions, so that no line
+ * of a diff shows a part of one. What could not be looked at is said, never left out silently.
+ */
+import { textOf } from "../../base/bytes.ts";
+import {
+  PROMPT_CHANGES_BYTES_MAX,
+  PROMPT_CHANGES_MAX,
+  PROMPT_DIFF_LINE_BYTES_MAX,
+  PROMPT_DIFF_LINES_MAX,
+  PROMPT_FILE_BYTES_MAX,
+} from "../../base/limits.ts";
+import type { ApprovalDetails, ChangeDetail } from "../../model/approval/approval.ts";
+import { Refusal, ToolFailure } from "../../model/outcome/failure.ts";
+import type { FileAccess } from "../../model/place/files.ts";
+import type { FilePreview, PreviewContext } from "../../model/tool/tool.ts";
+import { lineChanges } from "../../text/line-changes.ts";
+import { unifiedDiff } from "../../text/unified-diff.ts";
+import type { Trail } from "../call/trail.ts";
+import { unanalysed } from "../judge/scope.ts";
+import type { CallRedaction } from "../redaction/redaction.ts";
+
+/** What would change, and why that may not be all. */
+export type Preview = Pick<ApprovalDetails, "changes" | "unseen">;
+
+/** What the call of `trail` would change. @throws ToolFailure CANCELLED; besides that only bugs throw */
+export async function previewOf(trail: Trail, redaction: CallRedaction, files: Pick<FileAccess, "read">): Promise<Preview> {
+  const { tool } = trail;
+  if (tool?.preview === undefined) return { changes: [] };
+  let previews: readonly FilePreview[];
+  try {
+    previews = await tool.preview(trail.args, contextOf(trail, redaction, files));
+  } catch (error) {
+    const problem = error instanceof ToolFailure ? error.message : error instanceof Refusal ? error.denial.message : undefined;
+    // People are never asked with a part missing because a client went away: an identical call may share the request.
+    if (problem === undefined || (error instanceof ToolFailure && error.code === "CANCELLED")) throw error;
+    return { changes: [], unseen: redaction.words(problem).toWellFormed() };
+  }
+  return describe(previews, redaction);
+}
+
+function contextOf({ tool, accesses }: Trail, redaction: CallRedaction, files: Pick<FileAccess, "read">): PreviewContext {
+  const read = async (path: string) => {
+    const isNamed = accesses.some(({ resource }) => resource.kind === "file" && resource.path === path);
+    if (!isNamed) throw new Refusal(unanalysed(tool?.name ?? "", "read"));
+    return (await files.read(path, { bytesMax: PROMPT_FILE_BYTES_MAX })).bytes;
+  };
+  return {
+    read,
+    async readIfAny(path) {
+      try {
+        return await read(path);
+      } catch (error) {
+        if (error instanceof ToolFailure && error.code === "FILE_NOT_FOUND") return undefined;
+        throw error;
+      }
+    },
+    hidden: (bytes) => redaction.hidden(bytes),
+  };
+}
+
+function describe(previews: readonly FilePreview[], redaction: CallRedaction): Preview {
+  const changes: ChangeDetail[] = [];
+  const left = { lines: PROMPT_DIFF_LINES_MAX, bytes: PROMPT_CHANGES_BYTES_MAX };
+  for (const preview of previews.slice(0, PROMPT_CHANGES_MAX)) {
+    const change = fitted(changeOf(preview, redaction, left.lines), left.bytes);
+    left.lines -= change.diff?.split("\n").length ?? 0;
+    left.bytes -= jsonBytes(change);
+    if (left.bytes < 0) break;
+    changes.push(change);
+  }
+  const more = previews.length - changes.length;
+  return more === 0 ? { changes } : { changes, unseen: `${more} more files change` };
+}
+
+/** `change` with as much of its diff as fits. */
+function fitted(change: ChangeDetail, bytesMax: number): ChangeDetail {
+  if (change.diff === undefined || jsonBytes(change) <= bytesMax) return change;
+  const lines = change.diff.replace(/\n$/, "").split("\n");
+  let room = bytesMax - jsonBytes({ ...change, diff: "" }) - CUT_MARGIN;
+  let fitting = 0;
+  while (fitting < lines.length && room >= 0) room -= jsonBytes(lines[fitting++] ?? "");
+  const shown = lines.slice(0, Math.max(0, fitting - 1));
+  return { ...change, diff: shown.map((line) => `${line}\n`).join(""), linesOmitted: change.linesOmitted + lines.length - shown.length };
+}
+
+/** Bytes by which a cut diff may be longer than what was left out says. */
+const CUT_MARGIN = 32;
+
+function jsonBytes(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value));
+}
+
+const NOTHING = new Uint8Array();
+
+function changeOf(preview: FilePreview, redaction: CallRedaction, linesMax: number): ChangeDetail {
+  const { path, before = NOTHING, after = NOTHING } = preview;
+  const facts = {
+    path: path.toWellFormed(),
+    kind: preview.before === undefined ? "create" : preview.after === undefined ? "delete" : "modify",
+    ...(preview.before && { bytesBefore: before.byteLength }),
+    ...(preview.after && { bytesAfter: after.byteLength }),
+  } as const;
+  const isShown = [before, after].every((bytes) => bytes.byteLength <= PROMPT_FILE_BYTES_MAX && isText(bytes));
+  if (!isShown) return { ...facts, linesOmitted: 0 };
+  const hidden = (bytes: Uint8Array) => redaction.hidden(bytes);
+  const limits = { linesMax: Math.max(0, linesMax), lineMax: PROMPT_DIFF_LINE_BYTES_MAX };
+  const { text, linesOmitted } = unifiedDiff(path, before, lineChanges(before, after), after, hidden, limits);
+  return { ...facts, diff: text, linesOmitted };
+}
+
+/** Text as people mean it: UTF-8 without zero bytes. */
+function isText(bytes: Uint8Array): boolean {
+  return !bytes.includes(0) && textOf(bytes) !== undefined;
+}

@@ -1,0 +1,148 @@
+/**
+ * What a person should know before agreeing: a line that sums the call up, and its risks. Pure.
+ *
+ * INVARIANT: every word is the kernel's own. Counts, zones, effects and registered names stand here, nothing that an agent wrote.
+ */
+import type { ApprovalDetails, AskingRule } from "../../model/approval/approval.ts";
+import type { EffectClass } from "../../model/outcome/effect.ts";
+import type { Mark } from "../../model/outcome/label.ts";
+import type { CommandDanger } from "../../model/place/command.ts";
+import { obeyedBy } from "../../model/place/obeyed-files/obeyed-files.ts";
+import { pathShapesRepository } from "../../model/place/repository-shape.ts";
+import type { Tool } from "../../model/tool/tool.ts";
+import type { ResolvedAccess } from "../call/trail.ts";
+
+/** Of a file that is protected only for what lies beside it. */
+const REPOSITORY_RISK = "completes or changes what git takes for a repository, and git runs the programs that its `config` names";
+
+/** Lines about obeyed files in one prompt: more would hide the other risks. */
+const OBEYED_LINES_MAX = 8;
+
+/** Rule ids of the capability's danger patterns begin so, and those of policies that ask about dangerous commands. */
+const DANGER = /^(?:DANGER:|danger\.)/;
+
+/** Whether one of the rules that ask is about a danger. */
+export function isDanger(rules: readonly AskingRule[]): boolean {
+  return rules.some(({ ruleId }) => DANGER.test(ruleId));
+}
+
+/** One line about a call, such as "`write_file`: write 1 protected file". */
+export function summaryOf(tool: Pick<Tool, "name" | "capability">, accesses: readonly ResolvedAccess[]): string {
+  const counts = new Map<string, number>();
+  for (const access of accesses) {
+    const what = phraseOf(access);
+    counts.set(what, (counts.get(what) ?? 0) + 1);
+  }
+  const phrases = [...counts].map(([what, count]) => what.replace("%", count === 1 ? "1" : String(count)).replace("(s)", plural(count)));
+  const done = phrases.length === 0 ? (EFFECT_RISKS[tool.capability.effect] ?? "run") : phrases.join(", ");
+  return `\`${tool.name}\`: ${done}`;
+}
+
+function plural(count: number): string {
+  return count === 1 ? "" : "s";
+}
+
+function phraseOf({ resource, effect, target }: ResolvedAccess): string {
+  switch (resource.kind) {
+    case "file":
+      return `${effect} % ${target === undefined || target.zone === "own" ? "" : `${target.zone} `}file(s)`;
+    case "command":
+      return "run % command(s)";
+    case "host":
+      return "contact % host(s)";
+    case "git_ref":
+      return `${effect} % git reference(s)`;
+    case "model":
+      return "send content to % model(s)";
+    case "package":
+      return effect === "network" ? "fetch % package(s)" : "install % package(s)";
+    case "artifact":
+      return `${effect} % artifact(s)`;
+    case "tool":
+      return `use the tool`;
+  }
+}
+
+/** What an effect means where it goes beyond files of the service. */
+const EFFECT_RISKS: Partial<Readonly<Record<EffectClass, string>>> = {
+  exec: "runs programs on this machine",
+  network: "sends data to other machines, or takes data from them",
+  system: "changes the machine itself",
+};
+
+/** What it means that a command has a danger. */
+const COMMAND_RISKS: Readonly<Record<CommandDanger, string>> = {
+  unparsed: "the command could not be read, so it may run anything",
+  too_much: "the command is too long or too deep to be looked through, so it may run anything",
+  hidden_characters: "the command holds characters that are not seen",
+  lookalike: "a program's name holds characters that look like others",
+  dynamic_binary: "which program runs is only known when it runs",
+  dynamic_code: "which text a shell runs is only known when it runs",
+  dynamic_redirection: "which file is read or written is only known when it runs",
+  inline_code: "an interpreter gets a program as text, which is not looked through",
+  argument_program: "an option or an argument makes a program start another",
+  loaded_code: "an argument names a library or plug-in that a program loads",
+  leaves_machine: "a program acts outside of the sandbox: on another machine, or through a service of this one",
+  interactive: "a program takes commands while it runs, which can start others",
+  dynamic_options: "words that are only known when it runs may be options that start or load something",
+  environment: "it changes variables that decide which code programs load",
+  shell_state: "it changes what names stand for in the rest of the command",
+  unclear_wrapper: "a program runs another, and it is not clear which",
+};
+
+/** The risks of a call, the gravest first. */
+export function risksOf(
+  tool: Pick<Tool, "name" | "capability">,
+  accesses: readonly ResolvedAccess[],
+  rules: readonly AskingRule[],
+  mark: Mark,
+): readonly string[] {
+  const risks: string[] = [];
+  for (const { ruleId } of rules) if (DANGER.test(ruleId)) risks.push(`the call matches the danger rule \`${ruleId}\``);
+  for (const danger of new Set(accesses.flatMap(({ resource }) => (resource.kind === "command" ? resource.dangers : []))))
+    risks.push(COMMAND_RISKS[danger]);
+  risks.push(...new Set(accesses.flatMap(({ resource }) => (resource.kind === "command" ? (resource.reasons ?? []) : []))));
+  if (accesses.some(({ carriesSecret }) => carriesSecret === true)) risks.push("what it writes or sends holds a secret");
+  const effects = new Set<EffectClass>([tool.capability.effect, ...accesses.map(({ effect }) => effect)]);
+  for (const effect of effects) {
+    const risk = EFFECT_RISKS[effect];
+    if (risk !== undefined) risks.push(risk);
+  }
+  risks.push(...obeyedRisks(accesses));
+  if (mark.trustLevel === "untrusted") risks.push("the agent has read untrusted content, which may be what asks for this");
+  if (mark.dataClass === "sensitive" || mark.dataClass === "secret")
+    risks.push(`the agent has seen ${mark.dataClass} data, which may be in what it writes or sends`);
+  if (tool.capability.risk === "high") risks.push("the tool declares a high risk");
+  return risks;
+}
+
+/** Who obeys the protected files that a call changes, one line for each entry of the list of obeyed files. */
+function obeyedRisks(accesses: readonly ResolvedAccess[]): readonly string[] {
+  const lines = accesses.flatMap(({ effect, target }) => {
+    if (effect === "read" || target?.zone !== "protected") return [];
+    const entry = obeyedBy(target.place.path);
+    if (entry === undefined && pathShapesRepository(target.place.path, () => true)) return REPOSITORY_RISK;
+    return entry === undefined
+      ? "changes a protected file: people's tools execute or obey it"
+      : `changes a protected file (\`${entry.pattern}\`): ${entry.reason}`;
+  });
+  const told = [...new Set(lines)];
+  const more = told.length - OBEYED_LINES_MAX;
+  return more > 0 ? [...told.slice(0, OBEYED_LINES_MAX), `changes ${more} more kinds of protected files`] : told;
+}
+
+/** The risk of a call that runs what files of the workspace say. */
+export function projectRisks(tool: Pick<Tool, "capability">, accesses: readonly ResolvedAccess[], looked: boolean): readonly string[] {
+  const isSaid = looked && tool.capability.effect === "exec" && accesses.some(({ resource }) => resource.kind === "file");
+  return isSaid ? ["what is run stands in files of the workspace, which the agent may have written"] : [];
+}
+
+/** The risks of what would change, and of what of it cannot be shown. */
+export function previewRisks({ changes, unseen }: Pick<ApprovalDetails, "changes" | "unseen">): readonly string[] {
+  const deleted = changes.filter(({ kind }) => kind === "delete").length;
+  const isPartial = unseen !== undefined || changes.some(({ diff, linesOmitted }) => diff === undefined || linesOmitted > 0);
+  return [
+    ...(deleted === 0 ? [] : [`deletes ${deleted} file${plural(deleted)}`]),
+    ...(isPartial ? ["not all of what would change can be shown"] : []),
+  ];
+}

@@ -1,0 +1,118 @@
+/**
+ * What a person is told about a call that needs their approval: facts that the kernel established, redacted and bounded.
+ *
+ * Trusts the trail: accesses as scope resolved them, the mark as it stands. INVARIANT: `summary`, `risks` and `rules` hold
+ * words of the kernel and of the operator's policy alone; what the agent wrote stands in `details.arguments`, `.accesses`, `.projectWords` and `.changes`.
+ */
+import { assert } from "../../base/errors.ts";
+import type { JsonObject, JsonValue } from "../../base/json.ts";
+import { PROMPT_ACCESSES_BYTES_MAX, PROMPT_ACCESSES_MAX, PROMPT_TEXT_CHARACTERS_MAX } from "../../base/limits.ts";
+import type { ApprovalDetails, ApprovalRequest, AskingRule } from "../../model/approval/approval.ts";
+import type { FileAccess } from "../../model/place/files.ts";
+import type { ProjectWords } from "../../model/tool/tool.ts";
+import type { ExecEnforcement } from "../../model/work/exec.ts";
+import { hasMarkers } from "../../redact/search/marker.ts";
+import { accessFact } from "../answer/call-facts.ts";
+import type { Trail } from "../call/trail.ts";
+import { shownArguments } from "../redaction/prompt-arguments.ts";
+import type { CallRedaction } from "../redaction/redaction.ts";
+import { previewOf } from "./preview.ts";
+import { isDanger, previewRisks, projectRisks, risksOf, summaryOf } from "./prompt-risks.ts";
+
+const UNCONTAINED = "nothing contains what it runs: it can do to this machine whatever the kernel's own user can";
+const ARGUMENTS_CUT = "not all of the arguments can be shown";
+const ACCESSES_CUT = "not all that it touches can be shown";
+const WORDS_CUT = "not all that the project's files say about it can be shown";
+const HIDDEN = "some of it is hidden, because it looks like a secret: nobody can see here what stands there";
+
+/** A request with its facts. */
+export type DescribedCall = ApprovalRequest & { readonly details: ApprovalDetails };
+
+/**
+ * Describes the call of `trail`, about which `rules` ask. INVARIANT: whoever binds an approval to the files as they are takes their
+ * digests before this: a file that changes in between is then shown newer than it was bound, and no longer fits.
+ * @param files reads what the call names, to show what would change
+ * @param containedBy what contains the programs that the call runs, if it runs any
+ */
+export async function describeCall(
+  trail: Trail,
+  rules: readonly AskingRule[],
+  files: Pick<FileAccess, "read">,
+  containedBy?: ExecEnforcement["backend"],
+): Promise<DescribedCall> {
+  const { call, caller, tool, redaction, accesses } = trail;
+  assert(call && caller && tool && redaction, "a call is described after it was judged");
+  const { session, mark } = caller;
+  const preview = await previewOf(trail, redaction, files);
+  const { shown, isCut } = shownArguments(redaction, call.arguments);
+  const words = projectWordsOf(trail, redaction);
+  const kind = isDanger(rules) ? "danger" : "execute";
+  const details = {
+    kind,
+    rules: rules.map(({ ruleId, rationale }) => ({ ruleId, ...(rationale !== undefined && rationale !== "" && { rationale }) })),
+    userId: session.userId,
+    agentId: session.agentId,
+    role: session.role,
+    sessionId: session.id,
+    workspace: session.serviceRoot,
+    workDir: session.serviceRoot,
+    seen: { trustLevel: mark.trustLevel, dataClass: mark.dataClass },
+    accesses: shownAccesses(trail),
+    ...(words.shown.length > 0 && { projectWords: words.shown }),
+    ...preview,
+    arguments: shown,
+    ...(isCut && { argumentsCut: true as const }),
+  } satisfies ApprovalDetails;
+  const shownDetails = redaction.facts(details) as typeof details;
+  const cut = [
+    ...(isCut ? [ARGUMENTS_CUT] : []),
+    ...(words.isCut ? [WORDS_CUT] : []),
+    ...(details.accesses.some((access) => access["kind"] === "more") ? [ACCESSES_CUT] : []),
+    ...(hasMarkers(JSON.stringify(shownDetails)) ? [HIDDEN] : []),
+  ];
+  return {
+    id: `${tool.name}:${kind}`,
+    tool: tool.name,
+    action: kind === "danger" ? "dangerous_operation" : "execute",
+    summary: summaryOf(tool, accesses),
+    risks: [
+      ...(containedBy === "none" ? [UNCONTAINED] : []),
+      ...risksOf(tool, accesses, details.rules, mark),
+      ...projectRisks(tool, accesses, trail.seenToolchain !== undefined),
+      ...previewRisks(preview),
+      ...cut,
+    ],
+    details: shownDetails,
+  };
+}
+
+/** What the project's files say about what runs, as analysis saw them; redacted as wholes, then cut. */
+function projectWordsOf(
+  { tool, args, toolchain }: Trail,
+  redaction: CallRedaction,
+): { readonly shown: readonly ProjectWords[]; readonly isCut: boolean } {
+  const all = toolchain === undefined ? [] : (tool?.projectWords?.(args, toolchain) ?? []);
+  const clean = all
+    .slice(0, PROMPT_ACCESSES_MAX)
+    .map(({ path, text }) => ({ path: path.toWellFormed(), text: redaction.words(text).toWellFormed() }));
+  const shown = clean.map(({ path, text }) => ({ path, text: text.slice(0, PROMPT_TEXT_CHARACTERS_MAX).toWellFormed() }));
+  return { shown, isCut: all.length > clean.length || clean.some(({ text }) => text.length > PROMPT_TEXT_CHARACTERS_MAX) };
+}
+
+/** The accesses, and how many more there are; none is shown in part. */
+function shownAccesses({ accesses }: Trail): readonly JsonObject[] {
+  const shown: JsonObject[] = [];
+  let bytes = 0;
+  for (const access of accesses.slice(0, PROMPT_ACCESSES_MAX)) {
+    const fact = Object.fromEntries(Object.entries(accessFact(access)).map(([name, value]) => [name, wellFormed(value)]));
+    bytes += Buffer.byteLength(JSON.stringify(fact));
+    if (bytes > PROMPT_ACCESSES_BYTES_MAX) break;
+    shown.push(fact);
+  }
+  const more = accesses.length - shown.length;
+  return more === 0 ? shown : [...shown, { kind: "more", count: more }];
+}
+
+function wellFormed(value: JsonValue | undefined): JsonValue | undefined {
+  return typeof value === "string" ? value.toWellFormed() : value;
+}

@@ -1,0 +1,81 @@
+/**
+ * Re-check: after any wait, what allowed the call must still hold. Switches, session, lease, the workspace's rules,
+ * policy and the principal's mark are looked at again, and policy is asked again, because it may depend on the time; the
+ * state of the target is looked at by the handle that touches it.
+ */
+import { checkObligations } from "../../approval/approval.ts";
+import { assert } from "../../base/errors.ts";
+import { judgeFlow } from "../../flow/flow.ts";
+import { allow, type Denial, deny, type Verdict } from "../../model/outcome/decision.ts";
+import type { PolicyEngine } from "../../policy/policy.ts";
+import { stillPaid } from "../answer/spend.ts";
+import type { KernelParts } from "../call/parts.ts";
+import type { Caller, Trail } from "../call/trail.ts";
+import { mayAct } from "../judge/authenticate.ts";
+import { callerOf } from "../judge/caller.ts";
+import { type Decided, evaluateAccesses } from "../judge/decide.ts";
+import { checkMasterGate, withGateDemands } from "../judge/gates.ts";
+import { checkScope } from "../judge/scope.ts";
+import { wholeCall } from "../judge/whole-call.ts";
+
+const CHANGED: Denial = {
+  layer: "policy",
+  reason: "tool_policy_invalid",
+  ruleId: "POLICY:changed",
+  message: "the policy changed while the call waited; send it again",
+};
+
+const RULES_CHANGED: Denial = {
+  layer: "policy",
+  reason: "tool_policy_invalid",
+  ruleId: "WORKSPACE:changed",
+  message: "the rules of the workspace changed while the call waited; send it again",
+};
+
+const TOOL_CHANGED: Denial = {
+  layer: "policy",
+  reason: "tool_policy_invalid",
+  ruleId: "CAPABILITY:changed",
+  message: "what the operator asks of the tool changed while the call waited; send it again",
+};
+
+/** Whether the call may still run now. */
+export async function recheck(parts: KernelParts, trail: Trail, decidedBy: PolicyEngine): Promise<Verdict<undefined>> {
+  const still = await stillAllowed(parts, trail, decidedBy);
+  if (!still.ok) return still;
+  const { tool, approval } = trail;
+  assert(tool, "what is still allowed has a tool");
+  const { decided, caller } = still.value;
+  const due = checkObligations(tool.name, decided.obligations, caller.armed, approval?.rules);
+  return due.ok ? stillPaid(parts, trail) : due;
+}
+
+/** What still allows a call, and the caller as things are now. */
+export interface StillAllowed {
+  readonly decided: Decided;
+  readonly caller: Caller;
+}
+
+/** Whether everything up to flow control still allows the call: what a replay needs, and what arming and approval rest on. */
+export async function stillAllowed(parts: KernelParts, trail: Trail, decidedBy: PolicyEngine): Promise<Verdict<StillAllowed>> {
+  const { call, caller, tool, demands } = trail;
+  if (!call || !caller || !tool || !demands)
+    return deny({ layer: "authenticate", reason: "session_invalid", ruleId: "SESSION:invalid", message: "the call lost its session" });
+  const gate = checkMasterGate(parts.settings, tool.name);
+  if (!gate.ok) return gate;
+  if (parts.registry.get(tool.name) !== tool) return deny(TOOL_CHANGED);
+  const nowMs = parts.clock.nowMs();
+  const again = await mayAct(parts, call.sessionToken, nowMs);
+  if (!again.ok) return again;
+  const now = await callerOf(parts, again.value);
+  if (now.place.rules !== caller.place.rules) return deny(RULES_CHANGED);
+  const scoped = checkScope(now, tool, { input: call.arguments, accesses: trail.accesses }, nowMs);
+  if (!scoped.ok) return scoped;
+  const current = await parts.policy(caller.session.preset);
+  if (current.hash !== decidedBy.hash) return deny(CHANGED);
+  const whole = wholeCall(tool, scoped.value, call.arguments);
+  const decided = evaluateAccesses(current, now, tool, scoped.value, nowMs, withGateDemands(now, tool.name, demands), whole);
+  if (!decided.ok) return decided;
+  const flow = judgeFlow(now.mark, tool.capability, scoped.value);
+  return flow.ok ? allow({ decided: decided.value, caller: now }) : flow;
+}

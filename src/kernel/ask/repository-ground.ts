@@ -1,0 +1,29 @@
+/**
+ * What a call that asks is about in a repository, as it is now: where its references lead, and what is staged.
+ *
+ * INVARIANT: it is looked at anew each time, so that an approval does not fit once anything of it is another.
+ */
+import type { JsonObject } from "../../base/json.ts";
+import type { GitRefResource } from "../../model/place/access.ts";
+import type { Trail } from "../call/trail.ts";
+
+/** Of a call that touches no repository nothing. */
+export function repositoryGround({ accesses, caller, seenRepositories }: Trail): readonly JsonObject[] {
+  const look = caller?.place.repository;
+  if (look === undefined) return [];
+  const touched = accesses.filter(({ resource }) => resource.kind === "git_ref");
+  // What is staged decides about what changes here, and not about what a remote is told.
+  const changesHere = touched.some(({ resource, effect }) => effect === "write" && (resource as GitRefResource).remote === undefined);
+  return [...(seenRepositories ?? [])].map((directory): JsonObject => {
+    const now = look(directory);
+    if (now.kind !== "found") return { directory, kind: now.kind };
+    const names = ["HEAD", ...touched.map(({ resource }) => (resource as GitRefResource).ref)];
+    return {
+      directory,
+      root: now.root,
+      branch: now.branch ?? "",
+      commits: names.map((name) => now.resolve(name) ?? ""),
+      ...(changesHere && { staged: now.staged() }),
+    };
+  });
+}

@@ -1,0 +1,37 @@
+/**
+ * What a running call changed through its handles, as far as repeating it goes: whether anything stands or may stand.
+ *
+ * Trusts handles that they change nothing when they refuse or fail, unless the failure says that the outcome is unknown.
+ * INVARIANT: what a tool began and did not wait for counts as changed.
+ */
+import { Refusal, ToolFailure } from "../../model/outcome/failure.ts";
+
+/** The changes of one call. */
+export class Changes {
+  #made = false;
+  #underWay = 0;
+
+  /** Whether something was changed, or may be changed yet. */
+  get any(): boolean {
+    return this.#made || this.#underWay > 0;
+  }
+
+  /** Does `change`, and notes it. */
+  async during<T>(change: () => Promise<T>): Promise<T> {
+    this.#underWay += 1;
+    try {
+      const result = await change();
+      this.#made = true;
+      return result;
+    } catch (error) {
+      if (!changedNothing(error)) this.#made = true;
+      throw error;
+    } finally {
+      this.#underWay -= 1;
+    }
+  }
+}
+
+function changedNothing(error: unknown): boolean {
+  return error instanceof Refusal || (error instanceof ToolFailure && error.code !== "OUTCOME_UNKNOWN");
+}

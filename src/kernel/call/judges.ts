@@ -1,0 +1,11 @@
+/** How the handles of a running call ask about files that its analysis did not name one by one. */
+
+import type { Denial } from "../../model/outcome/decision.ts";
+import type { WorkspacePath } from "../../model/place/access.ts";
+import type { Zone } from "../../model/place/zone.ts";
+
+/** Judges, by policy, a file that turned out to be another one than the path said. */
+export type PolicyJudge = (place: WorkspacePath, effect: "read" | "write") => Denial | undefined;
+
+/** Whether a file of a tree may be read outright. */
+export type TreeJudge = (place: WorkspacePath, zone: Zone) => boolean;

@@ -1,0 +1,139 @@
+/**
+ * What a kernel is made of. Everything with an effect comes in through here, so that the order in `pipeline.ts` is the
+ * only thing the kernel owns.
+ */
+import type { Approvals } from "../../approval/approvals.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { RandomBytes } from "../../base/ids.ts";
+import type { Budgets } from "../../budget/budget.ts";
+import type { Rates } from "../../budget/rates.ts";
+import type { ContentStore } from "../../cas/content-store.ts";
+import type { Dedupe } from "../../dedupe/dedupe.ts";
+import type { MarkStore } from "../../flow/mark-store.ts";
+import type { ViolationStore } from "../../flow/violation-store.ts";
+import type { EventSink } from "../../model/outcome/event.ts";
+import type { OperatorGates, ToolPolicy } from "../../model/people/gates.ts";
+import type { Session } from "../../model/people/session.ts";
+import type { Workspace } from "../../model/place/workspace.ts";
+import type { SpendingLimits } from "../../model/spending/spending-limits.ts";
+import type { ExecEnforcement } from "../../model/work/exec.ts";
+import type { RepositoryView } from "../../model/work/git.ts";
+import type { GitRemotes } from "../../model/work/git-remote.ts";
+import type { SystemSettings } from "../../model/work/system.ts";
+import type { ProjectFile, Toolchain } from "../../model/work/toolchain.ts";
+import type { PolicyEngine } from "../../policy/policy.ts";
+import type { Redactor } from "../../redact/redact.ts";
+import type { WorkspaceRoots } from "../../sandbox/files/files.ts";
+import type { NewFiles } from "../../sandbox/files/new-files.ts";
+import type { HostMachine } from "../../sandbox/host-commands/host-machine.ts";
+import type { LockStore } from "../../sandbox/ports/lock-store.ts";
+import type { Sandbox, SandboxLimits } from "../../sandbox/sandbox.ts";
+import type { ArmingStore } from "../../session/arming-store.ts";
+import type { SessionStore } from "../../session/session-store.ts";
+import type { ToolRegistry } from "../declared/registry.ts";
+import type { SecretGuesses } from "../redaction/secret-guesses.ts";
+import type { KillSwitch } from "./kill-switch.ts";
+
+/** The operator's switches that the pipeline consults. */
+export interface KernelSettings {
+  readonly toolsEnabled: boolean;
+  readonly disabledTools: ReadonlySet<string>;
+  readonly violationsPerMinute: number;
+  /** What may be spent, and how fast calls may come. */
+  readonly limits: SpendingLimits;
+  /** Whether more violations than that freeze the principal, or are recorded only. */
+  readonly freezeOnAlert: boolean;
+  /** Everything is armed for as long as the process lives. */
+  readonly armed: boolean;
+  /** Modes, skills, specs and tool policy. */
+  readonly gates: OperatorGates;
+}
+
+/** An opened workspace: its zones, its root handles, and tools that its own rules switched off. */
+export interface OpenWorkspace {
+  readonly workspace: Workspace;
+  readonly roots: WorkspaceRoots;
+  readonly disabledTools: ReadonlySet<string>;
+  /** What the workspace's own `policy.json` leaves. */
+  readonly toolPolicy?: ToolPolicy;
+  /** Names the rules by which it was opened; others, and a call that waited is refused. */
+  readonly rules?: string;
+  /** What the workspace is built with, as it is now. */
+  readonly toolchain?: () => Toolchain;
+  /** A file of it that says what is installed, as it is now. */
+  readonly installFile?: (path: string) => ProjectFile | undefined;
+  /** The repository in which a directory of it lies, as it is now. */
+  readonly repository?: RepositoryView;
+  /** Servers, as `host:port`, that git may reach outside of the public internet; none when absent. */
+  readonly privateGitHosts?: ReadonlySet<string>;
+  /** Device number of the service root. */
+  readonly volumeId: string;
+}
+
+/** Where opened workspaces come from; the same session gets the same one. */
+export interface WorkspaceCatalog {
+  /** At once where it is open already. */
+  readonly open: (session: Session) => OpenWorkspace | Promise<OpenWorkspace>;
+}
+
+/** The sandbox of the configuration in force. */
+export interface KernelSandbox {
+  /** What one command may use; its time is the call's own. */
+  readonly limits: () => Omit<SandboxLimits, "timeoutMs">;
+  /** What contains commands, by the configuration in force. */
+  readonly backend: () => ExecEnforcement["backend"];
+  /** Loads the sandbox. */
+  readonly open: () => Promise<Sandbox>;
+}
+
+/** The machine outside of the sandbox, by the configuration in force. */
+export interface KernelMachine {
+  /** What system tools may use of it; nothing when absent. */
+  readonly settings: () => SystemSettings | undefined;
+  /** Loads what runs commands there. */
+  readonly open: () => Promise<HostMachine>;
+}
+
+/** The parts of one kernel instance. */
+export interface KernelParts {
+  readonly clock: Clock;
+  readonly random: RandomBytes;
+  /** Names this instance in intents; its lock is held while it lives. */
+  readonly instanceId: string;
+  readonly settings: KernelSettings;
+  readonly registry: ToolRegistry;
+  /** The engine of a preset; rejects while its policies are invalid, and then every call is refused. */
+  readonly policy: (preset: string) => Promise<PolicyEngine>;
+  /** The redactor of the configuration in force; throws while it cannot be made, and then every call is refused. */
+  readonly redactor: () => Redactor | Promise<Redactor>;
+  /** Counts what was tried on files with hidden text. */
+  readonly guesses: SecretGuesses;
+  readonly sessions: SessionStore;
+  readonly marks: MarkStore;
+  readonly violations: ViolationStore;
+  /** Who is frozen, and the end of running calls. */
+  readonly killSwitch: KillSwitch;
+  readonly armings: ArmingStore;
+  readonly locks: LockStore;
+  /** Names files in the making. */
+  readonly newFiles: NewFiles;
+  readonly content: ContentStore;
+  readonly budgets: Budgets;
+  readonly rates: Rates;
+  /** Asks people, and knows what they allowed. */
+  readonly approvals: Approvals;
+  /** Executes calls with a dedupe key at most once. */
+  readonly dedupe: Dedupe;
+  readonly workspaces: WorkspaceCatalog;
+  /** Where commands run. */
+  readonly sandbox: KernelSandbox;
+  /** Where programs run that the operator lists for system tools. */
+  readonly machine: KernelMachine;
+  /** What the operator knows of git's remotes, with no secret that `redactor` does not hide. */
+  readonly gitRemotes: (redactor: Redactor) => GitRemotes;
+  readonly ledger: EventSink;
+  /** Keys the digests of arguments in evidence, so that short secrets cannot be guessed from them. */
+  readonly argumentsKey: Uint8Array;
+  /** Told about bugs and background failures, as they are, so that they may hold secrets; never shown to a peer. */
+  readonly onInternalError: (error: unknown) => void;
+}

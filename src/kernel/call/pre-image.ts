@@ -1,0 +1,132 @@
+/**
+ * What a call that asks is about, as it is when people are asked: digests of the files that it changes, and of a call that runs programs
+ * those that it reads too, because they say what the programs do. They are part of what an approval is bound to, and are looked at once
+ * more under the lock of each file, or right before the program begins.
+ *
+ * INVARIANT: an approved call changes and runs only what its approval was given for; what cannot be read has a pre-image too, and is
+ * changed by no approved call.
+ */
+import { isDeepStrictEqual } from "node:util";
+import { blake3KeyedHex } from "../../base/hash.ts";
+import type { JsonObject } from "../../base/json.ts";
+import { PRE_IMAGE_BYTES_MAX } from "../../base/limits.ts";
+import type { Denial } from "../../model/outcome/decision.ts";
+import { Refusal, ToolFailure } from "../../model/outcome/failure.ts";
+import type { Access, WorkspacePath } from "../../model/place/access.ts";
+import type { FileAccess } from "../../model/place/files.ts";
+import { type FileScope, readPreImage } from "../../sandbox/files/files.ts";
+
+/** Pre-images by the path as the call names it, each as the value that an approval is bound to. */
+export type PreImages = ReadonlyMap<string, JsonObject>;
+
+const CHANGED: Denial = {
+  layer: "approval",
+  reason: "tool_approval_invalid",
+  ruleId: "APPROVAL:target",
+  message:
+    "the file has changed since a person approved the call, so the approval does not count any more; look at the file, and send the call again to ask anew",
+};
+
+const GROUND_CHANGED: Denial = {
+  ...CHANGED,
+  message:
+    "a file that the command reads or writes has changed since a person approved the call, so the approval does not count any more; look at " +
+    "the file, and send the call again to ask anew",
+};
+
+/** Files as a call may change them, and as it may read them; without the second what is only read has no pre-image. */
+export interface BoundFiles {
+  readonly changed: FileScope;
+  readonly read?: FileScope;
+}
+
+/**
+ * Reads the pre-images of what the call is about.
+ * @throws Refusal when the machine shows that the call would be refused
+ */
+export async function preImagesOf(
+  { changed, read }: BoundFiles,
+  key: Uint8Array,
+  accesses: readonly Access[],
+  signal: AbortSignal,
+): Promise<PreImages> {
+  const found = new Map<string, JsonObject>();
+  const look = async (files: FileScope, isWanted: (access: Access) => boolean) => {
+    for (const access of accesses) {
+      const { resource } = access;
+      if (resource.kind !== "file" || !isWanted(access) || found.has(resource.path)) continue;
+      found.set(resource.path, await preImage(files, key, resource.path, signal));
+    }
+  };
+  await look(changed, ({ effect }) => effect !== "read");
+  if (read) await look(read, ({ effect }) => effect === "read");
+  return found;
+}
+
+async function preImage(files: FileScope, key: Uint8Array, path: string, signal: AbortSignal): Promise<JsonObject> {
+  try {
+    const { place, content } = await readPreImage(files, path, PRE_IMAGE_BYTES_MAX, signal);
+    return boundValue(key, place, content);
+  } catch (error) {
+    if (!(error instanceof ToolFailure) || error.code === "CANCELLED") throw error;
+    return { problem: error.code };
+  }
+}
+
+/** Keyed, because the content of a short file could be guessed from a plain digest. */
+function boundValue(key: Uint8Array, { root, path }: WorkspacePath, content: string | undefined): JsonObject {
+  return { root, path, content: content === undefined ? "absent" : blake3KeyedHex(key, `handrail.approval.content ${content}`) };
+}
+
+/** The targets of one approved call. */
+export class ApprovedTargets {
+  readonly #preImages: PreImages;
+  readonly #key: Uint8Array;
+  /** What the call itself has changed, and may change again. */
+  readonly #changed = new Set<string>();
+
+  #begun = false;
+
+  constructor(preImages: PreImages, key: Uint8Array) {
+    this.#preImages = preImages;
+    this.#key = key;
+  }
+
+  /** Throws a `Refusal` unless everything is as it was when the call was approved; what its own programs did since does not count. */
+  async requireAll(look: () => Promise<PreImages>): Promise<void> {
+    if (this.#begun) return;
+    const now = await look();
+    const same = now.size === this.#preImages.size && [...this.#preImages].every(([path, was]) => isDeepStrictEqual(was, now.get(path)));
+    if (!same) throw new Refusal(GROUND_CHANGED);
+    this.#begun = true;
+  }
+
+  /** Throws a `Refusal` unless the file at `place` is as it was when its change was approved. */
+  readonly require = async (path: string, place: WorkspacePath, content: () => Promise<string | undefined>): Promise<void> => {
+    if (this.#changed.has(path)) return;
+    const approved = this.#preImages.get(path);
+    const now = boundValue(this.#key, place, await content());
+    if (
+      approved === undefined ||
+      approved["content"] !== now["content"] ||
+      approved["root"] !== now["root"] ||
+      approved["path"] !== now["path"]
+    )
+      throw new Refusal(CHANGED);
+  };
+
+  /** `access` that remembers what it has changed. */
+  following(access: FileAccess): FileAccess {
+    const noted = async <T>(path: string, change: () => Promise<T>): Promise<T> => {
+      const receipt = await change();
+      this.#changed.add(path);
+      return receipt;
+    };
+    return {
+      ...access,
+      write: (path, content, options) => noted(path, () => access.write(path, content, options)),
+      remove: (path) => noted(path, () => access.remove(path)),
+      transform: (path, bytesMax, transform) => noted(path, () => access.transform(path, bytesMax, transform)),
+    };
+  }
+}

@@ -1,0 +1,105 @@
+/**
+ * The registry of tools: unique names, a deterministic order, a canonical hash that says exactly what was on offer.
+ *
+ * The JSON Schema shown to clients comes from the very schema that arguments are checked with, and is made once.
+ */
+import * as z from "zod";
+import { KernelError } from "../../base/errors.ts";
+import { blake3Hex } from "../../base/hash.ts";
+import { canonicalJson, type JsonObject } from "../../base/json.ts";
+import { CUT_RESULT_SCHEMA } from "../../cas/preview.ts";
+import type { EffectClass } from "../../model/outcome/effect.ts";
+import type { ToolSpec } from "../../model/people/gates.ts";
+import type { Tool } from "../../model/tool/tool.ts";
+import { preparePatterns } from "./danger-patterns.ts";
+
+const NAME = /^[a-z][a-z0-9_]{0,63}$/;
+
+/** What clients are told about a tool. */
+export interface ToolDefinition {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly effect: EffectClass;
+  readonly inputSchema: JsonObject;
+  /** Of the tool's data as a whole, or of what is shown of it when it is too large. */
+  readonly outputSchema?: JsonObject;
+}
+
+/** The tools of one kernel. */
+export class ToolRegistry {
+  readonly #tools = new Map<string, Tool>();
+  readonly #definitions = new Map<string, ToolDefinition>();
+
+  /**
+   * Adds a tool.
+   * @throws KernelError CONFIG_INVALID for a bad or duplicate name, a schema that lets unknown properties through,
+   *   `logOutput`, or a danger pattern that could be slow
+   */
+  register(tool: Tool): void {
+    if (!NAME.test(tool.name)) throw new KernelError("CONFIG_INVALID", `tool name \`${tool.name}\` must match ${NAME.source}`);
+    if (this.#tools.has(tool.name)) throw new KernelError("CONFIG_INVALID", `tool \`${tool.name}\` is already registered`);
+    if (tool.capability.audit?.logOutput) {
+      throw new KernelError("CONFIG_INVALID", `tool \`${tool.name}\` wants its output logged; output is never logged`);
+    }
+    this.#define(tool);
+    preparePatterns(tool.name, tool.capability.approval.dangerPatterns ?? []);
+    this.#tools.set(tool.name, tool);
+  }
+
+  /** The tool of that name. */
+  get(name: string): Tool | undefined {
+    return this.#tools.get(name);
+  }
+
+  /** Lets the tool of that name, if there is one, load what its analysis needs. */
+  prepare(name: string): undefined | Promise<void> {
+    return this.#tools.get(name)?.prepare?.();
+  }
+
+  /** All tools, sorted by name. */
+  getAll(): readonly Tool[] {
+    return [...this.#tools.values()].sort((left, right) => (left.name < right.name ? -1 : 1));
+  }
+
+  /** What clients are shown, sorted by name. */
+  getToolDefinitions(): readonly ToolDefinition[] {
+    return this.getAll().map((tool) => this.#define(tool));
+  }
+
+  /** BLAKE3 over the canonical form of all definitions and capabilities, and of the specs that the operator has of them. */
+  hash(specs: ReadonlyMap<string, ToolSpec> = new Map()): string {
+    if (specs.size > 0) return blake3Hex(canonicalJson({ tools: this.hash(), specs: [...specs.values()].map(specFacts) }));
+    const tools = this.getAll().map((tool) => ({ ...this.#define(tool), capability: plainCapability(tool) }) as unknown as JsonObject);
+    return blake3Hex(canonicalJson(tools));
+  }
+
+  #define(tool: Tool): ToolDefinition {
+    const known = this.#definitions.get(tool.name);
+    if (known) return known;
+    const inputSchema = z.toJSONSchema(tool.parameters, { io: "input", unrepresentable: "any" }) as JsonObject;
+    if (inputSchema["type"] !== "object" || inputSchema["additionalProperties"] !== false) {
+      throw new KernelError("CONFIG_INVALID", `parameters of tool \`${tool.name}\` must be an object that refuses unknown properties`);
+    }
+    const definition: ToolDefinition = {
+      name: tool.name,
+      title: tool.title,
+      description: tool.description,
+      effect: tool.capability.effect,
+      inputSchema,
+      ...(tool.outputSchema && { outputSchema: { anyOf: [tool.outputSchema, CUT_RESULT_SCHEMA] } }),
+    };
+    this.#definitions.set(tool.name, definition);
+    return definition;
+  }
+}
+
+function specFacts({ id, requiresApproval, requiresArming, input }: ToolSpec): JsonObject {
+  return { id, requiresApproval, requiresArming, ...(input && { input: input.schema }) };
+}
+
+function plainCapability(tool: Tool): JsonObject {
+  const { approval } = tool.capability;
+  const patterns = approval.dangerPatterns?.map(String);
+  return JSON.parse(JSON.stringify({ ...tool.capability, approval: { ...approval, dangerPatterns: patterns } })) as JsonObject;
+}

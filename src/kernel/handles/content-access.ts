@@ -1,0 +1,241 @@
+/**
+ * The content handle of one call: what the caller stored, and the artifacts of its workspace, as far as its analysis, its
+ * lease and policy go.
+ *
+ * INVARIANT: what the caller may not read is answered exactly as what does not exist. INVARIANT: nothing is stored that
+ * holds a secret of the kernel; it is never stored altered.
+ */
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { assert } from "../../base/errors.ts";
+import { blake3Hex } from "../../base/hash.ts";
+import { ARTIFACTS_JUDGED_MAX, ARTIFACTS_PAGE_MAX } from "../../base/limits.ts";
+import type { AnnouncedContent, ContentStore } from "../../cas/content-store.ts";
+import { type FoundSecrets, labelResult } from "../../flow/labels.ts";
+import type { Denial } from "../../model/outcome/decision.ts";
+import { Refusal, ToolFailure } from "../../model/outcome/failure.ts";
+import { combineMarks, type Label } from "../../model/outcome/label.ts";
+import {
+  type Artifact,
+  type ArtifactWish,
+  type ContentAccess,
+  type ContentName,
+  contentResourceId,
+  type FoundContent,
+  type StoredContent,
+} from "../../model/work/content.ts";
+import { contentNotFound } from "../../model/work/content-failures.ts";
+import type { ByteRedactionStream } from "../../redact/redact.ts";
+import type { KernelParts } from "../call/parts.ts";
+import type { Caller, Trail } from "../call/trail.ts";
+import { type ReceivedUpload, type Transfer, uploadFailure } from "../call/transfer.ts";
+import type { CallRedaction } from "../redaction/redaction.ts";
+
+/** Whether the call may read an artifact that it did not name: content was asked for by its hash. */
+export type ArtifactJudge = (id: string) => boolean;
+
+/** What a content handle is made of. */
+export interface ContentHandleParts {
+  readonly parts: Pick<KernelParts, "content" | "clock">;
+  readonly trail: Trail;
+  readonly caller: Caller;
+  readonly judge: ArtifactJudge;
+  readonly transfer: Transfer | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** The content handle of a call. */
+export function createContentAccess(handle: ContentHandleParts): ContentAccess {
+  const { parts, transfer } = handle;
+  const { content } = parts;
+  // What this call was told it may read; a tool that makes up the description of other content gets nothing for it.
+  const told = new WeakSet<FoundContent>();
+  return {
+    find: async (name) => {
+      requireNamed(handle.trail, name, "read");
+      const found = Object.freeze(await readable(handle, name));
+      told.add(found);
+      return found;
+    },
+    read: async (found, { offset, length }) => {
+      requireTold(handle.trail, told, found);
+      const pieces: Uint8Array[] = [];
+      for await (const piece of content.read(found.hash, offset, length)) pieces.push(piece);
+      return Buffer.concat(pieces);
+    },
+    stream: async (found, { offset, length }) => {
+      requireTold(handle.trail, told, found);
+      const lengthBytes = Math.max(0, Math.min(length, found.sizeBytes - offset));
+      if (transfer) transfer.opened = { sizeBytes: found.sizeBytes, lengthBytes, chunks: content.read(found.hash, offset, length) };
+    },
+    put: (bytes) => put(handle, bytes),
+    commitUpload: () => commitUpload(handle),
+    publish: (wish) => handle.trail.changes.during(() => publish(handle, wish)),
+  };
+}
+
+async function readable({ parts, caller, judge }: ContentHandleParts, name: ContentName): Promise<FoundContent> {
+  const { userId, serviceRoot: workspace } = caller.session;
+  if (name.kind === "artifact") {
+    const artifact = await parts.content.findArtifact(workspace, name.id);
+    if (artifact === undefined) throw contentNotFound(name);
+    return throughArtifact(artifact);
+  }
+  const own = await parts.content.find(name.hash, { userId, workspace });
+  if (own !== undefined) return own;
+  const artifact = await readableArtifact(parts.content, workspace, name.hash, judge);
+  if (artifact === undefined) throw contentNotFound(name);
+  return throughArtifact(artifact);
+}
+
+/** The first artifact with that content that the caller may read; others get their turn between the pages. */
+async function readableArtifact(
+  content: Pick<KernelParts["content"], "artifactsOf">,
+  workspace: string,
+  hash: string,
+  judge: ArtifactJudge,
+): Promise<Artifact | undefined> {
+  let after = "";
+  for (let judged = 0; judged < ARTIFACTS_JUDGED_MAX; judged += ARTIFACTS_PAGE_MAX) {
+    const page = await content.artifactsOf(workspace, hash, after);
+    const found = page.find(({ id }) => judge(id));
+    const last = page.at(-1);
+    if (found !== undefined || last === undefined) return found;
+    after = last.id;
+    await nextTurn();
+  }
+  return undefined;
+}
+
+function throughArtifact(artifact: Artifact): FoundContent {
+  return { hash: artifact.contentHash, sizeBytes: artifact.sizeBytes, label: artifact.label, artifact };
+}
+
+async function put(handle: ContentHandleParts, bytes: Uint8Array): Promise<StoredContent> {
+  requireNamed(handle.trail, { kind: "content", hash: blake3Hex(bytes) }, "write");
+  const { redaction } = handle.trail;
+  assert(redaction, "content is stored only by a call");
+  return commit(handle, await receiveContent(handle.parts.content, once(bytes), {}, redaction, handle.signal));
+}
+
+async function commitUpload(handle: ContentHandleParts): Promise<StoredContent | undefined> {
+  const upload = handle.transfer?.upload;
+  if (upload === undefined) return undefined;
+  if (upload instanceof Error) throw uploadFailure(upload);
+  requireNamed(handle.trail, { kind: "content", hash: upload.staged.hash }, "write");
+  return commit(handle, upload);
+}
+
+async function commit(handle: ContentHandleParts, { staged, found }: ReceivedUpload): Promise<StoredContent> {
+  try {
+    const holding = { owner: ownerOf(handle), label: labelOf(handle, found), nowMs: handle.parts.clock.nowMs() };
+    return await handle.trail.changes.during(() => staged.commit(holding));
+  } finally {
+    await staged.discard();
+  }
+}
+
+async function publish(handle: ContentHandleParts, wish: ArtifactWish): Promise<Artifact> {
+  requireNamed(handle.trail, { kind: "artifact", id: wish.id }, "write");
+  const name: ContentName = { kind: "content", hash: wish.contentHash };
+  const content = await readable(handle, name); // CTR-0020
+  // Its category and metadata come from the agent, who may have seen more than the content shows.
+  const label: Label = { ...content.label, ...combineMarks(content.label, handle.caller.mark) };
+  const { agentId, id: sessionId } = handle.caller.session;
+  const publisher = { ...ownerOf(handle), agentId, sessionId, label, nowMs: handle.parts.clock.nowMs() };
+  const published = await handle.parts.content.publish(wish, publisher);
+  if (published.kind === "published") return published.artifact;
+  if (published.kind === "missing") throw contentNotFound(name);
+  throw new ToolFailure(
+    "ARTIFACT_EXISTS",
+    `the artifact \`${wish.id}\` was published already with other content, and artifacts never change`,
+    "publish under a new id",
+  );
+}
+
+function ownerOf({ caller }: ContentHandleParts) {
+  return { userId: caller.session.userId, workspace: caller.session.serviceRoot };
+}
+
+/**
+ * Content that an agent sends has the label that the tool declares for it, combined with what the agent has seen; what looks
+ * like a secret in it makes it sensitive, because it is handed out as it was stored.
+ */
+function labelOf({ trail, parts, caller }: ContentHandleParts, found: FoundSecrets): Label {
+  const { tool } = trail;
+  assert(tool, "content is stored only by a tool that runs");
+  return labelResult(tool, caller.mark, [caller.mark], found, parts.clock.nowMs()).label;
+}
+
+/** A tool may touch only what its analysis named: what was not analysed was never judged. */
+function requireNamed(trail: Trail, name: ContentName, effect: "read" | "write"): void {
+  const id = contentResourceId(name);
+  if (trail.accesses.some((access) => access.resource.kind === "artifact" && access.resource.id === id && access.effect === effect)) return;
+  throw new Refusal({
+    layer: "scope",
+    reason: "permission_denied",
+    ruleId: `ANALYSE:${trail.call?.tool ?? ""}`,
+    message: `\`${trail.call?.tool ?? ""}\` tried ${effect} access to content that its analysis did not name; tell the tool's author`,
+  });
+}
+
+/** Bytes are handed out only for what `find` answered, unchanged: everything about who may read was judged there. */
+function requireTold(trail: Trail, told: WeakSet<FoundContent>, found: FoundContent): void {
+  if (told.has(found)) return;
+  const tool = trail.call?.tool ?? "";
+  throw new Refusal({
+    layer: "scope",
+    reason: "permission_denied",
+    ruleId: `ANALYSE:${tool}`,
+    message: `\`${tool}\` tried to read content that it did not find by its name; tell the tool's author`,
+  });
+}
+
+const SECRET_IN_CONTENT: Denial = {
+  layer: "flow",
+  reason: "flow_secret_content",
+  ruleId: "FC:secret-content",
+  message: "the content holds a secret, and content is stored as it is or not at all; take the secret out and send it again",
+  fix: "send the content without the secret; `handrail redact --explain` says where it stands",
+};
+
+/**
+ * Receives `chunks` as they are into a temporary place.
+ * @throws Refusal as soon as a definite secret stands in them, wherever they are cut; and what `stage` throws
+ */
+export async function receiveContent(
+  content: Pick<ContentStore, "stage">,
+  chunks: AsyncIterable<Uint8Array>,
+  announced: AnnouncedContent,
+  redaction: CallRedaction,
+  signal: AbortSignal,
+): Promise<ReceivedUpload> {
+  const stream = redaction.byteStream();
+  const staged = await content.stage(withoutSecrets(chunks, stream), announced, signal);
+  return { staged, found: foundIn(stream) };
+}
+
+async function* withoutSecrets(chunks: AsyncIterable<Uint8Array>, stream: ByteRedactionStream): AsyncGenerator<Uint8Array> {
+  const refuse = () => {
+    if (foundIn(stream).definite > 0) throw new Refusal(SECRET_IN_CONTENT);
+  };
+  for await (const chunk of chunks) {
+    stream.push(chunk);
+    refuse();
+    yield chunk;
+  }
+  stream.end();
+  refuse();
+}
+
+function foundIn({ counts }: ByteRedactionStream): FoundSecrets {
+  let [definite, probable] = [0, 0];
+  for (const count of counts.values()) {
+    definite += count.definite;
+    probable += count.probable;
+  }
+  return { definite, probable };
+}
+
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}

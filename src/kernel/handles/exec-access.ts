@@ -1,0 +1,183 @@
+/**
+ * The handle of a call that runs commands: what was analysed, in the call's own scope, with its output redacted before anybody sees it.
+ *
+ * INVARIANTS: only the command that analysis named runs, so that policy saw it; output is redacted as a whole or with a margin, so that no cut hides a secret;
+ * everything is asked again right before the command begins.
+ */
+
+import { assert } from "../../base/errors.ts";
+import { EXEC_KEPT_BYTES, EXEC_TIMEOUT_MS, MAX_TIMEOUT_MS } from "../../base/limits.ts";
+import { FailureWithoutEffect, Refusal, ToolFailure } from "../../model/outcome/failure.ts";
+import type { ProgressListener } from "../../model/outcome/progress.ts";
+import { commandOf } from "../../model/place/command.ts";
+import type { ExecAccess, ExecCommand, ExecOutcome, ExecRequest, ExecSelection } from "../../model/work/exec.ts";
+import type { GitRemotes } from "../../model/work/git-remote.ts";
+import type { PolicyEngine } from "../../policy/policy.ts";
+import type { NewFiles } from "../../sandbox/files/new-files.ts";
+import { makeFilledDirectories } from "../../sandbox/files/places/filled-directories.ts";
+import type { WorkspaceRoots } from "../../sandbox/files/places/roots.ts";
+import { requireDirectory } from "../../sandbox/files/places/working-directory.ts";
+import {
+  type EgressAttempt,
+  INSIDE_WORKSPACE,
+  type Sandbox,
+  type SandboxEnd,
+  type SandboxLimits,
+  type ScopeJudge,
+} from "../../sandbox/sandbox.ts";
+import { noteCommand } from "../answer/exec-record.ts";
+import type { Trail } from "../call/trail.ts";
+import { unanalysed } from "../judge/scope.ts";
+import { ShownOutput } from "../redaction/shown-output.ts";
+import { commandEgress } from "./exec-egress.ts";
+import { execScope } from "./exec-scope.ts";
+import { RepositoryHistories } from "./repository-history.ts";
+
+/** What the handle is made of. */
+export interface ExecParts {
+  readonly sandbox: () => Promise<Sandbox>;
+  readonly limits: Omit<SandboxLimits, "timeoutMs">;
+  readonly policy: PolicyEngine;
+  readonly trail: Trail;
+  /** Ends the call unless it may still run. */
+  readonly recheck: () => Promise<void>;
+  readonly report: ProgressListener;
+  readonly signal: AbortSignal;
+  /** Writes what a command tried to reach into the ledger. */
+  readonly recordAttempt: (attempt: EgressAttempt) => Promise<void>;
+  /** Names for what lands on another file system than views lie on. */
+  readonly newFiles: NewFiles;
+  /** What the operator knows of git's remotes. */
+  readonly gitRemotes: () => GitRemotes;
+}
+
+/** Commands for one call. */
+export function createExec(exec: ExecParts): ExecAccess {
+  return { run: (request) => exec.trail.changes.during(() => run(exec, request)) };
+}
+
+async function run(exec: ExecParts, request: ExecRequest): Promise<ExecOutcome> {
+  const { trail, signal, report, policy } = exec;
+  const { caller, redaction } = trail;
+  assert(caller && redaction, "commands are run only for an authenticated call");
+  requireAnalysed(trail, request.command);
+  const egress = request.hosts === undefined ? undefined : commandEgress(trail, request.hosts, exec.recordAttempt);
+  const sandbox = await exec.sandbox();
+  if (!sandbox.isContained) requireNoSandbox(trail);
+  await exec.recheck();
+  const { selection } = request;
+  const workDir = selection?.workDir ?? insideOf(request.workDir);
+  const { roots } = caller.place;
+  const histories = new RepositoryHistories(caller, trail.receivedAtMs);
+  let hidden: readonly string[] = [];
+  const judge = execScope(trail, policy, trail.receivedAtMs, histories);
+  if (selection !== undefined) makeFilled(roots, judge, selection);
+  else if (workDir !== INSIDE_WORKSPACE) requireDirectory(roots, workDir.slice(INSIDE_WORKSPACE.length + 1));
+  const output = new ShownOutput(request.keptBytesMax ?? EXEC_KEPT_BYTES, report);
+  const end = await sandbox.run(
+    {
+      root: roots.service.path === "" ? "/" : roots.service.path,
+      judge,
+      async settle(tookTime) {
+        const again = sandbox.isContained && (await histories.settle(sandbox, exec.limits, signal));
+        if (histories.hasWaited || tookTime) await exec.recheck();
+        return again;
+      },
+      landing: {
+        newFiles: exec.newFiles,
+        async before() {
+          hidden = histories.hidden(); // what lands is judged by the same rules and is none of what the command did not see
+          await exec.recheck();
+        },
+      },
+      command: argumentsOf(request.command),
+      workDir,
+      environment: request.environment ?? {},
+      limits: { ...exec.limits, timeoutMs: timeoutOf(request) },
+      ...(egress && { egress: egress.grant }),
+      ...(selection && { selection }),
+    },
+    output.takers,
+    signal,
+  );
+  trail.sandboxed = { ...end.enforced, namespaces: [...end.enforced.namespaces] };
+  const network = end.egress && (await egress?.outcome(end.egress));
+  const outcome = outcomeOf(end, output.shown(redaction));
+  noteCommand(trail, outcome);
+  if (end.problem !== undefined) throw end.problem;
+  return {
+    ...outcome,
+    ...(hidden.length > 0 && { hiddenRepositories: hidden }),
+    ...(network && { network }),
+  };
+}
+
+/** Makes the directories that a command fills, where the call may write them. */
+function makeFilled(roots: WorkspaceRoots, judge: ScopeJudge, { directories }: ExecSelection): void {
+  const closed = directories.find(({ path }) => judge.entry(path, true) !== "write");
+  if (closed === undefined) {
+    makeFilledDirectories(roots, directories);
+    return;
+  }
+  throw new FailureWithoutEffect(
+    "PERMISSION_DENIED",
+    `the command fills \`${closed.path}\`, which this call may not write; it did not run`,
+    "ask for a lease whose write paths cover that directory",
+  );
+}
+
+/** A tool that says nothing demands a sandbox, too. */
+function requireNoSandbox({ tool }: Trail): void {
+  const demanded = tool?.capability.execution?.sandbox ?? "process";
+  if (demanded === "none") return;
+  throw new ToolFailure(
+    "SANDBOX_UNAVAILABLE",
+    `\`${tool?.name}\` runs commands in a sandbox alone (\`sandbox: ${demanded}\`), and this kernel has none; the command did not run`,
+    "ask the operator for another `sandbox.backend` in handrail.yaml, or to say `sandbox: none` for this tool under `capabilities`",
+  );
+}
+
+/** A program with its arguments is named by the line that it makes; a text for the shell by being the call's own. */
+function requireAnalysed({ accesses, call }: Trail, command: ExecCommand): void {
+  const lines = accesses.flatMap(({ resource }) => (resource.kind === "command" ? resource.line : []));
+  const isNamed =
+    "shell" in command ? lines.length > 0 && call?.arguments["command"] === command.shell : lines.includes(commandOf(command.argv).line);
+  if (!isNamed) throw new Refusal(unanalysed(call?.tool ?? "", "exec"));
+}
+
+function argumentsOf(command: ExecCommand): readonly [string, ...string[]] {
+  return "shell" in command ? ["bash", "--noprofile", "--norc", "-c", command.shell] : command.argv;
+}
+
+/** A directory of the service, as it was judged before. */
+function insideOf(workDir = "."): string {
+  const path = workDir.replace(/^\/workspace(?=\/|$)/, "").replace(/^\/+/, "");
+  return path === "" || path === "." ? INSIDE_WORKSPACE : `${INSIDE_WORKSPACE}/${path}`;
+}
+
+function timeoutOf({ timeoutMs = 0 }: ExecRequest): number {
+  return timeoutMs === 0 ? EXEC_TIMEOUT_MS : Math.min(timeoutMs, MAX_TIMEOUT_MS);
+}
+
+const SIGNALLED = 128;
+/** Their names by number, which are the same on the architectures that there are sandboxes for. */
+const SIGNALS = [
+  ...["", "SIGHUP", "SIGINT", "SIGQUIT", "SIGILL", "SIGTRAP", "SIGABRT", "SIGBUS", "SIGFPE", "SIGKILL", "SIGUSR1", "SIGSEGV", "SIGUSR2"],
+  ...["SIGPIPE", "SIGALRM", "SIGTERM", "SIGSTKFLT", "SIGCHLD", "SIGCONT", "SIGSTOP", "SIGTSTP", "SIGTTIN", "SIGTTOU", "SIGURG"],
+  ...["SIGXCPU", "SIGXFSZ", "SIGVTALRM", "SIGPROF", "SIGWINCH", "SIGIO", "SIGPWR", "SIGSYS"],
+];
+
+function outcomeOf(end: SandboxEnd, shown: Pick<ExecOutcome, "stdout" | "stderr">): ExecOutcome {
+  const { exitCode, endedBy, usage, enforced, durationMs, landed } = end;
+  const signal = exitCode !== undefined && exitCode > SIGNALLED ? SIGNALS[exitCode - SIGNALLED] : undefined;
+  return {
+    ...shown,
+    durationMs,
+    enforced,
+    ...(landed && { landed }),
+    ...(exitCode !== undefined && { exitCode }),
+    ...(signal !== undefined && { signal }),
+    ...(endedBy !== undefined && { endedBy }),
+    ...(usage && { usage }),
+  };
+}

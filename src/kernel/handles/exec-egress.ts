@@ -1,0 +1,80 @@
+/**
+ * What a command of a call may reach: the hosts that analysis named, so that lease, policy and people saw them, and no others.
+ *
+ * INVARIANTS: a host that a tool asks for without its analysis having named it refuses the command; each attempt is in the ledger before the call is answered.
+ */
+import { COMMAND_HOSTS_REPORTED_MAX, COMMAND_HOSTS_SHOWN_MAX } from "../../base/limits.ts";
+import { Refusal } from "../../model/outcome/failure.ts";
+import type { ExecNetwork } from "../../model/work/exec.ts";
+import { canonicalHost } from "../../names/host-name.ts";
+import type { EgressAttempt, EgressGrant, EgressTotals, EgressVerdict } from "../../sandbox/sandbox.ts";
+import type { Trail } from "../call/trail.ts";
+import { unanalysedHost } from "../judge/scope.ts";
+
+/** The way out of one command, while it runs. */
+export interface CommandEgress {
+  readonly grant: EgressGrant;
+  /** What the tool learns of it, once everything is recorded. */
+  readonly outcome: (totals: EgressTotals) => Promise<ExecNetwork>;
+}
+
+/**
+ * The way out to `hosts`.
+ * @param hosts as `host:port`
+ * @param record writes an attempt into the ledger
+ * @throws Refusal for a host that analysis did not name
+ */
+export function commandEgress(trail: Trail, hosts: readonly string[], record: (attempt: EgressAttempt) => Promise<unknown>): CommandEgress {
+  const named = new Set(trail.accesses.flatMap(({ resource }) => (resource.kind === "host" ? [keyOf(resource.host, resource.port)] : [])));
+  const granted = new Set(hosts.map((host) => keyOf(...parted(host))));
+  for (const host of granted) if (!named.has(host)) throw new Refusal(unanalysedHost(trail.call?.tool ?? "", host));
+  const { blockedPorts } = trail.tool?.capability.network ?? {};
+  const recorded: Promise<unknown>[] = [];
+  const refused: EgressAttempt[] = [];
+  return {
+    grant: {
+      decide: (host, port) => decided(granted, host, port),
+      ...(blockedPorts && { blockedPorts }),
+      record: (attempt) => {
+        const writing = record(attempt);
+        writing.catch(() => undefined); // whoever asks for the outcome is told
+        recorded.push(writing);
+        const isCut = attempt.outcome !== "allowed" || attempt.reason === "too_many_bytes";
+        if (isCut && refused.length < COMMAND_HOSTS_REPORTED_MAX) refused.push(attempt);
+      },
+    },
+    async outcome(totals) {
+      await Promise.all(recorded);
+      const { allowed, refused: refusedCount, failed, bytesOut, bytesIn } = totals;
+      return { allowed, refused: refusedCount, failed, bytesOut, bytesIn, problems: refused.map(problemOf) };
+    },
+  };
+}
+
+function decided(granted: ReadonlySet<string>, host: string, port: number): EgressVerdict {
+  const key = keyOf(host, port);
+  if (granted.has(key)) return { kind: "allow" };
+  const shown = [...granted].slice(0, COMMAND_HOSTS_SHOWN_MAX).map((each) => `\`${each}\``);
+  const more = granted.size > shown.length ? " and others" : "";
+  const may = shown.length === 0 ? "this command may reach no host" : `this command may reach ${shown.join(", ")}${more} alone`;
+  return { kind: "deny", message: `${may}; name \`${key}\` in a call that asks for the network` };
+}
+
+function problemOf({
+  host,
+  port,
+  outcome,
+  reason = outcome,
+}: Pick<EgressAttempt, "host" | "port" | "outcome"> & { readonly reason?: string }): ExecNetwork["problems"][number] {
+  return { host, port, reason };
+}
+
+function parted(host: string): readonly [host: string, port: number] {
+  const at = host.lastIndexOf(":");
+  return [host.slice(0, at), Number(host.slice(at + 1))];
+}
+
+/** In the host's one form; what is no host stands as it is, and is never asked for. */
+function keyOf(host: string, port: number): string {
+  return `${canonicalHost(host)?.host ?? host}:${port}`;
+}

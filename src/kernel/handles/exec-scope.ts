@@ -1,0 +1,82 @@
+/**
+ * The scope of a call as a sandbox asks for it: what a command may see and change of the workspace, by the very rules that file tools
+ * are judged by.
+ *
+ * INVARIANT: what a file tool of this call would be refused, a command is refused too; a file whose writing asks is read only for a command, because
+ * a command asks nobody; nor does it read in a repository what it could not read as a file.
+ */
+import { LEAK_RULE } from "../../flow/flow.ts";
+import type { WorkspacePath } from "../../model/place/access.ts";
+import type { Zone, ZoneMap } from "../../model/place/zone.ts";
+import type { Tool } from "../../model/tool/tool.ts";
+import { admits } from "../../policy/lease-scope.ts";
+import type { PolicyEngine } from "../../policy/policy.ts";
+import { isTemporaryName } from "../../sandbox/files/places/temporary.ts";
+import type { Reach, ScopeJudge } from "../../sandbox/sandbox.ts";
+import type { ResolvedAccess, Trail } from "../call/trail.ts";
+import { NO_DEMANDS } from "../declared/capability-obligations.ts";
+import { evaluateRequests, requestsOf } from "../judge/decide.ts";
+import { leasePathOf } from "../judge/scope.ts";
+import { wholeCall } from "../judge/whole-call.ts";
+import { zoneNow } from "../judge/zone-now.ts";
+import type { RepositoryHistories } from "./repository-history.ts";
+
+/** A name that no file has: what holds for it holds for whatever is new. */
+const NEW_NAME = "\u{10fffd}new";
+
+/** Whether the managed directory in which `path` lies is one that this tool's commands are there to fill. */
+function isManagedBy({ capability }: Pick<Tool, "capability">, zones: ZoneMap, path: string): boolean {
+  const { manages = [] } = capability.execution ?? {};
+  const parts = path.split("/");
+  const outermost = parts.findIndex(
+    (_, index) => zones.classify({ root: "service", path: parts.slice(0, index + 1).join("/") }) === "managed",
+  );
+  return manages.some((name) => name === parts[outermost]);
+}
+
+/** The judge of the call of `trail`. */
+export function execScope(trail: Trail, policy: PolicyEngine, nowMs: number, histories: Pick<RepositoryHistories, "hides">): ScopeJudge {
+  const { caller, tool } = trail as Required<Pick<Trail, "caller" | "tool">>;
+  const { zones } = caller.place.workspace;
+  const { scope } = caller.lease;
+  const byZone = new Map<string, boolean>();
+  const whole = wholeCall(tool, trail.accesses, trail.call?.arguments ?? {});
+
+  /** Policy is asked once for each zone where it does not look at paths. */
+  const permits = (place: WorkspacePath, zone: Zone, effect: "read" | "write"): boolean => {
+    const key = `${effect} ${zone}`;
+    const before = byZone.get(key);
+    if (before !== undefined) return before;
+    const access: ResolvedAccess = { resource: { kind: "file", path: place.path }, effect, target: { place, zone } };
+    const requests = requestsOf(caller, tool, [access], nowMs, NO_DEMANDS, whole);
+    const decided = evaluateRequests(policy, tool, requests);
+    // A person who agreed to the call after untrusted content agreed to it for each of its files.
+    const isAnswered = ({ ruleId }: { readonly ruleId: string }) => ruleId === LEAK_RULE && trail.approval?.rules.has(LEAK_RULE) === true;
+    const allowed = decided.ok && decided.value.obligations.every(isAnswered);
+    if (!policy.looksAtPath(requests[0])) byZone.set(key, allowed);
+    return allowed;
+  };
+  const reach = (path: string, isDirectory: boolean): Reach => {
+    const place: WorkspacePath = { root: "service", path };
+    const zone = zoneNow(caller.place, place, "write");
+    if (zone === "secret") return "hidden";
+    // Nobody would see what lies in such a directory: no kernel makes one.
+    if (isDirectory && isTemporaryName(path.slice(path.lastIndexOf("/") + 1))) return "hidden";
+    // Builds and tests need what is installed, and the repository is read by many of them.
+    if (zone === "managed" && isDirectory && (path === ".git" || path.endsWith("/.git")) && histories.hides(path)) return "hidden";
+    const restriction = zones.restriction(place);
+    if (zone === "managed" && restriction === "installation") return "read";
+    if (zone === "managed") return isManagedBy(tool, zones, path) && admits(scope, "writePaths", path) ? "write" : "read";
+    const isReadable = admits(scope, "readPaths", leasePathOf(place)) && permits(place, zone, "read");
+    // A directory that may not be read as such can hold what may; each of its files is asked about.
+    if (!isReadable) return isDirectory ? "read" : "hidden";
+    const isWritable = zone === "own" && restriction === undefined && admits(scope, "writePaths", leasePathOf(place));
+    return isWritable && permits(place, zone, "write") ? "write" : "read";
+  };
+  return {
+    entry: reach,
+    below: (directory) => (reach(directory === "." ? NEW_NAME : `${directory}/${NEW_NAME}`, false) === "write" ? "write" : "read"),
+    hidesRepository: (directory) => histories.hides(directory),
+    isWhole: (directory) => directory !== "." && zones.classify({ root: "service", path: directory }) === "managed",
+  };
+}

@@ -1,0 +1,172 @@
+/**
+ * The handle of a call that runs git: in the sandbox, with an environment of the kernel's own, by the call's scope.
+ *
+ * INVARIANTS: git runs only where analysis named a git reference, so that lease and policy judged the operation; the settings it sees are those
+ * of a closed list, unless a run is there to change them and they hold nothing else; output is bounded, and never cut unseen.
+ */
+import { assert } from "../../base/errors.ts";
+import { EXEC_TIMEOUT_MS, GIT_MESSAGE_BYTES_MAX, GIT_OUTPUT_BYTES_MAX, GIT_REMOTE_TIMEOUT_MS, MAX_TIMEOUT_MS } from "../../base/limits.ts";
+import { Refusal, ToolFailure } from "../../model/outcome/failure.ts";
+import type { ExecNetwork } from "../../model/work/exec.ts";
+import type { GitExceeded, GitOutcome, GitRequest } from "../../model/work/git.ts";
+import { type GitRemoteReach, type GitRemotes, NO_GIT_REMOTES } from "../../model/work/git-remote.ts";
+import { gitEnvironment } from "../../sandbox/git/environment.ts";
+import { CapturedOutput } from "../../sandbox/run/captured-output.ts";
+import { INSIDE_WORKSPACE, type SandboxEnd } from "../../sandbox/sandbox.ts";
+import type { Caller, Trail } from "../call/trail.ts";
+import { installationDenial, unanalysed } from "../judge/scope.ts";
+import type { ExecParts } from "./exec-access.ts";
+import { beginBounds, isBounded } from "./git-bounds.ts";
+import { gitEgress, plainAddress } from "./git-egress.ts";
+import { type GitJudge, gitScope } from "./git-scope.ts";
+
+/** Runs git for one call, by what `judge` says of files. */
+export function runGit(exec: ExecParts, judge: GitJudge, request: GitRequest): Promise<GitOutcome> {
+  return request.reach === "nothing" ? run(exec, judge, request) : exec.trail.changes.during(() => run(exec, judge, request));
+}
+
+async function run(exec: ExecParts, judge: GitJudge, request: GitRequest): Promise<GitOutcome> {
+  const { trail, signal } = exec;
+  const { caller } = trail;
+  assert(caller, "git is run only for an authenticated call");
+  requireAnalysed(trail, request);
+  requireNotInstalled(caller, request);
+  const { remote } = request;
+  const isBound = isBounded(exec, request);
+  const remotes = remote || isBound ? exec.gitRemotes() : NO_GIT_REMOTES;
+  const egress = remote && gitEgress(trail, remote, remotes, exec.recordAttempt);
+  const inside = insideOf(request.root);
+  const settings = settingsOf(trail, request);
+  const sandbox = await exec.sandbox();
+  await exec.recheck();
+  const stdout = new CapturedOutput(GIT_OUTPUT_BYTES_MAX);
+  const stderr = new CapturedOutput(GIT_MESSAGE_BYTES_MAX);
+  const scope = gitScope(judge, request.root, request.reach);
+  const { roots } = caller.place;
+  const bounds = isBound ? await beginBounds(exec, request, remotes.limits) : undefined;
+  const running = sandbox.run(
+    {
+      root: roots.service.path === "" ? "/" : roots.service.path,
+      judge: scope.judge,
+      async settle(tookTime) {
+        if (tookTime) await exec.recheck();
+        return false;
+      },
+      command: ["git", ...request.args],
+      workDir: request.reach === "new" ? INSIDE_WORKSPACE : inside,
+      environment: gitEnvironment({
+        directory: inside,
+        isNew: request.reach === "new",
+        readOnly: request.reach === "nothing",
+        ...(remote && { remote: { address: remote.address, plainAddress: plainAddress(remote) } }),
+        ...(!settings.hasIdentity && { committer: committerOf(caller) }),
+      }),
+      limits: {
+        ...exec.limits,
+        outputBytesMax: GIT_OUTPUT_BYTES_MAX,
+        timeoutMs: Math.min(request.timeoutMs ?? (remote ? GIT_REMOTE_TIMEOUT_MS : EXEC_TIMEOUT_MS), MAX_TIMEOUT_MS),
+      },
+      ...(egress && { egress: egress.grant }),
+      files: settings.text === undefined ? [] : [{ target: `${inside}/.git/config`, text: settings.text }],
+    },
+    { stdout: (bytes) => stdout.push(bytes), stderr: (bytes) => stderr.push(bytes) },
+    bounds === undefined ? signal : AbortSignal.any([signal, bounds.signal]),
+  );
+  const end = await running.catch(async (error: unknown) => {
+    await bounds?.settle(true, scope.judge); // whatever became of it, nothing looks after it any more
+    throw error;
+  });
+  trail.sandboxed = { ...end.enforced, namespaces: [...end.enforced.namespaces] };
+  const network = end.egress && (await egress?.outcome(end.egress));
+  const hasFailed = end.exitCode !== 0 || end.endedBy !== undefined;
+  const written = await bounds?.settle(hasFailed, scope.judge);
+  if (end.problem !== undefined) throw end.problem;
+  if (end.endedBy === "output") throw tooMuch(request);
+  const [said, complained] = [stdout.parts().head, Buffer.from(stderr.parts().head)];
+  return {
+    stdout: remote ? asNamed(Buffer.from(said), remote) : said,
+    stderr: (remote ? asNamed(complained, remote) : complained).toString("utf8"),
+    nested: scope.nested(),
+    refusedHosts: network?.problems ?? [],
+    ...exceededOf(written, hasFailed ? network : undefined, remotes),
+    ...(end.exitCode !== undefined && { exitCode: end.exitCode }),
+    ...endOf(end),
+  };
+}
+
+/** Git says little of a part of it that the machine killed. */
+function endOf({ endedBy, exitCode, usage }: SandboxEnd): Pick<GitOutcome, "endedBy"> {
+  const end = endedBy ?? (exitCode !== 0 && (usage?.memoryKills ?? 0) > 0 ? ("memory" as const) : undefined);
+  return end === undefined ? {} : { endedBy: end };
+}
+
+/** The bound that ended the run, if one did. */
+function exceededOf(
+  written: GitExceeded | undefined,
+  network: ExecNetwork | undefined,
+  { limits }: GitRemotes,
+): Pick<GitOutcome, "exceeded"> {
+  if (written !== undefined) return { exceeded: written };
+  const isTooMuch = network?.problems.some(({ reason }) => reason === "too_many_bytes") ?? false;
+  return isTooMuch ? { exceeded: { setting: "received_mb", bytesMax: limits.receivedBytesMax } } : {};
+}
+
+/** What git said, with the remote's address as the call knows it. */
+function asNamed(said: Buffer, remote: GitRemoteReach): Buffer {
+  const { port, path, address } = remote;
+  const plain = plainAddress(remote);
+  const origin = plain.slice(0, -path.length);
+  const shown = (port === 443 ? origin.slice(0, -":443".length) : origin).replace("http:", "https:");
+  const text = said.toString("latin1").replaceAll(plain, () => address);
+  return Buffer.from(
+    text.replaceAll(origin, () => shown),
+    "latin1",
+  );
+}
+
+/** An operation that was judged stands in the analysis as a reference of git. */
+function requireAnalysed({ accesses, call }: Trail, { reach }: GitRequest): void {
+  const named = accesses.filter(({ resource }) => resource.kind === "git_ref");
+  const isNamed = named.some(({ effect }) => reach === "nothing" || effect !== "read");
+  if (!isNamed) throw new Refusal(unanalysed(call?.tool ?? "", reach === "nothing" ? "read" : "write"));
+}
+
+/** A repository of the Handrail that is running is read only as a whole: what is committed there is what its next start may run. */
+function requireNotInstalled({ place }: Caller, { root, reach }: GitRequest): void {
+  if (reach === "nothing" || place.workspace.zones.restriction({ root: "service", path: root }) !== "installation") return;
+  throw new Refusal(installationDenial(root));
+}
+
+function settingsOf(trail: Trail, { root, reach }: GitRequest): { readonly text?: string; readonly hasIdentity: boolean } {
+  if (reach === "new") return { hasIdentity: true };
+  const repository = trail.repository?.(root);
+  assert(repository?.kind === "found" && repository.root === root, "git runs in a repository that was looked at");
+  if (reach !== "settings") return { text: repository.settings, hasIdentity: repository.hasIdentity };
+  if (repository.ignoredSettings.length > 0) throw foreignSettings(repository.ignoredSettings);
+  return { hasIdentity: repository.hasIdentity };
+}
+
+function committerOf({ session }: Caller): { readonly name: string; readonly email: string } {
+  const name = session.agentId.replaceAll(/[^\w.@ -]/g, "-").slice(0, 100) || "agent";
+  return { name, email: `${name.replaceAll(/[^\w.-]/g, "-")}@agents.invalid` };
+}
+
+function insideOf(root: string): string {
+  return root === "." ? INSIDE_WORKSPACE : `${INSIDE_WORKSPACE}/${root}`;
+}
+
+/** What was to change something may have, before it was ended. */
+function tooMuch({ reach }: Pick<GitRequest, "reach">): ToolFailure {
+  const ended = `git put out more than ${GIT_OUTPUT_BYTES_MAX / 2 ** 20} MiB and was ended`;
+  if (reach === "nothing") return new ToolFailure("OUTPUT_LIMIT", ended, "name paths, or ask for fewer commits");
+  return new ToolFailure("OUTCOME_UNKNOWN", `${ended}; it may have changed the repository before`, "look at the status before going on");
+}
+
+function foreignSettings(names: readonly string[]): ToolFailure {
+  const shown = names.slice(0, 5).map((name) => `\`${name.slice(0, 80)}\``);
+  return new ToolFailure(
+    "NOT_SUPPORTED",
+    `the repository has settings that have no effect here (${shown.join(", ")}), and git would have to run by them to change its settings`,
+    "ask a person to make this change, or to remove those settings",
+  );
+}

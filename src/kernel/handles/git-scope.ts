@@ -1,0 +1,105 @@
+/**
+ * The scope of a run of git as a sandbox asks for it.
+ *
+ * Git runs no code of an agent's, so that it sees files of secret zones: it could not say otherwise what has changed. It writes by the rules that file
+ * tools are judged by. INVARIANTS: what this call may not write, git cannot either; repositories within the tree are hidden, because git would run
+ * itself in them by their own settings.
+ */
+
+import type { Denial } from "../../model/outcome/decision.ts";
+import type { WorkspacePath } from "../../model/place/access.ts";
+import type { GitReach } from "../../model/work/git.ts";
+import type { PolicyEngine } from "../../policy/policy.ts";
+import { hasTemporaryName } from "../../sandbox/files/places/temporary.ts";
+import type { Reach, ScopeJudge } from "../../sandbox/sandbox.ts";
+import type { Trail } from "../call/trail.ts";
+import { NO_DEMANDS } from "../declared/capability-obligations.ts";
+import { judgeFile, requestsOf } from "../judge/decide.ts";
+import { judgePlace } from "../judge/scope.ts";
+import { wholeCall } from "../judge/whole-call.ts";
+import { zoneNow } from "../judge/zone-now.ts";
+
+/** Judges one file of the workspace for the call of `trail`, in all that scope and policy say. */
+export type GitJudge = (path: string, effect: "read" | "write") => Denial | undefined;
+
+/** @param action which policy is asked about */
+export function gitJudge(trail: Trail, policy: PolicyEngine, action: string | undefined, nowMs: number): GitJudge {
+  const { caller, tool } = trail as Required<Pick<Trail, "caller" | "tool">>;
+  const { zones } = caller.place.workspace;
+  const whole = wholeCall(tool, trail.accesses, trail.call?.arguments ?? {});
+  const looksAtPaths = (effect: "read" | "write", path: string): boolean => {
+    const access = { resource: { kind: "file", path }, effect, ...(action !== undefined && { action }) } as const;
+    return policy.looksAtPath(requestsOf(caller, tool, [access], nowMs, NO_DEMANDS)[0]);
+  };
+  const allowed = new Set<string>();
+  return (path, effect) => {
+    const place: WorkspacePath = { root: "service", path };
+    const zone = zoneNow(caller.place, place, effect);
+    const denial = judgePlace(caller, tool, place, zone, effect);
+    if (denial !== undefined) return denial;
+    // Policy is asked once for each zone where it does not look at paths.
+    const key = `${effect} ${zone} ${zones.restriction(place) ?? ""}`;
+    if (allowed.has(key)) return undefined;
+    const judged = judgeFile(policy, caller, tool, place, effect, nowMs, action, whole);
+    if (judged === undefined && !looksAtPaths(effect, path)) allowed.add(key);
+    return judged;
+  };
+}
+
+/**
+ * `judge` for what git is asked to show or stage: files in the making are no files yet. Mounts go by `judge` itself, because they would
+ * name files that are gone a moment later.
+ */
+export function withoutNewFiles(judge: GitJudge): GitJudge {
+  return (path, effect) => (hasTemporaryName(path) ? IN_THE_MAKING : judge(path, effect));
+}
+
+const IN_THE_MAKING: Denial = {
+  layer: "workspace",
+  reason: "workspace_blocked_zone",
+  ruleId: "WORKSPACE:temporary",
+  message: "the name is kept for files in the making",
+};
+
+/** A name that no file has: what holds for it holds for whatever is new. */
+const NEW_NAME = "\u{10fffd}new";
+
+/** The mounts' judge, and the directories with repositories of their own that it came by. */
+export interface GitScope {
+  readonly judge: ScopeJudge;
+  readonly nested: () => readonly string[];
+}
+
+/** @param root where the repository lies */
+export function gitScope(judgeFiles: GitJudge, root: string, reach: GitReach): GitScope {
+  const nested = new Set<string>();
+  const own = root === "." ? ".git" : `${root}/.git`;
+  const byDirectory = new Map<string, boolean>();
+  const isWritable = (path: string): boolean => {
+    if (reach === "nothing" || reach === "repository") return false;
+    // A new tree has nothing yet that could be overwritten; its files become what their names say once they are there.
+    if (reach === "new" && (root === "." || path === root || path.startsWith(`${root}/`))) return true;
+    return judgeFiles(path, "write") === undefined;
+  };
+  const entry = (path: string): Reach => {
+    const isRepository = path === ".git" || path.endsWith("/.git");
+    if (isRepository && path !== own) {
+      nested.add(path === ".git" ? "." : path.slice(0, -"/.git".length));
+      return "hidden";
+    }
+    if (path === own) return reach === "nothing" ? "read" : "write";
+    return isWritable(path) ? "write" : "read";
+  };
+  return {
+    judge: {
+      entry,
+      below(directory) {
+        const known = byDirectory.get(directory) ?? isWritable(directory === "." ? NEW_NAME : `${directory}/${NEW_NAME}`);
+        byDirectory.set(directory, known);
+        return known ? "write" : "read";
+      },
+      isWhole: (directory) => directory === own || directory === "node_modules" || directory.endsWith("/node_modules"),
+    },
+    nested: () => [...nested].sort(),
+  };
+}

@@ -1,0 +1,154 @@
+/**
+ * Analyse: which tool, with arguments that fit its schema, touching what. Pure but for the registry, and for a tool's look at what the workspace is
+ * built with: without it nobody would know which command a test runs before it runs.
+ */
+import type { ZodError } from "zod";
+import { asStep } from "../../base/long-steps.ts";
+import { allow, type Denial, deny, type Verdict, type Violation } from "../../model/outcome/decision.ts";
+import { NO_GATES, type OperatorGates } from "../../model/people/gates.ts";
+import type { Access } from "../../model/place/access.ts";
+import type { ToolCall } from "../../model/tool/call.ts";
+import type { Tool } from "../../model/tool/tool.ts";
+import { type GitRepository, NO_REPOSITORY, type RepositoryView } from "../../model/work/git.ts";
+import { isSystemTool } from "../../model/work/system.ts";
+import { type ToolchainView, UNKNOWN_TOOLCHAIN } from "../../model/work/toolchain.ts";
+import type { Judged, Trail } from "../call/trail.ts";
+import { listed, summarised } from "../call/violations.ts";
+import { type Demands, demandsOf } from "../declared/capability-obligations.ts";
+import type { ToolRegistry } from "../declared/registry.ts";
+import { isSpecified } from "./gates.ts";
+
+/** A tool and every access that a call of it will make. */
+export interface Analysis {
+  readonly tool: Tool;
+  readonly accesses: readonly Access[];
+  /** The arguments as they were sent. */
+  readonly input: Readonly<Record<string, unknown>>;
+  /** What the tool's capability asks for this call. */
+  readonly demands: Demands;
+}
+
+/** What of a trail analysis needs, and notes. */
+type Analysed = Pick<Trail, "tool" | "args" | "demands" | "toolchain" | "seenToolchain" | "repository" | "seenRepositories"> & {
+  readonly caller?: Pick<Judged, "place">;
+};
+
+/** Finds the tool, parses the arguments with its schema, and asks it what it will touch: a tool that only reads, nothing else. */
+export function analyse(registry: ToolRegistry, call: ToolCall, trail: Analysed, gates: OperatorGates = NO_GATES): Verdict<Analysis> {
+  const tool = registry.get(call.tool);
+  if (!tool) return deny(isSpecified(gates, call.tool) ? notImplemented(call.tool) : unknownTool(call.tool));
+  trail.tool = tool;
+  const parsed = tool.parameters.safeParse(call.arguments);
+  if (!parsed.success) return invalidInput(tool.name, parsed.error);
+  trail.args = parsed.data;
+  trail.toolchain = viewOf(trail);
+  trail.repository = repositoryOf(trail);
+  const { toolchain, repository } = trail;
+  const accesses = asStep(`analysing ${tool.name}`, () => tool.analyse(parsed.data, toolchain, repository));
+  const { effect } = tool.capability;
+  if (accesses.some(({ action }) => action !== undefined && !Object.hasOwn(tool.actions ?? {}, action))) return deny(undeclared(tool.name));
+  // Intent, re-check and replay protection go by the capability, and clients are told of it: it must not promise too much.
+  if (effect === "read" && accesses.some((access) => access.effect !== "read")) return deny(contradicted(tool.name));
+  trail.demands = demandsOf(tool, parsed.data, accesses);
+  return allow({ tool, accesses, input: call.arguments, demands: trail.demands });
+}
+
+/** What was seen first is seen again: an approval is for what was analysed. */
+function viewOf(trail: Pick<Trail, "seenToolchain"> & { readonly caller?: Pick<Judged, "place"> }): ToolchainView {
+  const { toolchain: look, installFile } = trail.caller?.place ?? {};
+  if (look === undefined) return () => UNKNOWN_TOOLCHAIN;
+  return (paths = []) => {
+    trail.seenToolchain ??= look();
+    const { further = {} } = trail.seenToolchain;
+    const unseen = paths.filter((path) => !Object.hasOwn(further, path));
+    if (unseen.length > 0) {
+      const found = unseen.map((path) => [path, installFile?.(path) ?? null] as const);
+      trail.seenToolchain = { ...trail.seenToolchain, further: { ...further, ...Object.fromEntries(found) } };
+    }
+    return trail.seenToolchain;
+  };
+}
+
+/** The same for the repositories of a workspace, by the directory in which they are looked for. */
+function repositoryOf(trail: Analysed): RepositoryView {
+  const look = trail.caller?.place.repository;
+  const seen = new Map<string, GitRepository>();
+  return (directory) => {
+    trail.seenRepositories = new Set(trail.seenRepositories).add(directory);
+    const known = seen.get(directory) ?? look?.(directory) ?? NO_REPOSITORY;
+    seen.set(directory, known);
+    return known;
+  };
+}
+
+function undeclared(tool: string): Denial {
+  const message = `the analysis of \`${tool}\` names an action that it does not declare; tell the tool's author`;
+  return { layer: "scope", reason: "permission_denied", ruleId: `ANALYSE:${tool}`, message };
+}
+
+function contradicted(tool: string): Denial {
+  const message = `\`${tool}\` declares that it only reads, but its analysis names another effect; tell the tool's author`;
+  return { layer: "scope", reason: "permission_denied", ruleId: `ANALYSE:${tool}`, message };
+}
+
+function notImplemented(tool: string): Denial {
+  const message = `the operator has a spec of \`${tool}\`, but nothing here implements it; list the tools and use one of them`;
+  return { layer: "call", reason: "tool_not_implemented", ruleId: `SPEC:${tool}`, message };
+}
+
+function unknownTool(name: string): Denial {
+  if (isSystemTool(name)) {
+    const message = `\`${name}\` is switched off here; the operator switches it on, and lists what it may use, with \`system\` in handrail.yaml`;
+    return {
+      layer: "gates",
+      reason: "tool_not_allowed",
+      ruleId: "SYSTEM:off",
+      message,
+      fix: "a section `system` in the operator's handrail.yaml",
+    };
+  }
+  const message = `no tool is named \`${name.slice(0, 64).toWellFormed()}\`; list the tools and use one of them`;
+  return { layer: "gates", reason: "tool_spec_missing", ruleId: "TOOL:unknown", message };
+}
+
+function invalidInput(tool: string, error: ZodError): Verdict<never> {
+  const violations = error.issues.flatMap(violationsOf);
+  const summary = summarised(violations, "; ", (violation) => `\`${violation.field}\`: ${violation.message}`);
+  return deny({
+    layer: "call",
+    reason: "tool_input_invalid",
+    ruleId: `SCHEMA:${tool}`,
+    message: `the arguments do not fit \`${tool}\`: ${summary}`,
+    fix: `arguments as the input schema of \`${tool}\` describes them`,
+    violations: listed(violations),
+  });
+}
+
+function violationsOf(issue: ZodError["issues"][number]): Violation[] {
+  const at = fieldName(issue.path);
+  if (issue.code === "unrecognized_keys") {
+    return issue.keys.map((key) => ({ field: fieldName([...issue.path, key]), rule: "unknown_property", message: "unknown property" }));
+  }
+  return [{ field: at, rule: ruleOf(issue), message: issue.message.charAt(0).toLowerCase() + issue.message.slice(1) }];
+}
+
+function ruleOf(issue: ZodError["issues"][number]): string {
+  switch (issue.code) {
+    case "invalid_type":
+      return issue.message.includes("undefined") ? "required" : "type";
+    case "too_small":
+      return issue.origin === "string" && issue.minimum === 1 ? "required" : "min_value";
+    case "too_big":
+      return issue.origin === "string" ? "max_length" : issue.origin === "array" ? "max_items" : "max_value";
+    case "custom":
+      return typeof issue.params?.["rule"] === "string" ? issue.params["rule"] : "format";
+    default:
+      return "format";
+  }
+}
+
+function fieldName(path: readonly PropertyKey[]): string {
+  let name = "";
+  for (const part of path) name += typeof part === "number" ? `[${part}]` : `${name === "" ? "" : "."}${String(part)}`;
+  return name;
+}

@@ -1,0 +1,30 @@
+/** Who calls, with everything that decisions look at: session, lease, workspace, and the mark of what was seen before. */
+import { ARMING_MAX_MS } from "../../base/limits.ts";
+import { INITIAL_MARK } from "../../flow/flow.ts";
+import type { Mark } from "../../model/outcome/label.ts";
+import type { Session } from "../../model/people/session.ts";
+import type { Authenticated } from "../../session/session.ts";
+import type { KernelParts } from "../call/parts.ts";
+import type { Caller } from "../call/trail.ts";
+
+/** The caller behind an authenticated session, as things are now. */
+export async function callerOf(parts: KernelParts, { session, lease }: Authenticated): Promise<Caller> {
+  const place = await parts.workspaces.open(session);
+  const mark = await markOf(parts, session);
+  return { session, lease, place, mark, armed: await isArmed(parts, session), gates: parts.settings.gates };
+}
+
+/** Whether calls of the session that need arming may run now. One that seems to last longer than any may was made before a clock went back. */
+export async function isArmed(
+  { settings, armings, clock }: Pick<KernelParts, "settings" | "armings" | "clock">,
+  session: Session,
+): Promise<boolean> {
+  if (settings.armed) return true;
+  const leftMs = (await armings.findArmedUntil(session.id)) - clock.nowMs();
+  return leftMs > 0 && leftMs <= ARMING_MAX_MS;
+}
+
+/** What the session's principal has seen in its workspace. */
+export async function markOf(parts: Pick<KernelParts, "marks">, session: Session): Promise<Mark> {
+  return (await parts.marks.findMark(session)) ?? INITIAL_MARK;
+}

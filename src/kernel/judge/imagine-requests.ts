@@ -1,0 +1,38 @@
+/** What policy would be asked about accesses that are already known, when nobody makes the call. Pure. */
+import { INITIAL_MARK } from "../../flow/flow.ts";
+import type { EffectClass } from "../../model/outcome/effect.ts";
+import type { Session } from "../../model/people/session.ts";
+import type { PolicyContext, PolicyRequest, PolicyResource } from "../../policy/terms/request.ts";
+import { type Demands, NO_DEMANDS, standingDemands } from "../declared/capability-obligations.ts";
+import { actingAs, policyRequest, type ToolFacts } from "./decide.ts";
+
+/** One access of an imagined call, as policy sees it. */
+export interface ImaginedAccess {
+  readonly resource: PolicyResource;
+  readonly effect: EffectClass;
+  /** Whether a secret would be written or sent by it. */
+  readonly carriesSecret?: boolean;
+  readonly action?: string;
+}
+
+/**
+ * The requests, one for each access, or one for the tool itself where there is none.
+ * @param known what the tool's capability asked for the arguments of the call, where that was recorded
+ */
+export function imagineRequests(
+  session: Session,
+  tool: ToolFacts,
+  accesses: readonly ImaginedAccess[],
+  context: Partial<PolicyContext> & Pick<PolicyContext, "time">,
+  known: Demands = NO_DEMANDS,
+): readonly [PolicyRequest, ...PolicyRequest[]] {
+  const mark = { trustLevel: context.trust ?? INITIAL_MARK.trustLevel, dataClass: context.dataClass ?? INITIAL_MARK.dataClass };
+  const demands = [...standingDemands(tool), ...known];
+  const caller = { session, mark, armed: context.armed ?? false };
+  const ask = ({ resource, effect, action, carriesSecret }: ImaginedAccess): PolicyRequest => {
+    const request = policyRequest(caller, actingAs(tool, action), effect, resource, context.time * 1000, demands, carriesSecret);
+    return { ...request, context: { ...request.context, ...context } };
+  };
+  const [first, ...more] = accesses.map(ask);
+  return [first ?? ask({ resource: { kind: "tool", name: tool.name }, effect: tool.capability.effect }), ...more];
+}

@@ -1,0 +1,64 @@
+/**
+ * A tool's network rules, as far as its declaration and the names of the hosts decide: mode, ports, private addresses,
+ * metadata services, hosts that are not on the list.
+ *
+ * Pure. Names are not resolved: whoever connects checks the addresses. INVARIANT: private addresses and metadata services
+ * are refused unless the declaration opens them in so many words, or the operator one private server for git; no policy, waiver or approval lifts a rule of here.
+ */
+
+import type { Denial } from "../../model/outcome/decision.ts";
+import type { Access } from "../../model/place/access.ts";
+import type { Tool } from "../../model/tool/tool.ts";
+import { isKnownHost } from "../../names/host.ts";
+import { placeOfHost } from "../../names/network-address.ts";
+
+/** Rule ids of network rules begin so. */
+export const NETWORK_PREFIX = "NETWORK:";
+
+/**
+ * Why a call may not reach a host that it names; a tool without network rules leaves that to policy.
+ * @param opened servers, as `host:port`, that an operation of git may reach outside of the public internet
+ */
+export function checkNetwork(
+  tool: Pick<Tool, "name" | "capability">,
+  accesses: readonly Access[],
+  opened: ReadonlySet<string> = new Set(),
+): Denial | undefined {
+  if (tool.capability.network === undefined) return undefined;
+  const isGit = accesses.some(({ resource }) => resource.kind === "git_ref");
+  for (const { resource } of accesses) {
+    if (resource.kind !== "host") continue;
+    const isOpened = isGit && opened.has(`${resource.host}:${resource.port}`);
+    const denial = checkHost(tool, resource.host, resource.port, isOpened);
+    if (denial !== undefined) return denial;
+  }
+  return undefined;
+}
+
+function checkHost(tool: Pick<Tool, "name" | "capability">, host: string, port: number, isOpened: boolean): Denial | undefined {
+  const { network, approval } = tool.capability;
+  if (network === undefined) return undefined;
+  if (network.mode === "none") return blocked(tool.name, "mode", "uses no network", "do this without the network");
+  if (network.blockedPorts?.includes(port) === true)
+    return blocked(tool.name, "port", `does not connect to port ${port}`, "use another service");
+  const place = placeOfHost(host);
+  if (place === "metadata" && network.blockMetadataEndpoints !== false)
+    return blocked(tool.name, "metadata", "does not reach metadata services", "ask the operator for what you need from there");
+  if (place !== "public" && network.blockPrivateIPs !== false && !isOpened)
+    return blocked(tool.name, "private", "does not reach this machine or private networks", "use a public host");
+  const isListed = network.mode === "any" || isKnownHost(host, network.allowedHosts ?? []);
+  // Where the tool asks about hosts that it does not know, a person decides.
+  if (isListed || approval.conditions?.unknownHostRequiresApproval === true) return undefined;
+  const denial = blocked(tool.name, "host", "does not reach this host", "use a host that the tool knows");
+  return { ...denial, fix: `the host in \`capabilities.${tool.name}.allowed_hosts\` of the operator's handrail.yaml` };
+}
+
+function blocked(tool: string, rule: string, what: string, next: string): Denial {
+  return {
+    layer: "scope",
+    reason: "permission_denied",
+    ruleId: `${NETWORK_PREFIX}${tool}:${rule}`,
+    message: `network blocked: \`${tool}\` ${what}; ${next}`,
+    fix: `other network rules for \`${tool}\` under \`capabilities\` of the operator's handrail.yaml`,
+  };
+}

@@ -1,0 +1,19 @@
+/** The zone of a file that may be written, which depends on what lies beside it where git could take its directory for a repository. */
+import type { WorkspacePath } from "../../model/place/access.ts";
+import { pathShapesRepository } from "../../model/place/repository-shape.ts";
+import type { Zone } from "../../model/place/zone.ts";
+import { repositoryFiles } from "../../sandbox/git/repository-files.ts";
+import type { Judged } from "../call/trail.ts";
+
+/**
+ * The zone of `target` as it is now: `protected` for what completes or feeds a look-alike repository.
+ *
+ * The `HEAD` that every repository needs is protected by its name alone, so that no two calls can complete one between them: here is told only
+ * what already lies beside a `HEAD`.
+ */
+export function zoneNow({ workspace, roots }: Judged["place"], target: WorkspacePath, effect: "read" | "write"): Zone {
+  const zone = workspace.zones.classify(target);
+  if (zone !== "own" || effect === "read" || roots === undefined) return zone;
+  const files = repositoryFiles(target.root === "service" ? roots.service : roots.project, ".");
+  return pathShapesRepository(target.path, (path) => files.kindOf(path) !== "nothing") ? "protected" : zone;
+}

@@ -1,0 +1,371 @@
+/**
+ * Redaction of one call: whatever leaves the kernel for its sake goes through here, and what was found is counted.
+ *
+ * Decides: nothing; the redactor does. INVARIANTS: values that hold no secret come back as the very same objects; member
+ * names are redacted too, and none is lost; what was counted never names a secret.
+ */
+import type { JsonObject, JsonValue } from "../../base/json.ts";
+import { REFUSAL_TEXT_CHARACTERS_MAX } from "../../base/limits.ts";
+import { Shapes } from "../../base/shapes.ts";
+import type { FoundSecrets } from "../../flow/labels.ts";
+import type { Denial } from "../../model/outcome/decision.ts";
+import type { ToolCall } from "../../model/tool/call.ts";
+import type { Excerpt, Window } from "../../model/tool/tool.ts";
+import type { ByteRedactionStream, Finding, FindingCounts, KnownSecret, Redactor, ValueJudge } from "../../redact/redact.ts";
+import type { HiddenRange } from "../../text/hidden-range.ts";
+import { secretsInArguments } from "./argument-secrets.ts";
+
+/** The secrets that the kernel holds for a call and that must not leave with its result. */
+export function secretsOf(call: Pick<ToolCall, "sessionToken">): readonly KnownSecret[] {
+  return [{ rule: "session-token", value: call.sessionToken }];
+}
+
+const NONE: readonly KnownSecret[] = [];
+
+/** How much text and how many values went through, to know how long it may be when it is printed. */
+export interface Measured {
+  /** What is found does not leave to the caller, and is not counted. */
+  readonly uncounted?: true;
+  bytes: number;
+  /** Values of every kind, containers too. */
+  values: number;
+}
+
+/** The redaction of one call. */
+export class CallRedaction {
+  readonly #redactor: Redactor;
+  readonly #secrets: readonly KnownSecret[];
+  /** Short texts in which nothing is: names of members, tools and kinds come again with every call. */
+  readonly #clean: Set<string>;
+  /** How values are judged by short names of their members. */
+  readonly #judges: Map<string, ValueJudge | undefined>;
+  /** How all members of an object are judged, where nothing is in their names. */
+  readonly #shapes: Shapes<readonly (ValueJudge | undefined)[]> | undefined;
+  /** Most calls have no findings. */
+  #rules: Map<string, number> | undefined;
+  /** The last longer text of the call in which nothing was: its path stands in its result, its accesses and its arguments. */
+  #lastClean = "";
+  #definite = 0;
+  #probable = 0;
+  #lookedAt: { readonly bytes: Uint8Array; readonly ranges: readonly HiddenRange[] } | undefined;
+
+  /** Likely secrets of the arguments by value, hidden in words and facts alone: they decide nothing. */
+  readonly #likely: readonly KnownSecret[];
+
+  constructor(redactor: Redactor, secrets: readonly KnownSecret[] = NONE, likely: readonly KnownSecret[] = NONE) {
+    this.#redactor = redactor;
+    this.#secrets = secrets;
+    this.#likely = likely;
+    const known = namesOf(redactor);
+    const isKnown = [...secrets, ...likely].every(({ value }) => value.length > NAME_CHARACTERS_MAX);
+    this.#clean = isKnown ? known.clean : new Set();
+    this.#judges = known.judges;
+    this.#shapes = isKnown ? known.shapes : undefined;
+  }
+
+  /** What hides the secrets. */
+  get by(): Redactor {
+    return this.#redactor;
+  }
+
+  /** Names the rules that are in force for the call. */
+  digest(key: Uint8Array): string {
+    return this.#redactor.digest(key);
+  }
+
+  /** The redaction of the same call, once more of its secrets are known. */
+  hiding(secrets: readonly KnownSecret[]): CallRedaction {
+    return new CallRedaction(this.#redactor, secrets);
+  }
+
+  /** The redaction of the same call, which knows the secrets in its arguments. */
+  knowing(args: Readonly<Record<string, unknown>>): CallRedaction {
+    const { definite, likely } = secretsInArguments(args, {
+      redactor: this.#redactor,
+      known: this.#secrets,
+      judgeOf: (object, member) => this.#judgeOf(object, member),
+      isClean: (text) => this.#isClean(text),
+      noteClean: (text) => {
+        if (text.length > NAME_CHARACTERS_MAX && text.length <= LAST_CHARACTERS_MAX) this.#lastClean = text;
+      },
+    });
+    if (definite.size + likely.size === 0) return this;
+    return new CallRedaction(this.#redactor, [...this.#secrets, ...definite.values()], [...likely.values()]);
+  }
+
+  /** Only short texts are kept, and looking a long one up would read all of it. */
+  #isClean(text: string): boolean {
+    return text.length <= NAME_CHARACTERS_MAX ? this.#clean.has(text) : text === this.#lastClean;
+  }
+
+  /** What was found in what left, all of it hidden. */
+  get found(): FoundSecrets {
+    return { definite: this.#definite, probable: this.#probable };
+  }
+
+  /** How often each rule has found something, by rule name. */
+  get rules(): Readonly<Record<string, number>> {
+    return Object.fromEntries([...(this.#rules ?? [])].sort(([left], [right]) => (left < right ? -1 : 1)));
+  }
+
+  /** A text without its secrets. */
+  text(text: string): string {
+    const redacted = this.#redactor.redact(text, this.#secrets);
+    this.take(redacted.findings);
+    return this.#withoutLikely(redacted.text);
+  }
+
+  #withoutLikely(text: string): string {
+    return this.#likely.length === 0 ? text : this.#redactor.redact(text, this.#likely).text;
+  }
+
+  /** Text of a refusal or failure: without secrets, and no longer than such texts are. */
+  words(text: string): string {
+    const clean = this.text(text);
+    return clean.length <= REFUSAL_TEXT_CHARACTERS_MAX ? clean : `${clean.slice(0, REFUSAL_TEXT_CHARACTERS_MAX - 1).toWellFormed()}…`;
+  }
+
+  /** Bytes without their secrets: all of them, or the part of them that `window` names. */
+  bytes(bytes: Uint8Array, window?: Window): Uint8Array {
+    if (window === undefined) {
+      const redacted = this.#redactor.redactBytes(bytes, this.#secrets);
+      this.take(redacted.findings);
+      return redacted.bytes;
+    }
+    const text = latin1(bytes);
+    const shown = this.#redactor.redactWindow(text, window.start, window.end, this.#secrets);
+    this.take(shown.findings);
+    return shown.findings.length === 0 ? bytes.subarray(window.start, window.end) : Buffer.from(shown.text, "latin1");
+  }
+
+  /** Bytes as evidence keeps them: without their secrets, and nothing is counted. */
+  bytesForRecord(bytes: Uint8Array): Uint8Array {
+    return this.#redactor.redactBytes(bytes, this.#secrets).bytes;
+  }
+
+  /** For bytes that come in pieces; hand its counts to `takeCounts` when it is over. */
+  byteStream(window?: Window): ByteRedactionStream {
+    return this.#redactor.byteStream(this.#secrets, window);
+  }
+
+  /** Counts what was found in a stream. */
+  takeCounts(counts: FindingCounts): void {
+    for (const [rule, { definite, probable }] of counts) {
+      this.#definite += definite;
+      this.#probable += probable;
+      this.#note(rule, definite + probable);
+    }
+  }
+
+  /** Counts what was found. */
+  take(findings: readonly Finding[]): void {
+    for (const { rule, kind } of findings) {
+      if (kind === "definite") this.#definite += 1;
+      else this.#probable += 1;
+      this.#note(rule, 1);
+    }
+  }
+
+  #note(rule: string, count: number): void {
+    this.#rules ??= new Map();
+    this.#rules.set(rule, (this.#rules.get(rule) ?? 0) + count);
+  }
+
+  /**
+   * The secrets in `bytes`; nothing leaves by that, so nothing is counted. Whoever asks leaves `bytes` as they are: asked about
+   * them again, it answers the same.
+   */
+  hidden(bytes: Uint8Array): readonly HiddenRange[] {
+    if (this.#lookedAt?.bytes === bytes) return this.#lookedAt.ranges;
+    const found = this.#redactor.find(latin1(bytes), this.#secrets);
+    const ranges = found.map(({ rule, start, end }) => ({ start, end, marker: `[REDACTED:${rule}]` }));
+    this.#lookedAt = { bytes, ranges };
+    return ranges;
+  }
+
+  /** Whether a value that the caller has sent, judged by its name or alone, holds a definite secret. Nothing is counted. */
+  isSecret(value: unknown, judge?: ValueJudge): boolean {
+    if (typeof value === "string") return judge?.(value)?.kind === "definite" || hasDefinite(this.#redactor.find(value, this.#secrets));
+    if (value instanceof Uint8Array) return hasDefinite(this.#redactor.find(latin1(value), this.#secrets));
+    if (Array.isArray(value)) return value.some((item) => this.isSecret(item, judge));
+    if (typeof value !== "object" || value === null) return false;
+    return Object.entries(value).some(([name, member]) => this.isSecret(name) || this.isSecret(member, this.#judgeOf(value, name)));
+  }
+
+  /** The data of a result; a member that is an excerpt is redacted as what it is part of. */
+  data(object: JsonObject, excerpts: Readonly<Record<string, Excerpt>> | undefined, measured: Measured): JsonObject {
+    return this.#object(object, measured, excerpts);
+  }
+
+  /** Facts for evidence. */
+  facts(object: JsonObject): JsonObject {
+    return this.#object(object, { bytes: 0, values: 0, uncounted: true });
+  }
+
+  /** A refusal as it may be shown. */
+  denial(denial: Denial): Denial {
+    const { message, fix, violations, targetPath, command } = denial;
+    const listed = violations?.map((each) => ({ ...each, field: this.words(each.field), message: this.words(each.message) }));
+    return {
+      ...denial,
+      message: this.words(message),
+      ...(fix !== undefined && { fix: this.words(fix) }),
+      ...(listed && { violations: listed }),
+      ...(targetPath !== undefined && { targetPath: this.words(targetPath) }),
+      ...(command !== undefined && { command: this.words(command) }),
+    };
+  }
+
+  /** How the value of a member is judged: by its own name, or by the one that stands beside it. */
+  #judgeOf(object: object, member: string): ValueJudge | undefined {
+    const name = member === "value" || member === "Value" ? nameBeside(object) : member;
+    if (name === undefined) return undefined;
+    const known = this.#judges.get(name);
+    if (known !== undefined || this.#judges.has(name)) return known;
+    const judge = this.#redactor.judgeOf(name);
+    if (name.length <= NAME_CHARACTERS_MAX) {
+      if (this.#judges.size >= CLEAN_NAMES_MAX) this.#judges.clear();
+      this.#judges.set(name, judge);
+    }
+    return judge;
+  }
+
+  /** `undefined` where a name has to be looked at, or where a value is judged by another one. */
+  #judgesOf(object: object, names: readonly string[]): readonly (ValueJudge | undefined)[] | undefined {
+    if (!names.every((name) => this.#clean.has(name)) || names.includes("value") || names.includes("Value")) return undefined;
+    return names.map((name) => this.#judgeOf(object, name));
+  }
+
+  #text(text: string, { uncounted }: Measured, judge?: ValueJudge): string {
+    const judged = judge?.(text);
+    if (judged === undefined && this.#isClean(text)) return text;
+    const { text: once, findings } = this.#redactor.redact(text, this.#secrets, judged);
+    const shown = uncounted === true ? this.#withoutLikely(once) : once;
+    if (shown !== once) return shown;
+    if (findings.length > 0) {
+      if (!uncounted) this.take(findings);
+    } else if (text.length <= NAME_CHARACTERS_MAX) {
+      if (this.#clean.size >= CLEAN_NAMES_MAX) this.#clean.clear();
+      this.#clean.add(text);
+    } else if (text.length <= LAST_CHARACTERS_MAX && judged === undefined) {
+      this.#lastClean = text;
+    }
+    return shown;
+  }
+
+  #value(value: JsonValue, measured: Measured, judge?: ValueJudge): JsonValue {
+    measured.values += 1;
+    if (typeof value === "string") {
+      const text = this.#text(value, measured, judge);
+      measured.bytes += text.length < SHORT ? text.length : Buffer.byteLength(text);
+      return text;
+    }
+    if (Array.isArray(value)) return this.#array(value, measured, judge);
+    if (typeof value === "object" && value !== null) return this.#object(value as JsonObject, measured);
+    measured.bytes += 8;
+    return value;
+  }
+
+  #array(values: readonly JsonValue[], measured: Measured, judge: ValueJudge | undefined): JsonValue {
+    let changed: JsonValue[] | undefined;
+    for (const [index, value] of values.entries()) {
+      const clean = this.#value(value, measured, judge);
+      if (clean !== value) changed ??= values.slice(0, index);
+      changed?.push(clean);
+    }
+    return changed ?? (values as JsonValue);
+  }
+
+  #object(object: JsonObject, measured: Measured, excerpts?: Readonly<Record<string, Excerpt>>): JsonObject {
+    const names = Object.keys(object);
+    const judges = this.#shapes?.of(names, () => this.#judgesOf(object, names));
+    let changed: [string, JsonValue][] | undefined;
+    for (let at = 0; at < names.length; at += 1) {
+      const name = names[at] as string;
+      const member = object[name];
+      if (member === undefined) {
+        changed ??= entriesBefore(object, names, at);
+        continue;
+      }
+      measured.bytes += name.length;
+      const shownName = judges === undefined ? this.#text(name, measured) : name;
+      const excerpt = excerpts && Object.hasOwn(excerpts, name) ? excerpts[name] : undefined;
+      const shown = excerpt
+        ? this.#excerpt(member, excerpt, measured)
+        : this.#value(member, measured, judges === undefined ? this.#judgeOf(object, name) : judges[at]);
+      if (shownName !== name || shown !== member) changed ??= entriesBefore(object, names, at);
+      changed?.push([shownName === name ? name : uniqueName(shownName, changed), shown]);
+    }
+    // Entries become own members whatever they are called, `__proto__` too.
+    return changed ? Object.fromEntries(changed) : object;
+  }
+
+  #excerpt(member: JsonValue, excerpt: Excerpt, measured: Measured): JsonValue {
+    measured.values += 1;
+    const { start, end } = excerpt;
+    const text = excerpt.kind === "text" ? excerpt.text : latin1(excerpt.bytes);
+    const { text: shown, findings } = this.#redactor.redactWindow(text, start, end, this.#secrets);
+    this.take(findings);
+    const result = findings.length === 0 ? member : excerpt.kind === "text" ? shown : Buffer.from(shown, "latin1").toString("base64");
+    measured.bytes += typeof result === "string" ? Buffer.byteLength(result) : 8;
+    return result;
+  }
+}
+
+function entriesBefore(object: JsonObject, names: readonly string[], end: number): [string, JsonValue][] {
+  return names.slice(0, end).map((name) => [name, object[name] as JsonValue]);
+}
+
+/** Two names that look the same without their secrets stay two. */
+function uniqueName(shown: string, taken: readonly (readonly [string, JsonValue])[]): string {
+  let unique = shown;
+  for (let number = 2; taken.some(([other]) => other === unique) && number <= taken.length + 1; number += 1)
+    unique = `${shown} (${number})`;
+  return unique;
+}
+
+/** Characters of the longest text that is remembered as clean; no token is as short, whole or encoded. */
+const NAME_CHARACTERS_MAX = 24;
+/** Characters of a longer text that one call remembers. */
+const LAST_CHARACTERS_MAX = 512;
+/** Short texts of which is remembered what they are, at a time. */
+const CLEAN_NAMES_MAX = 2048;
+
+interface KnownNames {
+  readonly clean: Set<string>;
+  readonly judges: Map<string, ValueJudge | undefined>;
+  readonly shapes: Shapes<readonly (ValueJudge | undefined)[]>;
+}
+
+const knownNames = new WeakMap<Redactor, KnownNames>();
+
+/** What this very redactor said of short texts: another one has other rules. */
+function namesOf(redactor: Redactor): KnownNames {
+  let names = knownNames.get(redactor);
+  if (names === undefined) {
+    names = { clean: new Set(), judges: new Map(), shapes: new Shapes() };
+    knownNames.set(redactor, names);
+  }
+  return names;
+}
+
+/** The name of a pair: `{"name": "DB_PASSWORD", "value": …}`, `{"Key": …, "Value": …}`. */
+function nameBeside(object: object): string | undefined {
+  for (const member of ["name", "key", "Name", "Key"]) {
+    const name: unknown = Object.getOwnPropertyDescriptor(object, member)?.value;
+    if (typeof name === "string") return name;
+  }
+  return undefined;
+}
+
+/** Characters up to which the length of a text is taken for that of its bytes. */
+const SHORT = 64;
+
+function latin1(bytes: Uint8Array): string {
+  // Each byte becomes one code unit, so that offsets are those of bytes and all of them survive.
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
+}
+
+function hasDefinite(findings: readonly Finding[]): boolean {
+  return findings.some(({ kind }) => kind === "definite");
+}

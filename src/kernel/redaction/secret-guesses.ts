@@ -1,0 +1,93 @@
+/**
+ * Edits are no oracle for hidden secrets: whoever tries texts until one matches is slowed down.
+ *
+ * Decides: how many changes of files with hidden text may come to nothing. What a change was tried with is not looked at,
+ * and while the limit is reached every change of such a file is refused before it is worked out, so that neither the count
+ * nor the refusal says whether a guess was right. INVARIANT: memory is bounded, whoever guesses.
+ */
+import { SECRET_GUESS_WINDOW_MS, SECRET_GUESSERS_MAX, SECRET_GUESSES_MAX } from "../../base/limits.ts";
+import { ToolFailure } from "../../model/outcome/failure.ts";
+import type { Session } from "../../model/people/session.ts";
+import type { FileAccess } from "../../model/place/files.ts";
+import type { HiddenRange } from "../../text/hidden-range.ts";
+
+interface Window {
+  readonly startMs: number;
+  count: number;
+}
+
+/** Who may guess: a principal in a workspace, through whatever session. */
+export type Guesser = Pick<Session, "userId" | "agentId" | "serviceRoot">;
+
+/** What came to nothing within a minute, by guesser; one per kernel process. */
+export class SecretGuesses {
+  readonly #windows = new Map<string, Window>();
+
+  /** Milliseconds until `guesser` may try again; 0 when they may now. */
+  waitMs(guesser: Guesser, nowMs: number): number {
+    const window = this.#current(nameOf(guesser), nowMs);
+    if (window === undefined || window.count < SECRET_GUESSES_MAX) return 0;
+    return window.startMs + SECRET_GUESS_WINDOW_MS - nowMs;
+  }
+
+  /** Counts a change that came to nothing. */
+  missed(guesser: Guesser, nowMs: number): void {
+    const name = nameOf(guesser);
+    const window = this.#current(name, nowMs);
+    if (window !== undefined) {
+      window.count += 1;
+      return;
+    }
+    this.#windows.delete(name); // the map is in the order in which windows began
+    this.#windows.set(name, { startMs: nowMs, count: 1 });
+    for (const oldest of this.#windows.keys()) {
+      if (this.#windows.size <= SECRET_GUESSERS_MAX) break;
+      this.#windows.delete(oldest);
+    }
+  }
+
+  #current(name: string, nowMs: number): Window | undefined {
+    const window = this.#windows.get(name);
+    return window !== undefined && nowMs >= window.startMs && nowMs - window.startMs < SECRET_GUESS_WINDOW_MS ? window : undefined;
+  }
+}
+
+function nameOf({ userId, agentId, serviceRoot }: Guesser): string {
+  return `${userId}\0${agentId}\0${serviceRoot}`;
+}
+
+/** What telling guesses from other changes needs of a call. */
+export interface GuessWatch {
+  readonly guesses: SecretGuesses;
+  readonly guesser: Guesser;
+  readonly hidden: (bytes: Uint8Array) => readonly HiddenRange[];
+  readonly nowMs: () => number;
+}
+
+/** `access` that changes files with hidden text only as long as not too many such changes came to nothing. */
+export function withoutGuessing(access: FileAccess, { guesses, guesser, hidden, nowMs }: GuessWatch): FileAccess {
+  return {
+    ...access,
+    transform: (path, bytesMax, transform) =>
+      access.transform(path, bytesMax, (original) => {
+        if (hidden(original).length === 0) return transform(original);
+        const waitMs = guesses.waitMs(guesser, nowMs());
+        if (waitMs > 0) throw tooManyGuesses(waitMs);
+        try {
+          return transform(original);
+        } catch (error) {
+          guesses.missed(guesser, nowMs());
+          throw error;
+        }
+      }),
+  };
+}
+
+function tooManyGuesses(waitMs: number): ToolFailure {
+  return new ToolFailure(
+    "RATE_LIMITED",
+    "parts of the file are hidden from you, and too many edits of such files came to nothing within a minute; nothing was changed",
+    "wait, then read the file again and copy text that holds no redaction marker exactly",
+    { afterMs: waitMs },
+  );
+}

@@ -1,0 +1,66 @@
+/**
+ * The document of a request for approval, read back: who shows it to people reads it here, and shows nothing that does not fit.
+ *
+ * INVARIANT: what comes back is what the reference names: its digest is made again, so that nobody is shown one request and decides
+ * another.
+ */
+import * as z from "zod";
+import { blake3Hex } from "../../base/hash.ts";
+import { isJsonObject, type JsonObject } from "../../base/json.ts";
+import { DATA_CLASSES, TRUST_LEVELS } from "../outcome/label.ts";
+import type { ApprovalDetails, ApprovalRequest } from "./approval.ts";
+
+/** A request as people are shown it. */
+export type ShownRequest = ApprovalRequest & { readonly details: ApprovalDetails };
+
+const object = z.custom<JsonObject>(isJsonObject);
+const details = z.object({
+  kind: z.enum(["execute", "danger"]),
+  rules: z.array(z.object({ ruleId: z.string(), rationale: z.string().exactOptional() })),
+  userId: z.string(),
+  agentId: z.string(),
+  role: z.string(),
+  sessionId: z.string(),
+  workspace: z.string(),
+  workDir: z.string(),
+  seen: z.object({ trustLevel: z.enum(TRUST_LEVELS), dataClass: z.enum(DATA_CLASSES) }),
+  accesses: z.array(object),
+  changes: z.array(
+    z.object({
+      path: z.string(),
+      kind: z.enum(["create", "modify", "delete"]),
+      diff: z.string().exactOptional(),
+      linesOmitted: z.number(),
+      bytesBefore: z.number().exactOptional(),
+      bytesAfter: z.number().exactOptional(),
+    }),
+  ),
+  projectWords: z.array(z.object({ path: z.string(), text: z.string() })).exactOptional(),
+  unseen: z.string().exactOptional(),
+  arguments: object,
+  argumentsCut: z.literal(true).exactOptional(),
+});
+const request = z.object({
+  id: z.string(),
+  tool: z.string(),
+  action: z.string(),
+  summary: z.string(),
+  risks: z.array(z.string()),
+  details,
+});
+
+/** The request in `document`; `undefined` when it is not the one that `ref` names, or none that can be shown. */
+export function readApprovalDocument(ref: string, document: string): ShownRequest | undefined {
+  if (ref !== `blake3:${blake3Hex(document)}`) return undefined;
+  const parsed = request.safeParse(parseOrNothing(document));
+  return parsed.success ? parsed.data : undefined;
+}
+
+function parseOrNothing(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,72 @@
+/**
+ * What a person is asked, and what they answer. Both are documents named by the BLAKE3-256 of their canonical JSON, so that what was
+ * shown, what was decided and what was recorded are the same.
+ */
+import type { JsonObject } from "../../base/json.ts";
+import type { DataClass, TrustLevel } from "../outcome/label.ts";
+
+/** How an answer came in; part of evidence. */
+export const APPROVAL_CHANNELS = ["handler", "cli", "rpc", "file", "elicitation", "multi_round_trip", "console"] as const;
+/** One of them. */
+export type ApprovalChannel = (typeof APPROVAL_CHANNELS)[number];
+
+/** What is asked, in meao's shape. `id` is `<tool>:execute`, or `<tool>:danger` when a danger pattern asks. */
+export interface ApprovalRequest {
+  readonly id: string;
+  readonly tool: string;
+  /** `execute` or `dangerous_operation`. */
+  readonly action: string;
+  /** One line in words of the kernel, without text of the agent. */
+  readonly summary: string;
+  readonly risks: readonly string[];
+  readonly details?: Readonly<Record<string, unknown>>;
+}
+
+/** A rule that asks, and why it says that it does. */
+export interface AskingRule {
+  readonly ruleId: string;
+  readonly rationale?: string;
+}
+
+/** A file as it is, and as it would be after the call. */
+export type ChangeDetail = {
+  readonly path: string;
+  readonly kind: "create" | "modify" | "delete";
+  /** Unified diff, redacted; absent for bytes that are no text. */
+  readonly diff?: string;
+  /** Lines of the diff that are not shown; lines that were cut say so themselves. */
+  readonly linesOmitted: number;
+  /** Sizes of the file now and after the call; absent where there is none. */
+  readonly bytesBefore?: number;
+  readonly bytesAfter?: number;
+};
+
+/**
+ * Facts of a request, redacted. What comes from the agent is only in `arguments`, `accesses`, `projectWords` and `changes`; whoever shows them escapes
+ * them and says whose words they are.
+ */
+export type ApprovalDetails = {
+  readonly kind: "execute" | "danger";
+  readonly rules: readonly { readonly ruleId: string; readonly rationale?: string }[];
+  readonly userId: string;
+  readonly agentId: string;
+  readonly role: string;
+  readonly sessionId: string;
+  readonly workspace: string;
+  readonly workDir: string;
+  /** What the principal has seen in the workspace so far. */
+  readonly seen: { readonly trustLevel: TrustLevel; readonly dataClass: DataClass };
+  /** As evidence has them: `{kind, effect, path, zone}`, `{kind: "host", host, port}`, `{kind: "command", binary, line}` … */
+  readonly accesses: readonly JsonObject[];
+  readonly changes: readonly ChangeDetail[];
+  /** What files of the project say about what is run: whoever can write them, wrote it. */
+  readonly projectWords?: readonly { readonly path: string; readonly text: string }[];
+  /** Why more changes than these are to be expected, or none: they could not be looked at, or are too many. */
+  readonly unseen?: string;
+  readonly arguments: JsonObject;
+  /** Not all of the arguments are there, or not as they were sent. */
+  readonly argumentsCut?: true;
+};
+
+/** Where an approval applies. `once`: one execution; `session`: as long as the session; `until`: up to a time, in the session. */
+export type ApprovalScope = { readonly kind: "once" } | { readonly kind: "session" } | { readonly kind: "until"; readonly untilMs: number };

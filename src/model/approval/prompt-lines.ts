@@ -1,0 +1,159 @@
+/**
+ * A request for approval as lines for a person: the kernel's own words, and beside them, always on lines of their own, the
+ * agent's. Pure; terminals, dialogs and pages show the same lines.
+ *
+ * Trusts: that the document is what the kernel wrote, for it is named by its digest. INVARIANTS: a line is the kernel's or the
+ * agent's, never both; all text of the agent went through `foreign-text.ts`; nothing that the document says is left out.
+ */
+import type { JsonObject, JsonValue } from "../../base/json.ts";
+import { asciiLine, foldEmpty, hasLookAlikes, visibleLine, visibleLines } from "../../text/foreign-text.ts";
+import type { ApprovalDetails, ApprovalRequest, ChangeDetail } from "./approval.ts";
+
+/** Whose words a line has, and what it is. */
+export type PromptLine =
+  | { readonly by: "kernel"; readonly kind: "title" | "heading" | "fact" | "warning"; readonly text: string }
+  | { readonly by: "agent"; readonly kind: "text" | "added" | "removed"; readonly text: string };
+
+/** The lines of a request. */
+export function promptLines(request: ApprovalRequest & { readonly details: ApprovalDetails }): readonly PromptLine[] {
+  const { details } = request;
+  return [
+    { by: "kernel", kind: "title", text: visibleLine(request.summary) },
+    ...request.risks.map((risk): PromptLine => ({ by: "kernel", kind: "warning", text: visibleLine(risk) })),
+    heading("asked by"),
+    ...details.rules.map(({ ruleId, rationale }) => fact(rationale === undefined ? ruleId : `${ruleId}: ${rationale}`)),
+    heading("for"),
+    ...callerLines(details),
+    ...accessLines(details.accesses),
+    ...projectLines(details),
+    ...changesLines(details),
+    ...argumentLines(details.arguments),
+  ];
+}
+
+function callerLines({ userId, agentId, role, sessionId, workspace, workDir, seen }: ApprovalDetails): readonly PromptLine[] {
+  return [
+    fact(`user ${userId}, role ${role}, session ${sessionId}`),
+    fact(`has seen: ${seen.trustLevel} content, ${seen.dataClass} data`),
+    fact("agent, by its own name"),
+    ...foreign(agentId),
+    fact(workDir === workspace ? "workspace" : "workspace, and the directory in which it works"),
+    ...foreign(workspace),
+    ...(workDir === workspace ? [] : foreign(workDir)),
+  ];
+}
+
+function accessLines(accesses: readonly JsonObject[]): readonly PromptLine[] {
+  return accesses.length === 0 ? [] : [heading("what it touches"), ...accesses.flatMap(accessLine)];
+}
+
+/** What the kernel knows stands in its own line, the name that the agent chose in the next. */
+function accessLine(access: JsonObject): readonly PromptLine[] {
+  const effect = wordOf(access["effect"]);
+  switch (access["kind"]) {
+    case "file":
+      return [
+        fact(`${effect} file, zone ${wordOf(access["zone"])}${access["root"] === "project" ? ", of the project" : ""}`),
+        ...named(access["path"]),
+      ];
+    case "command":
+      return [fact("run program"), ...strictly(access["binary"]), fact("in the command"), ...named(access["line"])];
+    case "host":
+      return [fact(`contact host, port ${wordOf(access["port"])}`), ...strictly(access["host"])];
+    case "more":
+      return [warning(`and ${wordOf(access["count"])} more`)];
+    default: {
+      const { kind, effect: _, ...names } = access;
+      return [fact(`${effect} ${wordOf(kind)}`), ...named(JSON.stringify(names))];
+    }
+  }
+}
+
+function projectLines({ projectWords = [] }: ApprovalDetails): readonly PromptLine[] {
+  if (projectWords.length === 0) return [];
+  return [
+    heading("what files of the project say about it, as they are now"),
+    ...projectWords.flatMap(({ path, text }) => [fact("in the file"), ...named(path), fact("stands"), ...foreign(text)]),
+  ];
+}
+
+function changesLines({ changes, unseen }: ApprovalDetails): readonly PromptLine[] {
+  if (changes.length === 0 && unseen === undefined) return [];
+  const why = unseen === undefined ? [] : [warning("not all of it can be shown; as things stand:"), ...foreign(unseen)];
+  return [heading("what would change"), ...changes.flatMap(changeLines), ...why];
+}
+
+const KINDS: Readonly<Record<ChangeDetail["kind"], string>> = { create: "new file", modify: "changed file", delete: "deleted file" };
+
+function changeLines(change: ChangeDetail): readonly PromptLine[] {
+  const { bytesBefore, bytesAfter, diff, linesOmitted } = change;
+  const sizes = [bytesBefore, bytesAfter].map((bytes) => (bytes === undefined ? "none" : `${bytes} bytes`));
+  const title = [fact(`${KINDS[change.kind]}, ${sizes.join(" -> ")}`), ...named(change.path)];
+  if (diff === undefined) return [...title, warning("its content is not shown: it is no text, or too large")];
+  const shown = diff === "" ? [fact("its content stays as it is")] : diffLines(diff);
+  return linesOmitted === 0 ? [...title, ...shown] : [...title, ...shown, warning(`${linesOmitted} more lines are not shown`)];
+}
+
+/** The hunks of a diff; the sign is the kernel's, the rest of the line is whoever wrote the file's. */
+function diffLines(diff: string): readonly PromptLine[] {
+  const lines = diff.replace(/\n$/, "").split("\n").slice(2);
+  const visible = lines.map((line) => line.slice(0, 1) + visibleLine(line.slice(1)));
+  return [
+    ...foldEmpty(visible, (line) => line === "+" || line === "-" || line === " ").map(
+      (text): PromptLine => ({ by: "agent", kind: text.startsWith("+") ? "added" : text.startsWith("-") ? "removed" : "text", text }),
+    ),
+    ...lookAlikeWarning(diff),
+  ];
+}
+
+function argumentLines(args: JsonObject): readonly PromptLine[] {
+  const lines = Object.entries(args).flatMap(([name, value]) => argumentText(name, value));
+  if (lines.length === 0) return [];
+  return [heading("arguments, as the agent wrote them"), ...lines.map(agent), ...lookAlikeWarning(lines.join("\n"))];
+}
+
+/** Texts of several lines stand as such, everything else as JSON. */
+function argumentText(name: string, value: JsonValue | undefined): readonly string[] {
+  const label = visibleLine(`${JSON.stringify(name)}:`);
+  if (typeof value === "string" && value.includes("\n")) return [label, ...visibleLines(value).map((line) => `  ${line}`)];
+  const [first = "", ...rest] = (JSON.stringify(value, null, 2) ?? "null").split("\n").map(visibleLine);
+  return [`${label} ${first}`, ...rest];
+}
+
+function named(name: JsonValue | undefined): readonly PromptLine[] {
+  return foreign(String(name ?? ""));
+}
+
+function foreign(text: string): readonly PromptLine[] {
+  return [...visibleLines(text).map(agent), ...lookAlikeWarning(text)];
+}
+
+/** Names for which one letter decides where something goes. */
+function strictly(name: JsonValue | undefined): readonly PromptLine[] {
+  return [agent(asciiLine(String(name ?? "")))];
+}
+
+function lookAlikeWarning(text: string): readonly PromptLine[] {
+  return hasLookAlikes(text) ? [warning("has letters that look like others: read it with care")] : [];
+}
+
+/** A word of the kernel's vocabulary; should something else stand there, it is made visible. */
+function wordOf(value: JsonValue | undefined): string {
+  return visibleLine(String(value ?? "unknown"));
+}
+
+function heading(text: string): PromptLine {
+  return { by: "kernel", kind: "heading", text };
+}
+
+function fact(text: string): PromptLine {
+  return { by: "kernel", kind: "fact", text: visibleLine(text) };
+}
+
+function warning(text: string): PromptLine {
+  return { by: "kernel", kind: "warning", text: visibleLine(text) };
+}
+
+function agent(text: string): PromptLine {
+  return { by: "agent", kind: "text", text };
+}

@@ -1,0 +1,95 @@
+/** Events of the ledger. Payloads carry hashes and sizes of arguments, never output. */
+import type { JsonObject } from "../../base/json.ts";
+
+/** Event types; the names are part of the ledger format. */
+export const EVENT_TYPES = [
+  "kernel_started",
+  "kernel_stopped",
+  "kernel_stalled",
+  "tool_selected",
+  "tool_executed",
+  "tool_execution_denied",
+  "tool_replayed",
+  "tool_approval_required",
+  "tool_approval_decided",
+  "approval_requested",
+  "approval_consumed",
+  "approval_returned",
+  "approval_expired",
+  "approval_void",
+  "approval_forged",
+  "approval_answer_ignored",
+  "always_allowed",
+  "approver_added",
+  "approver_removed",
+  "tool_outcome_unknown",
+  "workspace_violation",
+  "network_blocked",
+  "capability_overridden",
+  "role_granted",
+  "role_revoked",
+  "command_violation",
+  "flow_violation",
+  "network_reached",
+  "requests_refused",
+  "session_created",
+  "session_revoked",
+  "admin_credential_made",
+  "lease_created",
+  "lease_derived",
+  "lease_renewed",
+  "lease_released",
+  "policy_loaded",
+  "policy_rejected",
+  "settings_loaded",
+  "workspace_trusted",
+  "workspace_trust_revoked",
+  "file_lock_broken",
+  "secret_redacted",
+  "mark_raised",
+  "declassified",
+  "declassification_void",
+  "tool_audit",
+  "armed",
+  "gates_loaded",
+  "disarmed",
+  "alert_mode",
+  "budget_settled",
+  "frozen",
+  "killed",
+  "resumed",
+  "spool_damaged",
+  "ledger_restarted",
+  "ledger_accepted",
+  "content_stored",
+  "content_collected",
+  "content_quarantined",
+  "content_references_rebuilt",
+] as const;
+/** One event type. */
+export type EventType = (typeof EVENT_TYPES)[number];
+
+/** `durable`: fsynced before it is acknowledged. `buffered`: survives a killed process, fsynced within 50 ms. */
+export type Durability = "durable" | "buffered";
+
+/** An event to record. */
+export interface LedgerEvent {
+  readonly type: EventType;
+  readonly sessionId: string;
+  readonly actor: string;
+  readonly requestId: string;
+  readonly timeMs: number;
+  readonly payload: JsonObject;
+  /** The event opens an intent: a later outcome names its sequence in `closes`. */
+  readonly intent?: boolean;
+  /** Sequence of the intent that this event closes. */
+  readonly closes?: number;
+}
+
+/** Where events go. Resolves once the promised durability holds. */
+export interface EventSink {
+  /** Resolves with the entry's sequence. */
+  record(event: LedgerEvent, durability: "durable"): Promise<number>;
+  /** Resolves with the entry's sequence, or with `undefined` while a buffered event stands only in the spool. */
+  record(event: LedgerEvent, durability: Durability): Promise<number | undefined>;
+}

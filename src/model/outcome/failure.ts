@@ -1,0 +1,95 @@
+/**
+ * How code that runs inside a call (a tool, a handle) ends it early.
+ *
+ * `ToolFailure` becomes `ToolError`; `Refusal` becomes `ToolDenied`: a handle throws it when the machine shows
+ * something that the checks before could not see, such as a symbolic link swapped in meanwhile. Both messages are
+ * safe for the agent. Anything else that is thrown is a bug and answers `INTERNAL`.
+ */
+import type { KernelError } from "../../base/errors.ts";
+import type { Denial } from "./decision.ts";
+
+/** Frozen error codes of tools (CTR-0029). */
+export type ToolFailureCode =
+  | "FILE_NOT_FOUND"
+  | "FILE_EXISTS"
+  | "NOT_A_FILE"
+  | "NOT_A_DIRECTORY"
+  | "FILE_TOO_LARGE"
+  | "BINARY_FILE"
+  | "INVALID_UTF8"
+  | "FILE_CHANGED"
+  | "PERMISSION_DENIED"
+  | "READ_ONLY_FILE_SYSTEM"
+  | "DISK_FULL"
+  | "IO_ERROR"
+  | "RESOURCE_BUSY"
+  | "CONTENT_NOT_FOUND"
+  | "CONTENT_CORRUPT"
+  | "CONTENT_MISMATCH"
+  | "CONTENT_TOO_LARGE"
+  | "ARTIFACT_EXISTS"
+  | "MATCH_COUNT_MISMATCH"
+  | "EDIT_OVERLAP"
+  | "REGEX_INVALID"
+  | "REGEX_TIMEOUT"
+  | "NOT_SUPPORTED"
+  | "TIMEOUT"
+  | "CANCELLED"
+  | "GIT_FAILED"
+  | "OUTPUT_LIMIT"
+  | "SANDBOX_UNAVAILABLE"
+  | "DEDUPE_CONFLICT"
+  | "OUTCOME_UNKNOWN"
+  | "LEDGER_UNAVAILABLE"
+  | "STORE_UNAVAILABLE"
+  | "STORE_CORRUPT"
+  | "RATE_LIMITED"
+  | "INTERNAL";
+
+/**
+ * A tool's failure: what went wrong (`message`), what to do next (`suggestion`), and whether trying again can help. The
+ * `cause` is for logs alone.
+ */
+export class ToolFailure extends Error {
+  readonly code: ToolFailureCode;
+  readonly suggestion: string;
+  readonly retryable: boolean;
+  readonly retryAfterMs: number;
+  constructor(code: ToolFailureCode, message: string, suggestion: string, retry?: { readonly afterMs: number }, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = "ToolFailure";
+    this.code = code;
+    this.suggestion = suggestion;
+    this.retryable = retry !== undefined;
+    this.retryAfterMs = retry?.afterMs ?? 0;
+  }
+}
+
+/** A failure of which whoever throws it knows that what was tried changed nothing, so that it may be tried again. */
+export class FailureWithoutEffect extends ToolFailure {}
+
+/** A refusal discovered while the tool ran. */
+export class Refusal extends Error {
+  readonly denial: Denial;
+  constructor(denial: Denial) {
+    super(denial.message);
+    this.name = "Refusal";
+    this.denial = denial;
+  }
+}
+
+/** The failure of a store of sessions or locks, or of a workspace's own file, as the agent is told of it; `undefined` for any other error. */
+export function storeFailure(error: KernelError): ToolFailure | undefined {
+  if (error.code === "WORKSPACE_BUSY") {
+    const suggestion =
+      "try again in a moment; a lease ends after 45 s at the latest, unless the machine's administrator chose another time";
+    return new ToolFailure("RESOURCE_BUSY", error.message, suggestion, { afterMs: 1000 }, error);
+  }
+  if (error.code === "STORE_UNAVAILABLE") {
+    const suggestion = "try again in a moment; tell the operator if it goes on: the state directory must be readable and writable";
+    return new ToolFailure(error.code, "the kernel's store cannot be used, so the call was refused", suggestion, { afterMs: 1000 }, error);
+  }
+  if (error.code !== "STORE_CORRUPT") return undefined;
+  const suggestion = "tell the operator; the kernel's log has the cause";
+  return new ToolFailure(error.code, "the kernel's store is damaged, so the call was refused", suggestion, undefined, error);
+}

@@ -1,0 +1,25 @@
+/** Sessions: the identity under which an agent's calls are judged. Only the token's hash is ever kept. */
+
+import type { IsolationLevel } from "../place/workspace.ts";
+import type { Role } from "./role.ts";
+
+/** A session as stored. Times are milliseconds since the Unix epoch. */
+export interface Session {
+  readonly id: string;
+  /** BLAKE3-256 of the token, hexadecimal. */
+  readonly tokenHash: string;
+  readonly userId: string;
+  readonly agentId: string;
+  readonly role: Role;
+  readonly serviceRoot: string;
+  readonly projectRoot: string;
+  readonly isolationLevel: IsolationLevel;
+  readonly leaseId: string;
+  readonly mode: string;
+  readonly skill?: string;
+  readonly preset: string;
+  readonly createdAtMs: number;
+  readonly expiresAtMs: number;
+  readonly revokedAtMs?: number;
+  readonly frozenAtMs?: number;
+}

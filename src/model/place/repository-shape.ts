@@ -1,0 +1,38 @@
+/**
+ * The shape of a git repository: the names by which git takes any directory for one, and then runs the programs that its `config` names.
+ *
+ * Git wants `HEAD`, and beside it `objects` and `refs`, or a `commondir` that leads to them. Pure; whoever asks knows what lies in the directory.
+ * Two of the stores alone are kept from coming together, too: commands are shown no such directory, and each costs the next one a mount.
+ * INVARIANT: no directory takes the shape, and none that has it changes how git works there, but through a name that `shapesRepository` knows.
+ */
+import { foldCase } from "../../names/glob.ts";
+
+/** The file without which git takes no directory for a repository; protected by its name wherever it is made. */
+export const REPOSITORY_HEAD = "HEAD";
+
+/** Names that complete the shape beside a `HEAD`. */
+const STORES: ReadonlySet<string> = new Set(["objects", "refs", "commondir"]);
+/** Names that say, in a repository, what git does and runs. */
+const SETTINGS: ReadonlySet<string> = new Set(["config", "config.worktree", "hooks", "info", "gitdir", "modules", "worktrees"]);
+
+/**
+ * Whether making or changing `name` in a directory completes the shape of a repository there, or changes how git works in one.
+ * @param has whether the directory has something under a name, as the file system compares names
+ */
+export function shapesRepository(name: string, has: (name: string) => boolean): boolean {
+  if (name === REPOSITORY_HEAD) return true;
+  const folded = foldCase(name);
+  // Where case is ignored, this is the same file.
+  if (folded === "head") return [...STORES].some(has);
+  if (STORES.has(folded) && [...STORES].some((other) => other !== folded && has(other))) return true;
+  return (STORES.has(folded) || SETTINGS.has(folded)) && has(REPOSITORY_HEAD);
+}
+
+/**
+ * The same for a path and all directories that it leads through.
+ * @param has whether something lies at a path, asked only about paths beside a name that could matter
+ */
+export function pathShapesRepository(path: string, has: (path: string) => boolean): boolean {
+  const names = path.split("/");
+  return names.some((name, depth) => shapesRepository(name, (other) => has([...names.slice(0, depth), other].join("/"))));
+}

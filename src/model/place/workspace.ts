@@ -1,0 +1,93 @@
+/**
+ * A workspace: the directories a session works in, and how the path an agent writes becomes a path inside them.
+ *
+ * Resolution is lexical and pure: it decides which root a path belongs to and refuses what leaves it. That the file
+ * system agrees is the contained file access's business. A denial never says whether something exists outside.
+ */
+
+import { allow, deny, type Verdict } from "../outcome/decision.ts";
+import type { WorkspacePath } from "./access.ts";
+import type { ZoneMap } from "./zone.ts";
+
+/** The name under which agents may address the workspace root by an absolute path. */
+export const WORKSPACE_ALIAS = "/workspace";
+
+/** Whether shared zones take part in searches without being named. */
+export type IsolationLevel = "STRICT" | "SHARED";
+
+/** Directories and zones of a workspace. Both roots are absolute real paths; the service root lies in the project root. */
+export interface Workspace {
+  readonly serviceRoot: string;
+  readonly projectRoot: string;
+  /** Shared directories, relative to the project root. */
+  readonly sharedPaths: readonly string[];
+  readonly zones: ZoneMap;
+}
+
+/**
+ * The place in `workspace` that `requested` names (CTR-0006: relative paths start at the service root).
+ * Refuses `..` components (`workspace_path_traversal`) and absolute paths outside (`workspace_path_escape`).
+ */
+export function resolveWorkspacePath(workspace: Workspace, requested: string): Verdict<WorkspacePath> {
+  if (isPlain(requested)) return allow({ root: "service", path: requested });
+  if (requested.includes("\0")) return leaves("contains a null byte");
+  if (requested.split(/[/\\]/).includes("..")) return traversal();
+  if (!requested.startsWith("/")) return allow({ root: "service", path: normalise(requested) });
+  const real = below(workspace.serviceRoot, requested);
+  if (real !== undefined) return allow({ root: "service", path: real });
+  const inProject = below(workspace.projectRoot, requested);
+  if (inProject !== undefined && workspace.sharedPaths.some((shared) => below(`/${shared}`, `/${inProject}`) !== undefined)) {
+    return allow({ root: "project", path: inProject });
+  }
+  // Last, so that a project that really lies at the alias keeps its own paths.
+  const alias = below(WORKSPACE_ALIAS, requested);
+  if (alias !== undefined) return allow({ root: "service", path: alias });
+  return leaves("is outside the workspace");
+}
+
+const [NULL, DOT, SLASH, BACKSLASH] = [0x00, 0x2e, 0x2f, 0x5c];
+
+/** Whether `path` is relative and has nothing to be refused or left out: in one pass, for what nearly every call names. */
+function isPlain(path: string): boolean {
+  let begins = true;
+  for (let i = 0; i < path.length; i += 1) {
+    const unit = path.charCodeAt(i);
+    if (unit === NULL || unit === BACKSLASH) return false;
+    if (begins && (unit === DOT || unit === SLASH)) return false; // `.`, `..`, the root or nothing; or merely a dot file
+    begins = unit === SLASH;
+  }
+  return !begins;
+}
+
+/** `path` without empty and `.` components; `.` when nothing is left. */
+function normalise(path: string): string {
+  const parts = path.split("/").filter((part) => part !== "" && part !== ".");
+  return parts.length === 0 ? "." : parts.join("/");
+}
+
+function below(base: string, absolute: string): string | undefined {
+  const path = `/${normalise(absolute)}`.replace(/^\/\.$/, "/");
+  const root = base === "/" ? "" : base.replace(/\/+$/, "");
+  if (path === root || (root === "" && path === "/")) return ".";
+  return path.startsWith(`${root}/`) ? path.slice(root.length + 1) : undefined;
+}
+
+function traversal(): Verdict<never> {
+  return deny({
+    layer: "workspace",
+    reason: "workspace_path_traversal",
+    ruleId: "INV-0007",
+    message: "the path has a `..` component; name the file from the workspace root",
+    fix: "use a path relative to the workspace root without `..`",
+  });
+}
+
+function leaves(why: string): Verdict<never> {
+  return deny({
+    layer: "workspace",
+    reason: "workspace_path_escape",
+    ruleId: "WORKSPACE:scope",
+    message: `the path ${why}; only files of the workspace can be used`,
+    fix: "use a path inside the workspace",
+  });
+}

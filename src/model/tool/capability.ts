@@ -1,0 +1,47 @@
+/** What a tool declares about itself, in meao's shape with the additions of the tool kernel. */
+
+import type { EffectClass } from "../outcome/effect.ts";
+import type { DataClass, TrustLevel } from "../outcome/label.ts";
+import type { Role } from "../people/role.ts";
+import type { BudgetMember } from "../spending/budget.ts";
+
+/** A tool's declaration: approval level, sandbox, network rules, labels, audit rules, required role. */
+export interface ToolCapability {
+  readonly effect: EffectClass;
+  readonly risk: "low" | "medium" | "high";
+  readonly approval: {
+    readonly level: "auto" | "ask" | "always_deny";
+    readonly dangerPatterns?: readonly RegExp[];
+    readonly conditions?: {
+      readonly methodRequiresApproval?: readonly string[];
+      readonly unknownHostRequiresApproval?: boolean;
+    };
+  };
+  readonly requiresArming?: boolean;
+  /** The caller says how much it wants, so that all of a result is shown, up to what fits an answer. */
+  readonly sizedByCaller?: true;
+  readonly requiredRole?: Role;
+  /** The unit in which a call answers what it spent (`budget_consumed`); that of its effect class when absent. */
+  readonly budgetUnit?: BudgetMember;
+  readonly execution?: {
+    readonly sandbox: "none" | "process" | "container";
+    readonly networkDefault?: "none" | "proxy";
+    /** Managed directories, by name, that commands of this tool may write: what is installed belongs to whoever installs. */
+    readonly manages?: readonly ["node_modules"];
+  };
+  readonly network?: {
+    readonly mode: "none" | "allowlist" | "any";
+    readonly allowedHosts?: readonly string[];
+    /** Providers of models that are known; absent: nobody has said which, so that each is asked about. */
+    readonly allowedProviders?: readonly string[];
+    readonly blockedPorts?: readonly number[];
+    readonly blockPrivateIPs?: boolean;
+    readonly blockMetadataEndpoints?: boolean;
+  };
+  readonly labels?: {
+    readonly outputTrust?: Exclude<TrustLevel, "system">;
+    readonly outputDataClass?: DataClass;
+    readonly acceptsUntrusted?: boolean;
+  };
+  readonly audit?: { readonly logArgs?: boolean; readonly logOutput?: false };
+}

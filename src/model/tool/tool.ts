@@ -1,0 +1,156 @@
+/**
+ * What a tool is: a name, a schema, a capability, a pure analysis of what a call will touch, and the code that does it
+ * with the handles of its context. Tools have no ambient authority.
+ */
+import type { ZodType } from "zod";
+import type { JsonObject } from "../../base/json.ts";
+import type { HiddenRange } from "../../text/hidden-range.ts";
+import type { EffectClass } from "../outcome/effect.ts";
+import type { Label } from "../outcome/label.ts";
+import type { ProgressListener } from "../outcome/progress.ts";
+import type { LeaseBudget } from "../people/lease.ts";
+import type { Role } from "../people/role.ts";
+import type { Access } from "../place/access.ts";
+import type { FileAccess } from "../place/files.ts";
+import type { IsolationLevel } from "../place/workspace.ts";
+import type { ContentAccess } from "../work/content.ts";
+import type { ExecAccess } from "../work/exec.ts";
+import type { GitAccess, RepositoryView } from "../work/git.ts";
+import type { MachineAccess } from "../work/machine.ts";
+import type { SearchAccess } from "../work/search.ts";
+import type { ToolchainView } from "../work/toolchain.ts";
+import type { ToolCapability } from "./capability.ts";
+
+/** Records an event in the ledger on behalf of a running tool; never with output. */
+export interface ToolAudit {
+  readonly log: (category: string, event: string, fields: JsonObject) => Promise<void>;
+}
+
+/** What a running tool gets: who asks, where, and the handles it may use. */
+export interface ToolContext {
+  readonly requestId: string;
+  readonly sessionId: string;
+  readonly userId: string;
+  readonly agentId: string;
+  readonly role: Role;
+  /** The workspace root of the active service; also `workDir`'s default. */
+  readonly serviceRoot: string;
+  readonly projectRoot: string;
+  readonly workDir: string;
+  readonly isolationLevel: IsolationLevel;
+  readonly allowedCommands: readonly string[];
+  /** Ephemeral, of this call alone; never leaves the kernel. */
+  readonly accessToken: string;
+  /** Device number of the workspace root. */
+  readonly volumeId: string;
+  /** Ids of the approvals that this call consumed. */
+  readonly approvals: readonly string[];
+  readonly files: FileAccess;
+  readonly search: SearchAccess;
+  readonly content: ContentAccess;
+  readonly exec: ExecAccess;
+  readonly git: GitAccess;
+  /** The machine itself; for tools of the effect class `system` alone. */
+  readonly machine: MachineAccess;
+  /** The same as analysis saw. */
+  readonly toolchain: ToolchainView;
+  /** The same as analysis saw. */
+  readonly repository: RepositoryView;
+  /** The secrets in `bytes`, sorted: for a tool that shows or matches parts of something. Results are redacted in any case. */
+  readonly hidden: (bytes: Uint8Array) => readonly HiddenRange[];
+  readonly audit: ToolAudit;
+  /** Tells whoever waits how far the tool is. A courtesy: bounded, redacted, dropped when nobody asks or it is too much. */
+  readonly progress: ProgressListener;
+  readonly signal: AbortSignal;
+  /** `bytes`: the caller takes raw bytes (APM2's `FileRead`); `result`: a structured result; `stream`: content beside it. */
+  readonly reply: ReplyForm;
+}
+
+/** A file as it is and as a call would leave it; a version that is absent is no file. */
+export interface FilePreview {
+  /** As the call names it. */
+  readonly path: string;
+  readonly before?: Uint8Array;
+  readonly after?: Uint8Array;
+}
+
+/** What a tool gets to say what a call would change: it can look, and nothing else. */
+export interface PreviewContext {
+  /** The whole file. Throws `ToolFailure` or `Refusal` like `FileAccess`. */
+  readonly read: (path: string) => Promise<Uint8Array>;
+  /** The same, `undefined` when there is no file. */
+  readonly readIfAny: (path: string) => Promise<Uint8Array | undefined>;
+  /** As in `ToolContext`. */
+  readonly hidden: (bytes: Uint8Array) => readonly HiddenRange[];
+}
+
+/** Which form the caller takes. */
+export type ReplyForm = "bytes" | "result" | "stream";
+
+/** What a tool returns: structured data, or raw bytes when the context asks for them. */
+export type ToolOutput =
+  | {
+      readonly kind: "data";
+      readonly data: JsonObject;
+      /** By member of `data`: what it is part of, where it is part of something. */
+      readonly excerpts?: Readonly<Record<string, Excerpt>>;
+      readonly truncated?: boolean;
+      /** The label of what the data was taken from; the result is labelled no better. */
+      readonly label?: Label;
+      readonly consumed?: Consumed;
+    }
+  | { readonly kind: "bytes"; readonly bytes: Uint8Array; readonly window?: Window; readonly consumed?: Consumed }
+  /** More bytes than an answer carries; they are stored, and the answer names them. */
+  | { readonly kind: "stream"; readonly chunks: AsyncIterable<Uint8Array>; readonly window?: Window; readonly consumed?: Consumed };
+
+/** What a call has spent that the kernel cannot measure; it counts calls, time and bytes by itself. */
+export interface Consumed {
+  readonly tokens?: number;
+  /** Millionths of the unit that costs are counted in. */
+  readonly costMicros?: number;
+}
+
+/** The part of what a tool has read that it wants to return: the rest is there so that no cut hides a secret from redaction. */
+export interface Window {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** What a member of a result is cut out of: the text from `start` up to `end`, or such bytes, which stand as base64 in the result. */
+export type Excerpt = Window & ({ readonly kind: "text"; readonly text: string } | { readonly kind: "base64"; readonly bytes: Uint8Array });
+
+/** What a file of the project says about what is run: a script, the recipe of a goal. */
+export type ProjectWords = {
+  readonly path: string;
+  readonly text: string;
+};
+
+/** A tool of the registry. `parameters` refuses unknown properties. */
+export interface Tool<Arguments = unknown> {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly parameters: ZodType<Arguments>;
+  /** JSON Schema (2020-12) of `data` on success. */
+  readonly outputSchema?: JsonObject;
+  readonly capability: ToolCapability;
+  /** Its actions by their names, such as `git:push`, where policy is asked about each by itself; every access names one of them. */
+  readonly actions?: Readonly<Record<string, EffectClass>>;
+  /** Loads what `analyse` needs, for a tool that would make every start slower. Done before each analysis; cheap from the second time on. */
+  readonly prepare?: () => Promise<void>;
+  /**
+   * Pure: every resource the call will touch, and how. `toolchain` is what the workspace is built with, `repository` what it is kept in; a tool that
+   * does not ask costs nothing.
+   */
+  analyse(args: Arguments, toolchain?: ToolchainView, repository?: RepositoryView): readonly Access[];
+  /** Pure: the most that the call can spend, as far as that is known. A tool that spends tokens or cost says so here, or they are not reserved. */
+  spends?(args: Arguments): LeaseBudget;
+  /**
+   * What a call would change as things are now, for people who are asked about it. Throws `ToolFailure` when the call would
+   * fail. Changes nothing; a tool without it is described by its arguments alone.
+   */
+  preview?(args: Arguments, context: PreviewContext): Promise<readonly FilePreview[]>;
+  /** Pure: what the project's own files say about what the call will run, for people who are asked about it. */
+  projectWords?(args: Arguments, toolchain: ToolchainView): readonly ProjectWords[];
+  execute(args: Arguments, context: ToolContext): ToolOutput | Promise<ToolOutput>;
+}

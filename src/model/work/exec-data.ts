@@ -1,0 +1,71 @@
+/** What came of a command beside its output, as data of a result: the same for every tool that runs commands. */
+import type { JsonObject } from "../../base/json.ts";
+import { NOT_KEPT_SHOWN_MAX } from "../../base/limits.ts";
+import { type ExecLanded, type ExecOutcome, NOT_KEPT_REASONS } from "./exec.ts";
+
+/** Properties of the output schema of a tool that runs commands. */
+export const EXEC_DATA_PROPERTIES = {
+  files: {
+    type: "object",
+    description: "How many files, directories and links of the workspace the command created, changed and removed; absent when none.",
+    properties: Object.fromEntries(["created", "changed", "removed"].map((name) => [name, { type: "integer" }])),
+  },
+  not_kept: {
+    type: "array",
+    description:
+      "Changes of the command that were not kept. `not_allowed`: write such files with the file tools, which ask; `changed_meanwhile`: somebody else did, run the command again.",
+    items: { type: "object", properties: { path: { type: "string" }, reason: { enum: [...NOT_KEPT_REASONS] } } },
+  },
+  not_kept_count: { type: "integer", description: "How many were not kept, where not all of them are named." },
+  hidden_repositories: {
+    type: "array",
+    description:
+      "Directories whose `.git` the command did not see, because the history holds secret files or could not be looked through; use the git tools.",
+    items: { type: "string" },
+  },
+  network: {
+    type: "object",
+    description:
+      "What the command tried to reach, where it had a way to the network; the first attempts that were refused or failed are named.",
+    properties: {
+      ...Object.fromEntries(["allowed", "refused", "failed", "bytes_out", "bytes_in"].map((name) => [name, { type: "integer" }])),
+      problems: {
+        type: "array",
+        items: {
+          type: "object",
+          properties: { host: { type: "string" }, port: { type: "integer" }, reason: { type: "string" } },
+        },
+      },
+    },
+  },
+} as const satisfies JsonObject;
+
+/** Those properties of `outcome` that there is something to say of. */
+export function execData({
+  landed,
+  hiddenRepositories = [],
+  network,
+}: Pick<ExecOutcome, "landed" | "hiddenRepositories" | "network">): JsonObject {
+  return {
+    ...(landed && landedData(landed)),
+    ...(hiddenRepositories.length > 0 && { hidden_repositories: [...hiddenRepositories] }),
+    ...(network && {
+      network: {
+        allowed: network.allowed,
+        refused: network.refused,
+        failed: network.failed,
+        bytes_out: network.bytesOut,
+        bytes_in: network.bytesIn,
+        ...(network.problems.length > 0 && { problems: network.problems.map((problem) => ({ ...problem })) }),
+      },
+    }),
+  };
+}
+
+function landedData({ created, changed, removed, notKept }: ExecLanded): JsonObject {
+  return {
+    ...(created + changed + removed > 0 && { files: { created, changed, removed } }),
+    ...(notKept.length > 0 && { not_kept: notKept.slice(0, NOT_KEPT_SHOWN_MAX).map(({ path, reason }) => ({ path, reason })) }),
+    ...(notKept.length > NOT_KEPT_SHOWN_MAX && { not_kept_count: notKept.length }),
+  };
+}

@@ -1,0 +1,174 @@
+/**
+ * Rules for values that only their name makes a secret: `HEROKU_API_KEY=<uuid>`; and the general one, for every name
+ * that promises a secret and every value that looks like one.
+ */
+
+import { parseExpression } from "../expressions/expression.ts";
+import { costOf } from "../expressions/expression-cost.ts";
+import type { Finding, FindingKind } from "../search/finding.ts";
+import type { Matcher, Trigger } from "../search/matcher.ts";
+import { isReference } from "./entropy.ts";
+import { NAMED_REACH, readNamedValue, VALUE_CHARACTERS_MAX } from "./named-value.ts";
+import { ATTEMPT_STEPS_MAX, judge, type Rule, type RuleExamples } from "./rule.ts";
+import { classifyName, looksSecret, type NameClass } from "./secret-likeness.ts";
+
+/** One kind of value that a name makes a secret. */
+export interface NamedRule {
+  readonly id: string;
+  readonly kind: FindingKind;
+  readonly title: string;
+  /** Parts of names, lower case without separators: one must be in the name. */
+  readonly names: readonly string[];
+  /** The whole value. */
+  readonly expression: string;
+  readonly examples: RuleExamples;
+}
+
+/** Words that make the engine look for a name and a value. */
+export const NAME_KEYWORDS: readonly string[] = (
+  "pass pwd secret token apikey api_key api-key api.key access_key accesskey access-key privatekey private_key private-key _key -key " +
+  "masterkey signingkey encryptionkey authkey licensekey licencekey appkey servicekey credential _auth authorization _pat _session"
+).split(" ");
+
+/** The rule of every name that promises a secret. */
+export const GENERAL_NAMED: Pick<NamedRule, "id" | "kind" | "title" | "examples"> = {
+  id: "named-secret",
+  kind: "probable",
+  title: "a value whose name promises a secret and that looks like one",
+  examples: {
+    positive: [
+      "DB_PASSWORD=kT8-vQ2mZp4x",
+      '"client_secret": "{a32}"',
+      "client_secret: {h40}\n",
+      "--api-key {a32}",
+      "X-Api-Key: {h32}",
+      "?access_token={a40}&x=1",
+      'const apiKey = "{a24}";',
+      "<password>Zq9-xw7Lm2p</password>",
+      '<add key="ApiKey" value="{a32}" />',
+      "secret_key_base: {h128}",
+      '{\\"password\\":\\"Zq9xw7Lm2p\\"}',
+      'config["secret"] = "{a30}"',
+      "DB_PASSWORD=SuperSecret2024!",
+      "api_key=1234567890abcdef{h20}",
+      "define('AUTH_KEY', '{a40}');",
+      "token%3D{a32}",
+      "password: string = 'rT5-kk2Wq9'",
+      "JWT_SECRET={u43}",
+    ],
+    negative: [
+      "password=xxxxxxxx",
+      "password: <your-password>",
+      "token = process.env.API_TOKEN",
+      "API_KEY=\x24{API_KEY}",
+      'password = "changeme"',
+      'token: "string"',
+      "const token = nextToken();",
+      "token_url = https://example.org/oauth/token",
+      "secret: my-app-tls-secret",
+      'key: "0123456789abcdef0123456789abcdef"',
+      '"integrity": "sha512-{b86}=="',
+      '"token": "{uuid}"',
+      "password = user.password2",
+      "tokens: 4096",
+      "nextPageToken: {a40}",
+      "public_key = {a44}",
+      '"cacheKey": "{h40}"',
+      "password: str | None = None",
+      "the secret: never give up",
+    ],
+  },
+};
+
+/** Characters of a value at least. */
+const VALUE_CHARACTERS_MIN = 6;
+
+/** The matcher of all named rules; they share one reading of name and value. */
+export function namedMatcher(rules: readonly NamedRule[]): Matcher {
+  const compiled = rules.map(compileNamed);
+  return {
+    reach: NAMED_REACH,
+    match: (text, start, end, memo) => {
+      const found = readNamedValue(text, start, end, memo);
+      if (!found || found.value.length < VALUE_CHARACTERS_MIN) return undefined;
+      const rule = findRule(promiseOf(compiled, found.name), found.value);
+      return rule && { rule: rule.id, kind: rule.kind, start: found.start, end: found.end };
+    },
+  };
+}
+
+/** The secret that a value is, or its first line; `undefined` when it is none. */
+export type ValueJudge = (value: string) => Finding | undefined;
+
+/** How values of a name that stands apart from them are judged, as members of an object have it; `undefined` when the name promises nothing. */
+export type NamedJudges = (name: string) => ValueJudge | undefined;
+
+/** Characters at the end of a name by which it is judged: longer ones are sentences. */
+const NAME_CHARACTERS_MAX = 96;
+/** Characters of white space before a value. */
+const INDENT_MAX = 64;
+
+/** The judges by all named rules: the same rules as in text. */
+export function namedJudges(rules: readonly NamedRule[]): NamedJudges {
+  const compiled = rules.map(compileNamed);
+  return (wholeName) => {
+    const name = wholeName.slice(-NAME_CHARACTERS_MAX);
+    const folded = name.toLowerCase();
+    if (!NAME_KEYWORDS.some((keyword) => folded.includes(keyword))) return undefined;
+    const promise = promiseOf(compiled, name);
+    return promise.rules.length === 0 && promise.general === "none" ? undefined : (value) => judgeValue(promise, value);
+  };
+}
+
+function judgeValue(promise: Promised, value: string): Finding | undefined {
+  const start = value.slice(0, INDENT_MAX).search(/\S/);
+  if (start === -1) return undefined;
+  const [line = ""] = value.slice(start, start + VALUE_CHARACTERS_MAX + 1).split(/[\r\n]/, 1);
+  const secret = line.trimEnd();
+  if (secret.length < VALUE_CHARACTERS_MIN || secret.length > VALUE_CHARACTERS_MAX) return undefined;
+  const rule = findRule(promise, secret);
+  return rule && { rule: rule.id, kind: rule.kind, start, end: start + secret.length };
+}
+
+/** A trigger for each of the words. */
+export function namedTriggers(rules: readonly NamedRule[]): readonly Trigger[] {
+  const matcher = namedMatcher(rules);
+  return NAME_KEYWORDS.map((keyword) => ({ keyword, matcher }));
+}
+
+interface CompiledNamed {
+  readonly rule: NamedRule;
+  readonly value: RegExp;
+}
+
+function compileNamed(rule: NamedRule): CompiledNamed {
+  const parsed = parseExpression(rule.expression, false);
+  if (!parsed.ok || costOf(parsed.tree).steps > ATTEMPT_STEPS_MAX) throw new TypeError(`the rule ${rule.id} cannot be used`);
+  return { rule, value: new RegExp(`^(?:${rule.expression})$`) };
+}
+
+/** What a name makes of its values. */
+interface Promised {
+  /** The rules that name it. */
+  readonly rules: readonly CompiledNamed[];
+  readonly general: NameClass;
+}
+
+function promiseOf(rules: readonly CompiledNamed[], name: string): Promised {
+  const plainName = name.toLowerCase().replace(/[^a-z0-9]/g, "");
+  return { rules: rules.filter(({ rule }) => rule.names.some((part) => plainName.includes(part))), general: classifyName(name) };
+}
+
+function findRule({ rules, general }: Promised, value: string): { id: string; kind: FindingKind } | undefined {
+  if (isReference(value)) return undefined;
+  for (const { rule, value: expression } of rules) {
+    if (!expression.test(value)) continue;
+    const kind = judge(asRule(rule), value, value);
+    if (kind) return { id: rule.id, kind };
+  }
+  return looksSecret(value, general) ? GENERAL_NAMED : undefined;
+}
+
+function asRule(rule: NamedRule): Rule {
+  return { ...rule, keywords: [], entropyMin: 2.5 };
+}

@@ -1,0 +1,100 @@
+/**
+ * Secrets inside base64: a Kubernetes secret, a kubeconfig, a configuration that was encoded as a whole.
+ *
+ * The distinctive beginnings of formats are keywords in each of the three alignments that base64 has. Where one stands,
+ * what follows is decoded and searched once (never again inside of what was decoded); a secret found there is replaced as
+ * the groups of four characters that hold it.
+ */
+import { BASE64, exactBeginning, followedBy } from "../expressions/beginning.ts";
+import type { Finding } from "../search/finding.ts";
+import type { Matcher, ScanMemo, Trigger } from "../search/matcher.ts";
+
+/** Characters of base64 that are decoded from one keyword on: a private key of 4,096 bits, wrapped. */
+const WRAPPED_CHARACTERS_MAX = 8192;
+const BYTES_KEPT = 3;
+/** A beginning must fill this many characters of base64: shorter ones are met by chance. */
+const KEYWORD_CHARACTERS_MIN = 4;
+
+/** Finds what stands at `at` of a decoded text. */
+export type FindAt = (text: string, at: number) => Finding | undefined;
+
+/** How far `FindAt` looks ahead at most, and the fewest characters that it finds. */
+export interface WrappedSpan {
+  readonly reach: number;
+  readonly least: number;
+}
+
+/** Triggers for `beginning` in each alignment. */
+export function wrappedTriggers(beginning: string, { reach, least }: WrappedSpan, findAt: FindAt): readonly Trigger[] {
+  const triggers: Trigger[] = [];
+  // Whole groups of four, so that the piece that is decoded does not depend on where the decoding began.
+  const characters = Math.min(WRAPPED_CHARACTERS_MAX, 4 * Math.ceil((reach + BYTES_KEPT) / BYTES_KEPT));
+  for (let shift = 0; shift < BYTES_KEPT; shift += 1) {
+    const keyword = alignedBase64(beginning, shift);
+    if (keyword.length < KEYWORD_CHARACTERS_MIN) continue;
+    // Every character that holds a bit of the shortest secret.
+    const needed = Math.ceil(((shift + least) * 8) / 6) - Math.ceil((shift * 8) / 6);
+    const whole = () => followedBy(exactBeginning(keyword), BASE64, needed - keyword.length);
+    triggers.push({ keyword, matcher: wrappedMatcher(keyword, shift, characters, findAt), beginning: whole });
+  }
+  return triggers;
+}
+
+/** The characters of base64 that `text` alone decides when `shift` unknown bytes precede it. */
+export function alignedBase64(text: string | Uint8Array, shift: number): string {
+  const bytes = typeof text === "string" ? Buffer.from(text) : text;
+  const encoded = Buffer.concat([Buffer.alloc(shift), bytes]).toString("base64");
+  return encoded.slice(Math.ceil((shift * 8) / 6), Math.floor(((shift + bytes.length) * 8) / 6));
+}
+
+function wrappedMatcher(keyword: string, shift: number, reach: number, findAt: FindAt): Matcher {
+  const before = Math.ceil((shift * 8) / 6);
+  return {
+    reach: reach + 4,
+    back: before,
+    match: (text, start, _, memo) => {
+      if (!text.startsWith(keyword, start)) return undefined;
+      const first = start - before;
+      const decoded = first < 0 ? "" : decodeAt(text, first, reach, memo);
+      const found = decoded === "" ? undefined : findAt(decoded, shift);
+      if (!found) return undefined;
+      const from = first + Math.floor(found.start / BYTES_KEPT) * 4;
+      let to = first + Math.ceil(found.end / BYTES_KEPT) * 4;
+      while (to > from && !isBase64(text.charCodeAt(to - 1)) && text.charCodeAt(to - 1) !== PADDING) to -= 1;
+      return { rule: found.rule, kind: found.kind, start: from, end: Math.min(to, text.length) };
+    },
+  };
+}
+
+/**
+ * What the base64 from `first` on holds, up to `reach` characters of it: one character for each byte. More is decoded than
+ * was asked for, and kept for the next keyword of the same run.
+ */
+function decodeAt(text: string, first: number, reach: number, memo: ScanMemo): string {
+  const inMemo = memo.text === text && first >= memo.from && first < memo.to && (first - memo.from) % 4 === 0;
+  if (!inMemo || (first + reach > memo.to && !memo.ended)) {
+    const limit = Math.min(text.length, first + 2 * reach);
+    memo.text = text;
+    memo.from = first;
+    memo.to = endOfBase64(text, first, limit);
+    memo.ended = memo.to < limit || limit === text.length;
+    memo.decoded = Buffer.from(text.slice(first, memo.to), "base64").toString("latin1");
+  }
+  const at = ((first - memo.from) / 4) * BYTES_KEPT;
+  return memo.decoded.slice(at, at + Math.floor((reach * BYTES_KEPT) / 4));
+}
+
+/** Where base64 or base64url ends. */
+function endOfBase64(text: string, start: number, limit: number): number {
+  let at = start;
+  while (at < limit && isBase64(text.charCodeAt(at))) at += 1;
+  return at;
+}
+
+const PADDING = 61;
+
+function isBase64(code: number): boolean {
+  return (
+    (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || (code >= 47 && code <= 57) || code === 43 || code === 45 || code === 95
+  );
+}

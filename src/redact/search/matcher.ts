@@ -1,0 +1,61 @@
+/**
+ * What the engine runs: matchers, each with the keywords that make it look.
+ *
+ * INVARIANT: whether and what a matcher finds at a keyword depends on nothing but the text from `MATCHER_BEHIND_MAX`
+ * characters before the keyword to `reach` characters from its start. That is why a text in pieces, or a part of a text
+ * with enough around it, gives the same findings as the whole.
+ */
+import type { Beginning } from "../expressions/beginning.ts";
+import type { Finding } from "./finding.ts";
+
+/** Characters before a keyword that a matcher may look at, and a finding may begin. */
+export const MATCHER_BEHIND_MAX = 128;
+
+/** Verifies candidates. */
+export interface Matcher {
+  /** Characters from the start of a keyword that it may look at. */
+  readonly reach: number;
+  /** Characters before a keyword at which a finding may begin; none if absent. */
+  readonly back?: number;
+  /** Whether those characters may include the end of a line. */
+  readonly backCrossesLines?: boolean;
+  /** The secret at the keyword that stands from `start` up to `end` of `text`, if there is one. */
+  readonly match: (text: string, start: number, end: number, memo: ScanMemo) => Finding | undefined;
+}
+
+/**
+ * What was decoded and walked over last while one text is scanned, so that base64 or a name with many keywords is not
+ * gone over once for each. It changes nothing but the time, and lives no longer than the scan.
+ */
+export interface ScanMemo {
+  text: string;
+  /** Where the decoded characters begin and end in `text`. */
+  from: number;
+  to: number;
+  /** Whether the base64 ends there. */
+  ended: boolean;
+  decoded: string;
+  /** From here to there, everything in `nameText` belongs to a name. */
+  nameText: string;
+  nameFrom: number;
+  nameTo: number;
+  /** From here to there, everything in `valueText` belongs to one value without quotes; the last `:` or `=` in it. */
+  valueText: string;
+  valueFrom: number;
+  valueTo: number;
+  separator: number;
+}
+
+/** A memory of nothing. */
+export function emptyMemo(): ScanMemo {
+  const nothing = { from: 0, to: 0, ended: false, nameFrom: 0, nameTo: 0, valueFrom: 0, valueTo: 0, separator: -1 };
+  return { ...nothing, text: "", decoded: "", nameText: "", valueText: "" };
+}
+
+/** A keyword and who looks when it is met. */
+export interface Trigger {
+  readonly keyword: string;
+  readonly matcher: Matcher;
+  /** What must stand from the keyword on for the matcher to find anything; if absent, the keyword in any case. */
+  readonly beginning?: () => Beginning;
+}

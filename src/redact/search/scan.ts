@@ -1,0 +1,103 @@
+/**
+ * Runs the keyword automaton over a text and lets the matchers look at what it meets.
+ *
+ * The same steps serve a whole text and one that comes in pieces: candidates are found in the order of their last
+ * character and verified in that order, each once. INVARIANT: no candidate is left out, whatever was found before it.
+ */
+import { foldedBeginning } from "../expressions/beginning.ts";
+import type { Finding } from "./finding.ts";
+import { matchInterleaved } from "./interleaved.ts";
+import { buildAutomaton, type KeywordAutomaton } from "./keyword-automaton.ts";
+import { emptyMemo, type Matcher, type ScanMemo, type Trigger } from "./matcher.ts";
+import { scanPlaces } from "./places.ts";
+import { buildPrefilter } from "./prefilter-tables.ts";
+
+/** Keywords with their automaton. */
+export interface TriggerTable {
+  readonly automaton: KeywordAutomaton;
+  /** Made when first a text is long enough for it. */
+  readonly prefilter: () => Uint8Array;
+  readonly keywords: readonly string[];
+  readonly lengths: Uint16Array;
+  readonly matchers: readonly Matcher[];
+  /** Characters of the same line before a keyword at which a secret may begin … */
+  readonly backInLine: number;
+  /** … and before a keyword, in any line. */
+  readonly backAnywhere: number;
+}
+
+/** Builds the table of `triggers`. */
+export function buildTable(triggers: readonly Trigger[]): TriggerTable {
+  let prefilter: Uint8Array | undefined;
+  const beginnings = () => triggers.map(({ keyword, beginning }) => beginning?.() ?? foldedBeginning(keyword));
+  return {
+    prefilter: () => {
+      prefilter ??= buildPrefilter(beginnings());
+      return prefilter;
+    },
+    automaton: buildAutomaton(triggers.map(({ keyword }) => keyword)),
+    keywords: triggers.map(({ keyword }) => keyword),
+    lengths: Uint16Array.from(triggers.map(({ keyword }) => keyword.length)),
+    matchers: triggers.map(({ matcher }) => matcher),
+    backInLine: triggers.reduce((most, { matcher }) => Math.max(most, matcher.backCrossesLines ? 0 : (matcher.back ?? 0)), 0),
+    backAnywhere: triggers.reduce((most, { matcher }) => Math.max(most, matcher.backCrossesLines ? (matcher.back ?? 0) : 0), 0),
+  };
+}
+
+const ASCII = 128;
+/** Shorter texts gain nothing from looking for places first. */
+const PLACES_CHARACTERS_MIN = 256;
+
+/** Everything found in `text`, findings that overlap included, appended to `found`. */
+export function scanText(table: TriggerTable, text: string, found: Finding[]): void {
+  const memo = emptyMemo();
+  const look = (state: number, index: number) => verifyPlain(table, state, text, index, found, memo);
+  if (text.length >= PLACES_CHARACTERS_MIN && scanPlaces(table.automaton, table.prefilter(), text, look)) return;
+  scanOnce(table, text, found, memo);
+}
+
+/** Verifies the keywords that end in `state` at `index` of a text without null characters. */
+function verifyPlain(table: TriggerTable, state: number, text: string, index: number, found: Finding[], memo: ScanMemo): void {
+  const { automaton, lengths, matchers } = table;
+  const { accepting, outputStarts, outputs } = automaton;
+  const entry = state - accepting;
+  const last = outputStarts[entry + 1] ?? 0;
+  for (let place = outputStarts[entry] ?? 0; place < last; place += 1) {
+    const keyword = outputs[place] ?? 0;
+    const finding = matchers[keyword]?.match(text, index + 1 - (lengths[keyword] ?? 0), index + 1, memo);
+    if (finding) found.push(finding);
+  }
+}
+
+/** Character by character: short texts, and those with null characters. */
+function scanOnce(table: TriggerTable, text: string, found: Finding[], memo: ScanMemo): void {
+  const { next, classes, shift, accepting } = table.automaton;
+  let state = 0;
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    state = next[(state << shift) | (code < ASCII ? (classes[code] ?? 0) : 0)] ?? 0;
+    if (state >= accepting) verifyAt(table, state, text, index, found, memo);
+  }
+}
+
+/** Verifies the keywords that end in `state` at `index`. */
+function verifyAt(table: TriggerTable, state: number, text: string, index: number, found: Finding[], memo: ScanMemo): void {
+  if (text.charCodeAt(index) === 0) return; // a null character keeps the state of the keyword before it
+  const { accepting, outputStarts, outputs } = table.automaton;
+  const entry = state - accepting;
+  const last = outputStarts[entry + 1] ?? 0;
+  for (let place = outputStarts[entry] ?? 0; place < last; place += 1) {
+    const finding = verify(table, outputs[place] ?? 0, text, index, memo);
+    if (finding) found.push(finding);
+  }
+}
+
+/** Verifies that `keyword`, which ends at `index`, belongs to a secret. */
+export function verify(table: TriggerTable, keyword: number, text: string, index: number, memo: ScanMemo): Finding | undefined {
+  const matcher = table.matchers[keyword];
+  const length = table.lengths[keyword] ?? 0;
+  if (!matcher) return undefined;
+  const start = index + 1 - length;
+  if (length > 1 && text.charCodeAt(index - 1) === 0) return matchInterleaved(matcher, text, index, length);
+  return matcher.match(text, start, index + 1, memo);
+}

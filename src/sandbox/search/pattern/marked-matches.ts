@@ -1,0 +1,43 @@
+/**
+ * The matches in a text too long to list them all: the engine hands back the text with a mark around each, and they are
+ * read off it one by one.
+ *
+ * A list of matches takes hundreds of bytes for each, and a thread that runs out of memory inside the engine's glue takes the
+ * process with it. INVARIANTS: memory is a small multiple of the text, however many matches there are; they are the same that
+ * the engine would list; more than SEARCH_MARKED_MATCHES_MAX are reported as not fitting, never left out.
+ */
+import type { RRegex } from "rregex";
+import { SEARCH_MARKED_MATCHES_MAX } from "../../../base/limits.ts";
+
+/** Characters that seldom stand in text, first those of one byte; one that does not stand in it becomes its mark. */
+const MARKS: readonly string[] = [...charactersFrom(0x01, 0x08), ...charactersFrom(0x0e, 0x1f), ...charactersFrom(0xe000, 0xe03f)];
+
+function charactersFrom(first: number, last: number): readonly string[] {
+  return Array.from({ length: last - first + 1 }, (_, index) => String.fromCharCode(first + index));
+}
+
+/**
+ * Tells `onMatch` of each match in `text`, as offsets in its UTF-8, until it wants no more.
+ * @returns `unwanted` when it wanted no more, `too_many` when not all could be told of
+ */
+export function eachMarkedMatch(
+  regex: RRegex,
+  text: string,
+  onMatch: (start: number, end: number) => boolean,
+  matchesMax = SEARCH_MARKED_MATCHES_MAX,
+): "all" | "unwanted" | "too_many" {
+  const mark = MARKS.find((candidate) => !text.includes(candidate));
+  if (mark === undefined) return "too_many";
+  const marked = Buffer.from(regex.replacen(text, matchesMax + 1, `${mark}\${0}${mark}`));
+  const sought = Buffer.from(mark);
+  let marks = 0;
+  for (let open = marked.indexOf(sought); open !== -1; ) {
+    if (marks === 2 * matchesMax) return "too_many";
+    const close = marked.indexOf(sought, open + sought.length);
+    const start = open - marks * sought.length;
+    if (!onMatch(start, close - (marks + 1) * sought.length)) return "unwanted";
+    marks += 2;
+    open = marked.indexOf(sought, close + sought.length);
+  }
+  return "all";
+}

@@ -1,0 +1,37 @@
+/** What `handrail doctor` says of git's remotes: whether credentials and authorities can be used, and what is opened beside the internet. */
+import { X509Certificate } from "node:crypto";
+import { systemClock } from "../../base/clock.ts";
+import { privateGitHosts } from "../../config/sections/git.ts";
+import { certificatesIn, gitRemotesOf } from "../operator/git-remotes.ts";
+import type { Environment, OperatorDirectory } from "../operator/operator-directory.ts";
+import type { Finding } from "./finding.ts";
+
+/** Nothing where the operator says nothing of remotes. A directory that cannot be read is another finding. */
+export async function gitFindings(read: () => Promise<OperatorDirectory>, environment: Environment): Promise<readonly Finding[]> {
+  const check = "git remotes";
+  const operator = await read().catch(() => undefined); // said by the check of the directory
+  if (operator === undefined) return [];
+  const { credentials, certificate_authorities: file, private_hosts: _, ...rest } = operator.settings.git;
+  const hosts = privateGitHosts(operator.settings.git);
+  if (credentials.length + hosts.length === 0 && file === undefined) return [];
+  const { problems, remotes } = gitRemotesOf(operator, environment);
+  const expired = file === undefined || problems.length > 0 ? [] : expiredIn(file, remotes.authorities() ?? "");
+  const all = [...problems, ...expired];
+  if (all.length > 0) return [{ check, status: "failed", detail: `${all.join("; ")}; calls that need it are refused` }];
+  const { received_mb: received, written_mb: written } = rest.limits;
+  const detail = [
+    `${credentials.length} credential${credentials.length === 1 ? "" : "s"} can be read`,
+    ...(file === undefined ? [] : [`the certificates in \`${file}\` are believed`]),
+    `an operation may receive ${received} MiB and write ${written} MiB`,
+    ...(hosts.length === 0 ? [] : [`git may reach ${hosts.map((host) => `\`${host}\``).join(", ")} at private addresses`]),
+  ];
+  return [{ check, status: hosts.length === 0 ? "ok" : "advisory", detail: detail.join("; ") }];
+}
+
+/** Certificates that nobody can be believed by. */
+function expiredIn(file: string, text: string): readonly string[] {
+  const now = systemClock.nowMs();
+  const isOver = (certificate: X509Certificate) => certificate.validToDate.getTime() < now;
+  const all = certificatesIn(text).map((pem) => new X509Certificate(pem));
+  return all.every(isOver) ? [`every certificate in \`${file}\` has expired; put the authorities' new ones there`] : [];
+}

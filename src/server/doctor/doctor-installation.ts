@@ -1,0 +1,37 @@
+/** What `handrail doctor` says of the installation that is running, and of workspaces of the operator's that touch it or are unusual. */
+
+import type { Environment, OperatorDirectory } from "../operator/operator-directory.ts";
+import { realPath } from "../operator/real-path.ts";
+import { installationNotice, installationPaths, placeInInstallation } from "../workspace/installation.ts";
+import { homeDirectories, unusualWorkspace } from "../workspace/unusual-workspace.ts";
+import type { Finding } from "./finding.ts";
+
+/** Where the installation lies, and every workspace of the settings for which that matters. A directory that cannot be read is another finding. */
+export async function installationFindings(read: () => Promise<OperatorDirectory>, environment: Environment): Promise<readonly Finding[]> {
+  const check = "installation";
+  const operator = await read().catch(() => undefined); // said by the check of the directory
+  try {
+    const paths = installationPaths();
+    const homes = homeDirectories(environment);
+    const notices = (operator?.settings.workspaces ?? []).flatMap((entry) => noticesOf(entry, paths, homes));
+    const detail = `${paths.map((path) => `\`${path}\``).join(", ")}: read only to every tool and command, whatever the workspace is`;
+    return [{ check, status: notices.length === 0 ? "ok" : "advisory", detail: [detail, ...notices].join("; ") }];
+  } catch (error) {
+    return [{ check, status: "failed", detail: error instanceof Error ? error.message : String(error) }];
+  }
+}
+
+function noticesOf(
+  { path, allow_unusual: isAllowed = false }: OperatorDirectory["settings"]["workspaces"][number],
+  installation: readonly string[],
+  homes: readonly string[],
+): readonly string[] {
+  const workspace = realPath(path);
+  const place = placeInInstallation(workspace, installation);
+  const why = unusualWorkspace(workspace, homes);
+  const unusual = isAllowed ? "which `allow_unusual` allows" : "which is refused without `allow_unusual` or --allow-unusual-workspace";
+  return [
+    ...(place === "apart" ? [] : [installationNotice(workspace, place)]),
+    ...(why === undefined ? [] : [`the workspace \`${workspace}\` is unusual (${why}), ${unusual}`]),
+  ];
+}

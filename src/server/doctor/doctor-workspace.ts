@@ -1,0 +1,56 @@
+/**
+ * The finding of `handrail doctor` about files in the making that killed kernels left in a workspace.
+ *
+ * INVARIANT: only those are removed that a dead instance of this state directory made, and only when a person asks for it.
+ */
+import { systemRandom } from "../../base/ids.ts";
+import { findLeftFiles, type LeftFiles, removeLeftFiles } from "../../sandbox/files/left-files.ts";
+import { openInstanceStore } from "../../stores/embedded/ledger/instance-store.ts";
+import { prepareStateDirectory } from "../../stores/embedded/state/state-directory.ts";
+import { evidenceKey } from "../ledger/evidence-key.ts";
+import type { KernelOptions } from "../open-parts.ts";
+import { defaultStatePath } from "../operator/operator-directory.ts";
+import { workspaceDirectory } from "../workspace/workspace-catalog.ts";
+import type { Finding } from "./finding.ts";
+
+const CHECK = "files in the making";
+const NAMED_MAX = 5;
+
+/** Looks through a workspace, and with `mend` removes what dead kernels left; does not throw. */
+export async function workspaceFinding(
+  options: Pick<KernelOptions, "environment" | "stateDirectory">,
+  { path, mend }: { readonly path: string; readonly mend: boolean },
+): Promise<Finding> {
+  try {
+    const root = workspaceDirectory(path);
+    const stateDirectory = options.stateDirectory ?? defaultStatePath(options.environment);
+    await prepareStateDirectory(stateDirectory);
+    const { isAlive } = await openInstanceStore(stateDirectory, systemRandom);
+    const found = await findLeftFiles(root, { key: await evidenceKey(stateDirectory, systemRandom), isAlive });
+    return described(root, found, mend ? removeLeftFiles(root, found.dead) : 0);
+  } catch (error) {
+    return { check: CHECK, status: "failed", detail: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function described(root: string, { dead, unknown, truncated }: LeftFiles, removed: number): Finding {
+  const left = dead.length - removed;
+  const said = [
+    ...(removed > 0 ? [`${removed} that killed kernels left were removed`] : []),
+    ...(left > 0 ? [`killed kernels left ${left} (${named(dead)}); remove them with \`--mend\``] : []),
+    ...(unknown.length > 0
+      ? [
+          `${unknown.length} are of kernels with another state directory, or of an earlier version (${named(unknown)}); ` +
+            "remove them by hand when no such kernel runs",
+        ]
+      : []),
+    ...(truncated ? ["the workspace has more files than were looked at"] : []),
+  ];
+  if (said.length === 0) return { check: CHECK, status: "ok", detail: `\`${root}\` has none that are left over` };
+  return { check: CHECK, status: left > 0 || unknown.length > 0 || truncated ? "advisory" : "ok", detail: said.join("; ") };
+}
+
+function named(paths: readonly string[]): string {
+  const shown = paths.slice(0, NAMED_MAX).map((path) => `\`${path}\``);
+  return [...shown, ...(paths.length > NAMED_MAX ? [`${paths.length - NAMED_MAX} more`] : [])].join(", ");
+}

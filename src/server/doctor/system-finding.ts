@@ -1,0 +1,30 @@
+/** What `handrail doctor` says of system tools: whether the programs that the operator lists could be started. */
+import { systemOf } from "../../config/sections/system.ts";
+import { listedPrograms } from "../../model/work/system.ts";
+import { trustedProgram } from "../../sandbox/host-commands/trusted-program.ts";
+import type { OperatorDirectory } from "../operator/operator-directory.ts";
+import type { Finding } from "./finding.ts";
+
+/** Nothing where there are no system tools. A directory that cannot be read is another finding. */
+export async function systemFindings(read: () => Promise<OperatorDirectory>): Promise<readonly Finding[]> {
+  const check = "system tools";
+  const system = await read().then(
+    ({ settings }) => settings.system,
+    () => undefined, // said by the check of the directory
+  );
+  if (system === undefined) return [];
+  const settings = systemOf(system);
+  const ownUser = process.geteuid?.() ?? 0;
+  const programs = listedPrograms(settings).map(({ program }) => program);
+  const needsSudo = ownUser !== 0 && listedPrograms(settings).some(({ sudo }) => sudo);
+  const wanted = new Set([...programs, ...(needsSudo && settings.sudo !== undefined ? [settings.sudo] : [])]);
+  const problems = [...wanted].flatMap((program) => {
+    const looked = trustedProgram(program, ownUser);
+    return looked.ok ? [] : [`\`${program}\` ${looked.problem}`];
+  });
+  if (needsSudo && settings.sudo === undefined)
+    problems.push("the kernel is not root, and `system.sudo` is not set: programs that need root are refused");
+  if (problems.length > 0) return [{ check, status: "failed", detail: problems.join("; ") }];
+  const count = wanted.size;
+  return [{ check, status: "ok", detail: `${count} program${count === 1 ? "" : "s"} may run outside of the sandbox, for the role sre` }];
+}

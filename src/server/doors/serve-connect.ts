@@ -1,0 +1,24 @@
+/** Serves an open kernel over HTTP: calls for agents, administration for the operator. */
+import { newId, systemRandom } from "../../base/ids.ts";
+import { type ConnectAddress, type ConnectServer, serveConnect } from "../../transports/connect/index.ts";
+import { adminPort } from "../admin/admin-port.ts";
+import type { OpenKernel } from "../compose.ts";
+import { reportWarning } from "../report.ts";
+
+/** Serves `kernel` on every address until closed. */
+export async function serveHttp(kernel: OpenKernel, addresses: readonly ConnectAddress[]): Promise<ConnectServer> {
+  const admin = adminPort(kernel);
+  const server = await serveConnect({
+    door: kernel.door,
+    admin,
+    addresses,
+    newRequestId: () => newId("req", systemRandom),
+    onError: (error) => reportWarning(error instanceof Error ? (error.stack ?? error.message) : String(error)),
+  });
+  return {
+    async close() {
+      await server.close();
+      await admin.close();
+    },
+  };
+}

@@ -1,0 +1,70 @@
+/** Serves an open kernel to one MCP client over standard input and output. */
+import { fstatSync } from "node:fs";
+import { Socket } from "node:net";
+import type { Writable } from "node:stream";
+import { newId, systemRandom } from "../../base/ids.ts";
+import { IDLE_FREED_MS } from "../../base/limits.ts";
+import { releaseCedar } from "../../policy/compile/cedar.ts";
+import { keepLargeBlocksApart, releaseFreeMemory } from "../../sandbox/native/free-memory.ts";
+import type { MintedSession } from "../../session/session.ts";
+import { serveMcp } from "../../transports/mcp/server.ts";
+import type { OpenKernel } from "../compose.ts";
+import { collectHeap, IdleMemory, releaseCompileCache } from "../ledger/idle-memory.ts";
+import { handrailVersion } from "../operator/version.ts";
+import { reportError } from "../report.ts";
+
+/** Serves one MCP client on this process's standard streams until it is gone. */
+export async function serveMcpOnStandardStreams(kernel: OpenKernel, minted: MintedSession): Promise<void> {
+  const { session, token } = minted;
+  const { door } = kernel;
+  const instructions = `Tools work on the files of one workspace; paths are relative to its root. Role \`${session.role}\`, preset \`${session.preset}\`. A refused call says which rule refused it and what to do next.`;
+  keepLargeBlocksApart();
+  const idle = new IdleMemory(giveBack, { rest: () => void kernel.rest().then(giveBack).catch(reportError) });
+  await serveMcp(
+    {
+      door: { ...door, execute: (...call) => idle.during(() => door.execute(...call)) },
+      sessionToken: token,
+      version: handrailVersion(),
+      instructions,
+      newRequestId: requestIds(),
+      onListed: () => {
+        idle.touch();
+        void door.warmUp(token).catch(reportError);
+      },
+      onError: reportError,
+    },
+    process.stdin,
+    standardOutput(),
+  );
+}
+
+/**
+ * Decisions that are remembered need no Cedar, so that it comes back with the first call that is judged anew.
+ * What collecting frees in the background is free a moment later, or with the next time.
+ */
+function giveBack(): void {
+  releaseCompileCache();
+  if (releaseCedar()) collectHeap(0);
+  else collectHeap();
+  setTimeout(releaseFreeMemory, IDLE_FREED_MS).unref();
+}
+
+/**
+ * Standard output that never makes the kernel wait for a client that reads slowly: Node's own stream writes to a pipe
+ * synchronously.
+ */
+function standardOutput(): Writable {
+  const output = fstatSync(process.stdout.fd);
+  if (!output.isFIFO() && !output.isSocket()) return process.stdout;
+  return new Socket({ fd: process.stdout.fd, readable: false, writable: true });
+}
+
+/** Ids of one client's requests: one random name for the client, then a count. */
+function requestIds(): () => string {
+  const client = newId("req", systemRandom);
+  let count = 0;
+  return () => {
+    count += 1;
+    return `${client}.${count}`;
+  };
+}

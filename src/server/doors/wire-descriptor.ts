@@ -1,0 +1,2 @@
+/** The logic of `handrail wire descriptor`. */
+export { descriptorSet } from "../../wire/descriptor.ts";

@@ -1,0 +1,146 @@
+/**
+ * Verifies stored content beside the kernels that store it: every object is hashed again, every row is compared with its
+ * file, every result that the ledger names must be there and must be kept. Changes nothing.
+ */
+import { isJsonObject } from "../../base/json.ts";
+import { CONTENT_PAGE_MAX, CONTENT_PROBLEMS_MAX, CONTENT_SCANNED_MAX, LEDGER_READ_ROWS_MAX } from "../../base/limits.ts";
+import type { ContentInventory, ContentProblem, LedgerReference, ListedContent } from "../../cas/content-store.ts";
+import { HASH_PATTERN } from "../../model/work/content.ts";
+import { openContentInventory } from "../../stores/embedded/content/content-inventory.ts";
+import { type LedgerReader, openLedgerReader } from "./ledger-reader.ts";
+
+/** What a verification found. */
+export interface ContentReport {
+  readonly ok: boolean;
+  readonly objects: number;
+  readonly bytes: number;
+  /** Results that the ledger names. */
+  readonly ledgerResults: number;
+  /** Files that no row names: harmless, a collection removes them. */
+  readonly strayFiles: number;
+  /** The first of them. */
+  readonly problems: readonly ContentProblem[];
+  /** How many more there are than are listed. */
+  readonly problemsOmitted: number;
+}
+
+/** How far a verification is. */
+export interface ContentProgress {
+  readonly objects: number;
+  readonly bytes: number;
+}
+
+export type { ListedContent } from "../../cas/content-store.ts";
+
+const NOTHING: ContentReport = { ok: true, objects: 0, bytes: 0, ledgerResults: 0, strayFiles: 0, problems: [], problemsOmitted: 0 };
+
+/** What is wrong: the first problems, and how many there are. */
+class Problems {
+  readonly listed: ContentProblem[] = [];
+  count = 0;
+
+  /** Takes a problem. */
+  add(problem: ContentProblem): void {
+    this.addSome([problem], 1);
+  }
+
+  /** Takes `count` problems, of which `first` are the first. */
+  addSome(first: readonly ContentProblem[], count: number): void {
+    this.listed.push(...first.slice(0, CONTENT_PROBLEMS_MAX - this.listed.length));
+    this.count += Math.max(count, first.length);
+  }
+}
+
+/** Verifies the content of a state directory. Problems are in the report, never thrown. */
+export async function verifyContent(stateDirectory: string, onProgress?: (progress: ContentProgress) => void): Promise<ContentReport> {
+  const inventory = await openContentInventory(stateDirectory);
+  if (inventory === undefined) return NOTHING;
+  const problems = new Problems();
+  try {
+    let objects = 0;
+    let bytes = 0;
+    for await (const { hash, sizeBytes } of allContent(inventory)) {
+      const problem = await inventory.inspect(hash);
+      if (problem !== undefined) problems.add({ hash, problem });
+      objects += 1;
+      bytes += sizeBytes;
+      onProgress?.({ objects, bytes });
+    }
+    problems.addSome(await inventory.dangling(CONTENT_PROBLEMS_MAX), await inventory.countDangling());
+    const ledgerResults = await verifyReferences(stateDirectory, inventory, problems);
+    const strayFiles = await inventory.countStrayFiles();
+    const { listed, count } = problems;
+    const problemsOmitted = count - listed.length;
+    return { ok: count === 0, objects, bytes, ledgerResults, strayFiles, problems: listed, problemsOmitted };
+  } finally {
+    await inventory.close();
+  }
+}
+
+/** Everything that is stored in a state directory, in order of hashes. */
+export async function* listContent(stateDirectory: string): AsyncGenerator<ListedContent> {
+  const inventory = await openContentInventory(stateDirectory);
+  if (inventory === undefined) return;
+  try {
+    yield* allContent(inventory);
+  } finally {
+    await inventory.close();
+  }
+}
+
+async function* allContent(inventory: Pick<ContentInventory, "list">): AsyncGenerator<ListedContent> {
+  let after = "";
+  for (let seen = 0; seen < CONTENT_SCANNED_MAX; seen += CONTENT_PAGE_MAX) {
+    const page = await inventory.list(after, CONTENT_PAGE_MAX);
+    yield* page;
+    const last = page.at(-1);
+    if (last === undefined) return;
+    after = last.hash;
+  }
+}
+
+/** Looks up every result that the ledger names. Returns how many there are. */
+async function verifyReferences(stateDirectory: string, inventory: ContentInventory, problems: Problems): Promise<number> {
+  const ledger = await openLedgerReader(stateDirectory);
+  let results = 0;
+  try {
+    for await (const result of ledgerResults(ledger)) {
+      results += 1;
+      const { hash, sequence } = result;
+      if ((await inventory.sizeOf(hash)) === undefined) {
+        problems.add({ hash, problem: `entry ${sequence} of the ledger names it as a result, and it is not stored` });
+      } else if (!(await inventory.hasReference(hash, result))) {
+        problems.add({ hash, problem: `entry ${sequence} of the ledger names it, and no reference keeps it; run it with --repair` });
+      }
+    }
+    return results;
+  } finally {
+    await ledger.close();
+  }
+}
+
+/** Every stored result that an entry of the ledger names, as far as the entries have their payloads. */
+export async function* ledgerResults(
+  ledger: Pick<LedgerReader, "head" | "range">,
+): AsyncGenerator<LedgerReference & { readonly hash: string; readonly sequence: number }> {
+  const { sequence: last } = await ledger.head();
+  for (let from = 1; from <= last; from += LEDGER_READ_ROWS_MAX) {
+    for (const { entry, payload } of await ledger.range(from, LEDGER_READ_ROWS_MAX)) {
+      const hash = entry.eventType === "tool_executed" && payload ? resultHashOf(payload) : undefined;
+      if (hash !== undefined) yield { hash, sessionId: entry.sessionId, requestId: entry.requestId, sequence: entry.sequence };
+    }
+  }
+}
+
+function resultHashOf(payload: Uint8Array): string | undefined {
+  const text = Buffer.from(payload).toString("utf8");
+  if (!text.includes('"resultHash"')) return undefined;
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined; // `handrail ledger verify` finds damaged payloads
+  }
+  const hash = isJsonObject(value) ? value["resultHash"] : undefined;
+  return typeof hash === "string" && HASH_PATTERN.test(hash) ? hash : undefined;
+}

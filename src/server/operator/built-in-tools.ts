@@ -1,0 +1,44 @@
+/**
+ * The tools that every kernel has, and those that the operator's configuration adds: tools that touch the machine itself. The code of any other is
+ * foreign to it.
+ */
+import { type ParsedSystemSettings, systemOf } from "../../config/sections/system.ts";
+import type { Tool } from "../../model/tool/tool.ts";
+import { artifactTools } from "../../tools/artifact/artifact-tools.ts";
+import { editTools } from "../../tools/edit/edit-tools.ts";
+import { fileTools } from "../../tools/file/file-tools.ts";
+import { gitTools } from "../../tools/git/git-tools.ts";
+import { searchTools } from "../../tools/search/search-tools.ts";
+import { shell } from "../../tools/shell/shell.ts";
+import { systemTools } from "../../tools/system/system-tools.ts";
+import { toolchainTools } from "../../tools/toolchain/toolchain-tools.ts";
+
+/** The tools that every kernel has. */
+export const BUILT_IN_TOOLS: readonly Tool[] = [
+  ...fileTools,
+  ...editTools,
+  ...searchTools,
+  ...artifactTools,
+  shell,
+  ...toolchainTools,
+  ...gitTools,
+];
+
+const configured = new WeakSet<Tool>();
+
+/** Tools that touch the machine, as far as the section `system` of the settings switches them on; none without it. */
+export function configuredTools({ system }: { readonly system?: ParsedSystemSettings | undefined }): readonly Tool[] {
+  const tools = system === undefined ? [] : systemTools(systemOf(system));
+  for (const tool of tools) configured.add(tool);
+  return tools;
+}
+
+/** All tools of the kernel's own under `settings`. */
+export function ownTools(settings: Parameters<typeof configuredTools>[0]): readonly Tool[] {
+  return [...BUILT_IN_TOOLS, ...configuredTools(settings)];
+}
+
+/** Whether the code of `tool`, as its author declared it, is the kernel's own. */
+export function isOwnTool(tool: Tool): boolean {
+  return BUILT_IN_TOOLS.includes(tool) || configured.has(tool);
+}

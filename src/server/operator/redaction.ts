@@ -1,0 +1,39 @@
+/**
+ * The redactor as the operator configured it: built-in rules, the operator's own ones, and the secrets of the kernel's
+ * environment.
+ */
+import { KernelError } from "../../base/errors.ts";
+import type { RedactionSettings } from "../../config/sections/redaction.ts";
+import { compileCustomRedaction } from "../../redact/custom-rules.ts";
+import { secretsOfEnvironment } from "../../redact/environment.ts";
+import type { KnownSecret } from "../../redact/kinds/known-secret.ts";
+import { createRedactor, type Redactor, type RedactorOptions } from "../../redact/redact.ts";
+import type { RuleSet } from "../../redact/rule-set.ts";
+import { handrailVersion } from "./version.ts";
+
+/**
+ * Makes the redactor.
+ * @param name the settings file's name, for messages
+ * @param more secrets that are known besides
+ * @throws KernelError CONFIG_INVALID naming every rule and allowance that cannot be used
+ */
+export function openRedactor(
+  settings: RedactionSettings,
+  environment: Readonly<Record<string, string | undefined>>,
+  name: string,
+  more: readonly KnownSecret[] = [],
+): Redactor {
+  const { rules, allow } = checkRedaction(settings, name);
+  const known = [...secretsOfEnvironment(environment, settings.environment), ...more];
+  return createRedactor({ known, rules, release: handrailVersion(), ...(allow && { allow }) });
+}
+
+/** Compiles the operator's rules and allowances. @throws KernelError CONFIG_INVALID naming every one that cannot be used */
+export function checkRedaction(settings: RedactionSettings, name: string): Pick<RedactorOptions, "allow"> & { readonly rules: RuleSet } {
+  const custom = compileCustomRedaction(settings.rules, settings.allow);
+  if (!custom.ok) {
+    const problems = custom.problems.map(({ path, problem }) => `redaction.${path}: ${problem}`);
+    throw new KernelError("CONFIG_INVALID", `\`${name}\`: ${problems.join("; ")}`);
+  }
+  return { rules: custom.rules, ...(custom.allow && { allow: custom.allow }) };
+}

@@ -1,0 +1,34 @@
+/** Names the tools that a configuration speaks of and that do not exist: a misspelt name switches nothing off, and asks nothing. */
+import { withCanonicalActions } from "../../policy/terms/action.ts";
+import type { OperatorDirectory } from "./operator-directory.ts";
+
+/** A warning about `tools.disabled`, `capabilities` and `limits.rate.tools` of the operator's settings, or `undefined` when every name is a tool's. */
+export function warningOfUnknownTools(
+  { path, settings }: Pick<OperatorDirectory, "path" | "settings">,
+  tools: readonly { readonly name: string }[],
+): string | undefined {
+  const known = new Set([...tools, ...withCanonicalActions([])].map(({ name }) => name));
+  const warnings = [
+    warningOf(
+      settings.tools.disabled,
+      known,
+      (names) => `\`tools.disabled\` names ${names}, which no tool is called; nothing is switched off by that`,
+    ),
+    warningOf(
+      Object.keys(settings.capabilities),
+      known,
+      (names) => `\`capabilities\` names ${names}, which no tool is called; nothing is asked or refused by that`,
+    ),
+    warningOf(
+      Object.keys(settings.limits.rate?.tools ?? {}),
+      known,
+      (names) => `\`limits.rate.tools\` names ${names}, which no tool is called; nothing is slowed down by that`,
+    ),
+  ].filter((warning) => warning !== undefined);
+  return warnings.length === 0 ? undefined : `${path}/handrail.yaml: ${warnings.join("; ")}, so correct the spelling`;
+}
+
+function warningOf(names: readonly string[], known: ReadonlySet<string>, say: (names: string) => string): string | undefined {
+  const unknown = names.filter((name) => !known.has(name));
+  return unknown.length === 0 ? undefined : say(unknown.map((name) => `\`${name}\``).join(", "));
+}

@@ -1,0 +1,8 @@
+/** Which version of Handrail this is. */
+import { readFileSync } from "node:fs";
+
+/** The version of this package. */
+export function handrailVersion(): string {
+  const manifest: unknown = JSON.parse(readFileSync(new URL("../../../package.json", import.meta.url), "utf8"));
+  return typeof manifest === "object" && manifest !== null && "version" in manifest ? String(manifest.version) : "unknown";
+}

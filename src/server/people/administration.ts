@@ -1,0 +1,330 @@
+/**
+ * What an operator does: sessions and leases made, narrowed, renewed and ended. Every act is recorded.
+ */
+import type { Clock } from "../../base/clock.ts";
+import { KernelError } from "../../base/errors.ts";
+import { newId, type RandomBytes } from "../../base/ids.ts";
+import type { JsonObject } from "../../base/json.ts";
+import { MAX_ID_LEN, SESSION_LIFETIME_MAX_MS } from "../../base/limits.ts";
+import type { Settings } from "../../config/config.ts";
+import type { Bell } from "../../model/outcome/bell.ts";
+import type { EventSink, EventType } from "../../model/outcome/event.ts";
+import { DEFAULT_MODE, type OperatorGates } from "../../model/people/gates.ts";
+import { LEASE_DIMENSIONS, type Lease, type LeaseBudget, type LeaseScope, UNRESTRICTED_SCOPE } from "../../model/people/lease.ts";
+import type { PresetName } from "../../model/people/preset.ts";
+import type { Session } from "../../model/people/session.ts";
+import { BUDGET_MEMBERS, isAmount, isLimited } from "../../model/spending/budget.ts";
+import { deriveLease, unusableDimensions } from "../../policy/lease-scope.ts";
+import { PRESETS } from "../../policy/presets.ts";
+import { appliedProfile } from "../../session/profile.ts";
+import { type Authenticated, type MintedSession, mintSession, type NewSession } from "../../session/session.ts";
+import type { SessionStore } from "../../session/session-store.ts";
+import { choosePreset, grantOf, ROLES_WITHOUT_GRANT, requireProjectRoot } from "../workspace/grants.ts";
+import { installationNotice, installationPaths, placeInInstallation } from "../workspace/installation.ts";
+import { workspaceDirectory } from "../workspace/workspace-catalog.ts";
+import { OperatorProof } from "./operator-proof.ts";
+
+/** What an administration works on. */
+export interface AdministrationParts {
+  readonly settings: Settings;
+  /** What sessions may be made with: tools, modes and skills as they are now. */
+  readonly offer: () => Offer;
+  readonly sessions: SessionStore;
+  /** Rung when a session ends, so that what it runs ends too. */
+  readonly bell: Pick<Bell, "ring">;
+  readonly ledger: EventSink;
+  readonly clock: Clock;
+  readonly random: RandomBytes;
+  /** Refuses a directory that is hardly meant as a workspace or a project root. */
+  readonly requireUsual: (directory: string, isProjectRoot: boolean) => void;
+  /** Told what the operator should know about a choice. */
+  readonly warn: (message: string) => void;
+}
+
+/** What there is to make sessions with. */
+export interface Offer {
+  /** The registry's canonical hash, specs included. */
+  readonly registry: string;
+  /** Names of the tools. */
+  readonly tools: readonly string[];
+  readonly gates: OperatorGates;
+}
+
+/** A wish for a session; what is absent comes from settings. */
+export interface SessionWish {
+  readonly workspace: string;
+  readonly projectRoot?: string;
+  readonly role?: string;
+  readonly preset?: string;
+  /** A mode and a skill only narrow, so that anybody may choose them. */
+  readonly mode?: string;
+  readonly skill?: string;
+  readonly userId: string;
+  readonly agentId: string;
+  readonly lifetimeMs?: number;
+  /** An existing lease to act under, narrowed by `scope` if that restricts anything; without it a lease of the session's own is made. */
+  readonly leaseId?: string;
+  readonly scope?: LeaseScope;
+  /** What may be spent; with an existing lease that one is narrowed. */
+  readonly budget?: LeaseBudget;
+  /** That the operator asks; without it a client does, whose role, preset and project root stay within what the operator granted. */
+  readonly operator?: OperatorProof;
+}
+
+/** The operator's acts on one state directory. */
+export class Administration {
+  readonly #parts: AdministrationParts;
+
+  constructor(parts: AdministrationParts) {
+    this.#parts = parts;
+  }
+
+  /** Mints a session; its token is in the answer and nowhere else. */
+  async createSession(wish: SessionWish): Promise<MintedSession> {
+    const { sessions, clock, random } = this.#parts;
+    const wanted = this.#resolve(wish, !OperatorProof.isProof(wish.operator));
+    const lease = await this.#leaseFor(wish, wanted.lifetimeMs);
+    const minted = await mintSession(sessions, { ...wanted, leaseId: lease.id }, clock.nowMs(), random);
+    const { id, role, preset, mode, skill, serviceRoot, expiresAtMs } = minted.session;
+    const { registry, tools, gates } = this.#parts.offer();
+    const applied = appliedProfile(minted.session, gates, tools);
+    const warning = PRESETS[preset as PresetName].warning;
+    if (warning !== undefined) this.#parts.warn(`preset ${preset}: ${warning}`);
+    const place = placeInInstallation(serviceRoot, installationPaths());
+    if (place !== "apart") this.#parts.warn(installationNotice(serviceRoot, place));
+    await this.#record("session_created", id, {
+      role,
+      preset,
+      mode,
+      ...(skill !== undefined && { skill }),
+      serviceRoot,
+      leaseId: lease.id,
+      registry,
+      applied: { hash: applied.hash, ...applied.document },
+      expiresAt: new Date(expiresAtMs).toISOString(),
+    });
+    return minted;
+  }
+
+  /** A session that exists only in memory, to ask what it would be allowed: anybody may imagine any; nothing is stored and it has no token. */
+  async imagineSession(wish: SessionWish): Promise<Authenticated> {
+    const { lifetimeMs, ...wanted } = this.#resolve(wish, false);
+    const lease = this.#newLease(wish.scope ?? UNRESTRICTED_SCOPE, lifetimeMs, wish.budget ?? {});
+    const { createdAtMs, expiresAtMs } = lease;
+    const session: Session = {
+      mode: DEFAULT_MODE,
+      ...wanted,
+      id: newId("ses", this.#parts.random),
+      leaseId: lease.id,
+      tokenHash: "",
+      createdAtMs,
+      expiresAtMs,
+    };
+    return { session, lease };
+  }
+
+  /** Sessions, newest first. */
+  listSessions(): Promise<readonly Session[]> {
+    return this.#parts.sessions.listSessions();
+  }
+
+  /** Ends a session for good, with what it runs, in every kernel. */
+  async revokeSession(id: string): Promise<Session> {
+    const session = await this.#parts.sessions.updateSession(id, { revokedAtMs: this.#parts.clock.nowMs() });
+    if (!session) throw new KernelError("USAGE", `there is no session \`${id}\`; \`handrail sessions list\` shows them`);
+    await this.#parts.bell
+      .ring("freezes")
+      .catch((error: Error) => this.#parts.warn(`calls of \`${id}\` that run may go on: ${error.message}`));
+    await this.#record("session_revoked", id, {});
+    return session;
+  }
+
+  /** Ends a session and the lease that was made for it. */
+  async endSession(session: Session): Promise<void> {
+    await this.revokeSession(session.id);
+    await this.releaseLease(session.leaseId);
+  }
+
+  /** Leases, newest first. */
+  listLeases(): Promise<readonly Lease[]> {
+    return this.#parts.sessions.listLeases();
+  }
+
+  /** A lease of its own, under which sessions can be made. */
+  async createLease(scope: LeaseScope, lifetimeMs: number, budget: LeaseBudget = {}): Promise<Lease> {
+    const lease = this.#newLease(scope, lifetimeMs, budget);
+    await this.#parts.sessions.insertLease(lease);
+    await this.#record("lease_created", "", {
+      leaseId: lease.id,
+      expiresAt: new Date(lease.expiresAtMs).toISOString(),
+      ...budgetFact(lease),
+    });
+    return lease;
+  }
+
+  /** A lease narrowed from `parentId`; it never admits or spends what its parent does not, and never outlives it. */
+  async deriveLease(parentId: string, scope: LeaseScope, lifetimeMs: number, budget: LeaseBudget = {}): Promise<Lease> {
+    const parent = await this.#requireLease(parentId);
+    requireUsable(scope);
+    requireCountable(budget);
+    const nowMs = this.#parts.clock.nowMs();
+    const lease = deriveLease(parent, {
+      id: newId("lea", this.#parts.random),
+      scope,
+      budget,
+      createdAtMs: nowMs,
+      expiresAtMs: nowMs + checkedLifetime(lifetimeMs),
+    });
+    await this.#parts.sessions.insertLease(lease);
+    const expiresAt = new Date(lease.expiresAtMs).toISOString();
+    await this.#record("lease_derived", "", { leaseId: lease.id, parentId, expiresAt, ...budgetFact(lease) });
+    return lease;
+  }
+
+  /** Extends a lease that has not been released; a derived one at most to its parent's end. */
+  async renewLease(id: string, lifetimeMs: number): Promise<Lease> {
+    const lease = await this.#requireLease(id);
+    if (lease.releasedAtMs !== undefined) throw new KernelError("USAGE", `the lease \`${id}\` was released; make a new one`);
+    const parent = lease.parentId === undefined ? undefined : await this.#requireLease(lease.parentId);
+    const wanted = this.#parts.clock.nowMs() + checkedLifetime(lifetimeMs);
+    const renewed = await this.#parts.sessions.updateLease(id, { expiresAtMs: Math.min(wanted, parent?.expiresAtMs ?? wanted) });
+    if (!renewed) throw new KernelError("USAGE", `there is no lease \`${id}\``);
+    await this.#record("lease_renewed", "", { leaseId: id, expiresAt: new Date(renewed.expiresAtMs).toISOString() });
+    return renewed;
+  }
+
+  /** Gives a lease back; sessions under it are refused from their next call on. */
+  async releaseLease(id: string): Promise<Lease> {
+    const lease = await this.#parts.sessions.updateLease(id, { releasedAtMs: this.#parts.clock.nowMs() });
+    if (!lease) throw new KernelError("USAGE", `there is no lease \`${id}\`; \`handrail leases list\` shows them`);
+    await this.#record("lease_released", "", { leaseId: id });
+    return lease;
+  }
+
+  /** Records that a new admin credential is about to replace the one before. */
+  async recordAdminCredential(): Promise<void> {
+    await this.#record("admin_credential_made", "", {});
+  }
+
+  /** Records that an approver's decisions count from now on, or do not any more. */
+  async recordApprover(change: "approver_added" | "approver_removed", approver: string): Promise<void> {
+    await this.#record(change, "", { approver, severity: "warning" });
+  }
+
+  /** What a wish comes to under the operator's settings and grants. @param isClient whether it must stay within them */
+  #resolve(wish: SessionWish, isClient: boolean): Omit<NewSession, "leaseId"> {
+    const { settings } = this.#parts;
+    const serviceRoot = workspaceDirectory(wish.workspace);
+    const grant = grantOf(settings, serviceRoot);
+    const role = wish.role ?? "dev";
+    if (!settings.roles.includes(role))
+      throw new KernelError("USAGE", `the role \`${role}\` is not defined; use one of ${settings.roles.join(", ")}`);
+    if (isClient && !(grant?.roles ?? ROLES_WITHOUT_GRANT).includes(role)) {
+      throw new KernelError(
+        "USAGE",
+        `the role \`${role}\` is not granted to clients of \`${serviceRoot}\`; the operator grants it under workspaces[].roles in handrail.yaml`,
+      );
+    }
+    requireName(wish.userId, "user");
+    requireName(wish.agentId, "agent");
+    const profile = this.#profileOf(wish);
+    const projectRoot = workspaceDirectory(wish.projectRoot ?? grant?.project_root ?? serviceRoot);
+    if (grant?.allow_unusual !== true) {
+      this.#parts.requireUsual(serviceRoot, false);
+      if (projectRoot !== serviceRoot) this.#parts.requireUsual(projectRoot, true);
+    }
+    if (isClient) requireProjectRoot(grant, serviceRoot, projectRoot);
+    return {
+      userId: wish.userId,
+      agentId: wish.agentId,
+      role,
+      serviceRoot,
+      projectRoot,
+      isolationLevel: grant?.isolation ?? "STRICT",
+      preset: choosePreset(settings, grant, wish.preset, isClient),
+      ...profile,
+      lifetimeMs: wish.lifetimeMs ?? settings.sessions.lifetime_seconds * 1000,
+    };
+  }
+
+  #profileOf({ mode = DEFAULT_MODE, skill }: SessionWish): Pick<NewSession, "mode" | "skill"> {
+    const { modes, skills } = this.#parts.offer().gates;
+    if (mode !== DEFAULT_MODE && !modes.has(mode))
+      throw new KernelError("USAGE", `there is no mode \`${mode}\`; \`handrail modes list\` shows those that the operator has defined`);
+    if (skill !== undefined && !skills.has(skill))
+      throw new KernelError("USAGE", `there is no skill \`${skill}\`; \`handrail skills list\` shows those that the operator has defined`);
+    return { mode, ...(skill !== undefined && { skill }) };
+  }
+
+  /** The lease that a new session acts under: a new one, an existing one, or one narrowed from that. */
+  async #leaseFor({ leaseId, scope = UNRESTRICTED_SCOPE, budget = {} }: SessionWish, lifetimeMs: number): Promise<Lease> {
+    if (leaseId !== undefined) {
+      const narrows = isLimited(budget) || LEASE_DIMENSIONS.some((dimension) => scope[dimension].length > 0);
+      return narrows ? this.deriveLease(leaseId, scope, lifetimeMs, budget) : this.#requireLease(leaseId);
+    }
+    return this.createLease(scope, lifetimeMs, budget);
+  }
+
+  #newLease(scope: LeaseScope, lifetimeMs: number, budget: LeaseBudget): Lease {
+    requireUsable(scope);
+    requireCountable(budget);
+    const nowMs = this.#parts.clock.nowMs();
+    return {
+      id: newId("lea", this.#parts.random),
+      scope,
+      budget,
+      createdAtMs: nowMs,
+      expiresAtMs: nowMs + checkedLifetime(lifetimeMs),
+    };
+  }
+
+  async #requireLease(id: string): Promise<Lease> {
+    const lease = await this.#parts.sessions.findLease(id);
+    if (!lease) throw new KernelError("USAGE", `there is no lease \`${id}\`; \`handrail leases list\` shows them`);
+    return lease;
+  }
+
+  async #record(type: EventType, sessionId: string, payload: JsonObject): Promise<void> {
+    await this.#parts.ledger.record(
+      { type, sessionId, actor: "operator", requestId: "", timeMs: this.#parts.clock.nowMs(), payload },
+      "durable",
+    );
+  }
+}
+
+/** A name of which evidence could not say whose it is: `USER/AGENT` names an agent, `operator:NAME` an operator. */
+function requireName(name: string, what: "user" | "agent"): void {
+  const isOdd =
+    name === "" || name.length > 2 * MAX_ID_LEN || [...name].length > MAX_ID_LEN || /\p{Cc}/u.test(name) || !name.isWellFormed();
+  const isTaken = what === "user" && (name.includes("/") || name.startsWith("operator:"));
+  if (!isOdd && !isTaken) return;
+  const rule = `1 to ${MAX_ID_LEN} characters without control characters`;
+  const more = what === "user" ? ", no `/`, and does not begin with `operator:`" : "";
+  throw new KernelError("USAGE", `the ${what}'s name cannot be used: it has ${rule}${more}; choose another one`);
+}
+
+function checkedLifetime(lifetimeMs: number): number {
+  if (lifetimeMs > 0 && lifetimeMs <= SESSION_LIFETIME_MAX_MS) return lifetimeMs;
+  throw new KernelError("USAGE", "a lease lives between one millisecond and thirty days; choose a lifetime in that range");
+}
+
+/** A pattern that admits nothing by mistake is better refused than granted. */
+function requireUsable(scope: LeaseScope): void {
+  const [bad] = unusableDimensions(scope);
+  if (bad !== undefined) throw new KernelError("USAGE", `a pattern of ${bad} cannot be used; use fewer wildcards and balanced brackets`);
+}
+
+/** An amount that cannot be counted limits nothing, or everything. */
+function requireCountable(budget: LeaseBudget): void {
+  for (const [member, amount] of Object.entries(budget)) {
+    if ((BUDGET_MEMBERS as readonly string[]).includes(member) && (amount === undefined || isAmount(amount))) continue;
+    throw new KernelError(
+      "USAGE",
+      `the budget of \`${member}\` must be a whole number from 0 of calls, durationMs, bytes, tokens or costMicros`,
+    );
+  }
+}
+
+function budgetFact({ budget }: Lease): JsonObject {
+  return isLimited(budget) ? { budget: { ...budget } } : {};
+}

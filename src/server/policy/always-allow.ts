@@ -1,0 +1,257 @@
+/**
+ * "Always allow": the narrowest permit with which a call that asked would not ask again, and what else it would have let through.
+ *
+ * Trusts the request's document, which the kernel wrote, for what the call touched. INVARIANTS: a proposal was tried against the policies
+ * in force, with their examples, before anybody sees it; it lifts what the request names as asking and nothing else, for this user, agent,
+ * workspace, role, tool, effect and resource; only `write` writes, and it records who did before the permit takes effect.
+ */
+import { constants } from "node:fs";
+import { mkdir, open, rename } from "node:fs/promises";
+import { join } from "node:path";
+import type { Clock } from "../../base/clock.ts";
+import { KernelError } from "../../base/errors.ts";
+import { blake3Hex } from "../../base/hash.ts";
+import { REPLAY_ENTRIES_DEFAULT } from "../../base/limits.ts";
+import { imagineRequests, wholeCall } from "../../kernel/index.ts";
+import { readApprovalDocument, type ShownRequest } from "../../model/approval/approval-document.ts";
+import type { EventSink } from "../../model/outcome/event.ts";
+import type { Session } from "../../model/people/session.ts";
+import type { Tool } from "../../model/tool/tool.ts";
+import { narrowestPermit } from "../../policy/explain.ts";
+import type { PolicyEngine } from "../../policy/policy.ts";
+import { type PolicyRequest, UNNAMED_CALL } from "../../policy/terms/request.ts";
+import { parseRecordedAccess, type RecordedAccess } from "../../policy/terms/resource.ts";
+import type { OperatorDirectory } from "../operator/operator-directory.ts";
+import { buildEngine, exampleInputs } from "./policies.ts";
+import type { ReplayReport } from "./policy-replay.ts";
+
+/** What proposals rest on. */
+export interface AlwaysAllowParts {
+  /** As they are now. */
+  readonly operator: () => OperatorDirectory;
+  readonly tools: () => readonly Tool[];
+  readonly findSession: (id: string) => Promise<Session | undefined>;
+  readonly stateDirectory: string;
+  readonly ledger: EventSink;
+  readonly clock: Clock;
+}
+
+/** A request for approval, as far as a proposal looks at it. */
+export interface AskedRequest {
+  readonly ref: string;
+  readonly document: string;
+}
+
+/** A permit that was tried, or why there is none. */
+export type AlwaysProposal =
+  | {
+      readonly kind: "proposed";
+      /** File that the permit would stand in. */
+      readonly file: string;
+      readonly text: string;
+      /** Rules whose asking it lifts. */
+      readonly waives: readonly string[];
+      readonly role: string;
+      /** Calls of the ledger that it would have allowed, among them those that asked. */
+      readonly past: Pick<ReplayReport, "entries" | "changes" | "changed" | "notReplayed">;
+    }
+  | { readonly kind: "impossible"; readonly why: string };
+
+/** Makes proposals and, at the operator's word, permits of them. */
+export class AlwaysAllow {
+  readonly #parts: AlwaysAllowParts;
+
+  constructor(parts: AlwaysAllowParts) {
+    this.#parts = parts;
+  }
+
+  /** The narrowest permit for the call of a request. Changes nothing. */
+  async propose(request: AskedRequest): Promise<AlwaysProposal> {
+    const permit = await this.#permitFor(request);
+    if (typeof permit === "string") return { kind: "impossible", why: permit };
+    const { replayAgainst } = await import("./policy-replay.ts");
+    const { stateDirectory } = this.#parts;
+    const extent = { stateDirectory, entriesMax: REPLAY_ENTRIES_DEFAULT, tools: this.#parts.tools(), byRules: new Set(permit.ids) };
+    const { entries, changes, changed, notReplayed } = await replayAgainst(permit.operator, extent);
+    const { file, text, waives, role } = permit;
+    return { kind: "proposed", file, text, waives, role, past: { entries, changes, changed, notReplayed } };
+  }
+
+  /**
+   * Writes the permit of a request to the operator's policies.
+   * @param by the operator who does it, for the record
+   * @throws KernelError USAGE when there is none, or it stands already; CONFIG_INVALID when it cannot be written
+   */
+  async write(request: AskedRequest, by: string): Promise<string> {
+    const permit = await this.#permitFor(request);
+    if (typeof permit === "string") throw new KernelError("USAGE", permit);
+    const { ledger, clock } = this.#parts;
+    const nowMs = clock.nowMs();
+    const { file, text, waives } = permit;
+    const named = by.replaceAll(/[^\w.:@-]/g, "_");
+    const payload = { approvalRef: request.ref, file, waives: [...waives], permit: text, severity: "warning" };
+    const event = { type: "always_allowed", sessionId: "", actor: `operator:${named}`, requestId: "", timeMs: nowMs, payload } as const;
+    await ledger.record(event, "durable");
+    const comment = `// Allowed without asking by ${named} at ${new Date(nowMs).toISOString()}, after the request\n// ${request.ref}. Remove this file to be asked again.\n`;
+    await writeNew(this.#parts.operator().path, file, comment + text);
+    return file;
+  }
+
+  /** The permit, tried; a text says why there is none. */
+  async #permitFor({ ref, document }: AskedRequest): Promise<Permit | string> {
+    const request = readApprovalDocument(ref, document);
+    if (request === undefined) return "the request cannot be read";
+    const { details } = request;
+    const accesses = accessesOf(request);
+    if (typeof accesses === "string") return accesses;
+    const session = await this.#parts.findSession(details.sessionId);
+    if (session === undefined) return "its session is no longer known";
+    const tool = this.#parts.tools().find(({ name }) => name === request.tool);
+    if (tool === undefined) return `the tool \`${request.tool}\` is not registered here`;
+    const time = Math.floor(this.#parts.clock.nowMs() / 1000);
+    const call = callOf(request, tool, accesses);
+    if (call === undefined) return UNNAMED;
+    const context = { time, armed: true, trust: details.seen.trustLevel, dataClass: details.seen.dataClass, call };
+    const asked = new Set(details.rules.map(({ ruleId }) => ruleId));
+    const requests = imagineRequests({ ...session, role: details.role }, tool, accesses, context).map((one) => withDemands(one, asked));
+    return this.#tried(session.preset, requests, asked, details.role);
+  }
+
+  async #tried(preset: string, requests: readonly PolicyRequest[], asked: ReadonlySet<string>, role: string): Promise<Permit | string> {
+    const operator = this.#parts.operator();
+    const before = await this.#engine(preset, operator);
+    const permits = permitsFor(before, requests, asked);
+    before.dispose();
+    if (permits === undefined) return UNNAMED;
+    if (permits.size === 0) return "no rule in force asks about it any more; send the call again";
+    const text = [...permits.keys()].join("\n");
+    const file = `always-allow.${blake3Hex(text).slice(0, 12)}.cedar`;
+    if (operator.policies.some(({ name }) => name === file)) return `the permit stands already, in \`policy/${file}\``;
+    const edited = { ...operator, policies: [...operator.policies, { name: file, text }] };
+    const problem = await this.#problemOf(preset, edited, requests, asked);
+    if (problem !== undefined) return problem;
+    const ids = [...text.matchAll(/^@id\("([^"]+)"\)$/gm)].map(([, id = ""]) => id);
+    return { operator: edited, file: join("policy", file), text, waives: [...new Set([...permits.values()].flat())].sort(), ids, role };
+  }
+
+  /** Why the policies with the permit would not do; they are tried on a copy. */
+  async #problemOf(
+    preset: string,
+    operator: OperatorDirectory,
+    requests: readonly PolicyRequest[],
+    asked: ReadonlySet<string>,
+  ): Promise<string | undefined> {
+    try {
+      const engine = await this.#engine(preset, operator);
+      const still = requests.flatMap((request) => asks(engine, request)).find((ruleId) => asked.has(ruleId));
+      engine.dispose();
+      if (still !== undefined) return `the rule \`${still}\` would still ask, and no permit lifts that`;
+    } catch (error) {
+      if (error instanceof KernelError && error.code === "POLICY_INVALID") return `the permit is not valid policy: ${error.message}`;
+      throw error;
+    }
+    if ((operator.examples ?? []).length === 0) return undefined;
+    const { formatFailure, runExamples } = await import("./policy-examples.ts");
+    const report = await runExamples(exampleInputs({ tools: this.#parts.tools(), operator, roles: operator.settings.roles }));
+    const failing = report.results.find(({ ok }) => !ok);
+    if (failing !== undefined) return `an example beside the policies stands against it: ${formatFailure(failing)}`;
+    return report.problems[0];
+  }
+
+  #engine(preset: string, operator: OperatorDirectory): Promise<PolicyEngine> {
+    return buildEngine(preset, { tools: this.#parts.tools(), operator, roles: operator.settings.roles });
+  }
+}
+
+interface Permit {
+  /** The policies with the permit. */
+  readonly operator: OperatorDirectory;
+  /** Relative to the operator's directory. */
+  readonly file: string;
+  readonly text: string;
+  readonly waives: readonly string[];
+  readonly ids: readonly string[];
+  readonly role: string;
+}
+
+/** What the call touched, in full; a text says why that cannot be told. */
+function accessesOf({ details }: ShownRequest): readonly RecordedAccess[] | string {
+  const accesses: RecordedAccess[] = [];
+  for (const fact of details.accesses) {
+    if (fact["kind"] === "more") return "it touches too much for a permit of its own; write one by hand";
+    const access = parseRecordedAccess(fact);
+    if (access === undefined || JSON.stringify(fact).includes("[REDACTED:"))
+      return "what it touches holds a secret, or cannot be named in a policy; write a permit by hand";
+    accesses.push(access);
+  }
+  return accesses;
+}
+
+/** The call in full; `undefined` when a person is not shown all of it, and so nobody can say what a permit would let through. */
+function callOf({ details }: ShownRequest, tool: Tool, accesses: readonly RecordedAccess[]): string | undefined {
+  const call = wholeCall(tool, accesses, details.arguments);
+  if (call === "") return call;
+  const isWhole = details.argumentsCut !== true && !JSON.stringify(details.arguments).includes("[REDACTED:");
+  return isWhole && call !== UNNAMED_CALL ? call : undefined;
+}
+
+const UNNAMED =
+  "no permit could name the call: it is too long, holds a secret, or a rule asks about its arguments; answer this request alone, or write a permit by hand";
+
+/** The request with what asked besides policy: rules of the kernel, whose ids begin with a capital letter. */
+function withDemands(request: PolicyRequest, asked: ReadonlySet<string>): PolicyRequest {
+  const known = request.capabilityObligations ?? [];
+  const more = [...asked]
+    .filter((ruleId) => /^[A-Z]/.test(ruleId) && !known.some((due) => due.ruleId === ruleId && due.obligation === "ask"))
+    .map((ruleId) => ({ obligation: "ask", ruleId, reason: "" }) as const);
+  return { ...request, capabilityObligations: [...known, ...more] };
+}
+
+/** The permits that lift what is asked, with the rules that each waives; `undefined` when one could not name the call. */
+function permitsFor(
+  engine: PolicyEngine,
+  requests: readonly PolicyRequest[],
+  asked: ReadonlySet<string>,
+): ReadonlyMap<string, readonly string[]> | undefined {
+  const permits = new Map<string, readonly string[]>();
+  for (const request of requests) {
+    const waives = asks(engine, request).filter((ruleId) => asked.has(ruleId));
+    if (waives.length === 0) continue;
+    const permit = narrowestPermit(request, waives, "principal");
+    if (permit === undefined) return undefined;
+    permits.set(permit, waives);
+  }
+  return permits;
+}
+
+/** Rules that ask about a request under `engine`; sorted. */
+function asks(engine: PolicyEngine, request: PolicyRequest): readonly string[] {
+  const verdict = engine.evaluatePlainly(request);
+  if (verdict.decision === "deny") return [];
+  return verdict.obligations
+    .filter(({ obligation }) => obligation === "ask")
+    .map(({ ruleId }) => ruleId)
+    .sort();
+}
+
+async function writeNew(operatorPath: string, file: string, text: string): Promise<void> {
+  const path = join(operatorPath, file);
+  try {
+    await mkdir(join(operatorPath, "policy"), { mode: 0o700, recursive: true });
+    // A file that is read while it is written would be an invalid policy, and refuse every call: it comes by one step.
+    const handle = await open(`${path}.new`, constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY | constants.O_NOFOLLOW, 0o600);
+    try {
+      await handle.writeFile(text);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(`${path}.new`, path);
+  } catch (cause) {
+    throw new KernelError(
+      "CONFIG_INVALID",
+      `the permit cannot be written to \`${path}\`; look whether a \`.new\` file is left there`,
+      cause,
+    );
+  }
+}

@@ -1,2 +1,0 @@
-/** The logic of `handrail wire descriptor`. */
-export { descriptorSet } from "../wire/descriptor.ts";

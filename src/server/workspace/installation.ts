@@ -1,0 +1,66 @@
+/**
+ * The installation: files of the program that is running, which whoever changes them runs as Handrail with the next start.
+ *
+ * INVARIANT: no directory is taken for the package that does not say of itself that it is; what node runs stays outside of every tool's reach even so.
+ */
+import { readFileSync } from "node:fs";
+import { getCompileCacheDir } from "node:module";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { isWithin, realPath } from "../operator/real-path.ts";
+
+let found: readonly string[] | undefined;
+
+/** Real paths of the installation that is running: the package with all below it, the Node that runs it, and where compiled code is kept. */
+export function installationPaths(): readonly string[] {
+  found ??= pathsOf(dirname(fileURLToPath(import.meta.url)), process.execPath, [getCompileCacheDir(), process.env["NODE_COMPILE_CACHE"]]);
+  return found;
+}
+
+/**
+ * Paths of an installation.
+ * @param directory where the running module lies
+ * @param caches directories of compiled code: Node runs what lies there in place of the sources
+ */
+export function pathsOf(directory: string, node: string, caches: readonly (string | undefined)[]): readonly string[] {
+  const module = realPath(directory);
+  const root = packageRoot(module);
+  const paths = [root ?? module, module, realPath(node), ...caches.flatMap((cache) => (cache ? realPath(resolve(cache)) : []))];
+  const outermost = [...new Set(paths.map(outermostPackages))];
+  return outermost.filter((path) => !outermost.some((other) => other !== path && isWithin(other, path)));
+}
+
+/** How a workspace stands to the installation. */
+export type InstallationPlace = "inside" | "holds" | "apart";
+
+/** Whether the directory `workspace`, a real path, lies in the installation or holds a part of it. */
+export function placeInInstallation(workspace: string, installation: readonly string[]): InstallationPlace {
+  if (installation.some((path) => isWithin(path, workspace))) return "inside";
+  return installation.some((path) => isWithin(workspace, path)) ? "holds" : "apart";
+}
+
+/** What the operator is told of such a workspace. */
+export function installationNotice(workspace: string, place: Exclude<InstallationPlace, "apart">): string {
+  return place === "inside"
+    ? `the workspace \`${workspace}\` lies in Handrail's own installation, which is read only to every tool and command; to change it, work in another checkout`
+    : `the workspace \`${workspace}\` holds Handrail's own installation, which is read only to every tool and command`;
+}
+
+/** Two directories above the sources as above the compiled program; a program that bundles Handrail has something else there. */
+function packageRoot(module: string): string | undefined {
+  const root = resolve(module, "../..");
+  try {
+    const manifest: unknown = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+    const isOwn = typeof manifest === "object" && manifest !== null && "name" in manifest && manifest.name === "handrail";
+    return isOwn ? root : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError || (error instanceof Error && "code" in error && error.code === "ENOENT")) return undefined;
+    throw error;
+  }
+}
+
+/** Of an installed package all packages: Handrail loads its dependencies from beside it. */
+function outermostPackages(path: string): string {
+  const at = `${path}/`.indexOf("/node_modules/");
+  return at === -1 ? path : path.slice(0, at + "/node_modules".length);
+}

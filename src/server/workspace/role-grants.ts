@@ -1,0 +1,176 @@
+/**
+ * Which roles the operator grants to clients of a workspace: shown, granted and taken back in the operator's handrail.yaml.
+ *
+ * A client may ask for a granted role; sessions that the operator proves to ask for (`operator-proof.ts`) need no grant. It is the operator's act at the
+ * command line alone: no answer of a client, attended or not, reaches it. INVARIANTS: a grant is recorded before it holds;
+ * only roles that are defined can be granted; two changes at once cannot lose each other.
+ */
+import { constants, readFileSync, realpathSync, statSync } from "node:fs";
+import { chmod, open, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { Clock } from "../../base/clock.ts";
+import { KernelError } from "../../base/errors.ts";
+import type { Settings } from "../../config/config.ts";
+import type { EventSink, EventType } from "../../model/outcome/event.ts";
+import { readOperatorDirectory, requireOwnerOnly } from "../operator/operator-directory.ts";
+import { realPath } from "../operator/real-path.ts";
+import { grantOf, ROLES_WITHOUT_GRANT } from "./grants.ts";
+import { workspaceDirectory } from "./workspace-catalog.ts";
+
+/** What granting works on. */
+export interface RoleDeskParts {
+  readonly operatorPath: string;
+  readonly ledger: EventSink;
+  readonly clock: Clock;
+}
+
+/** The roles of one workspace. */
+export interface RoleGrant {
+  readonly workspace: string;
+  readonly roles: readonly string[];
+}
+
+/** What is defined and granted. */
+export interface RoleReport {
+  /** Every role that a session can have. */
+  readonly defined: readonly string[];
+  /** What clients of a workspace without a grant may ask for. */
+  readonly otherwise: readonly string[];
+  readonly grants: readonly RoleGrant[];
+}
+
+/** What came of a grant; `added` says that the workspace had no entry of its own before. */
+export interface RoleChange extends RoleGrant {
+  readonly changed: boolean;
+  readonly added: boolean;
+}
+
+/** The operator's grants of roles. */
+export class RoleDesk {
+  readonly #parts: RoleDeskParts;
+
+  constructor(parts: RoleDeskParts) {
+    this.#parts = parts;
+  }
+
+  /** What is defined and granted now. */
+  async list(): Promise<RoleReport> {
+    const { settings } = await readOperatorDirectory(this.#parts.operatorPath);
+    const grants = settings.workspaces.map(({ path, roles }) => ({ workspace: path, roles }));
+    return { defined: settings.roles, otherwise: ROLES_WITHOUT_GRANT.filter((role) => settings.roles.includes(role)), grants };
+  }
+
+  /** Lets clients of a workspace ask for a role. @throws KernelError USAGE for a role that is not defined */
+  grant(role: string, path: string, by: string): Promise<RoleChange> {
+    return this.#change("role_granted", role, workspaceDirectory(path), by, (roles, { roles: defined }) => {
+      if (!defined.includes(role))
+        throw new KernelError(
+          "USAGE",
+          `the role \`${role}\` is not defined; use one of ${defined.join(", ")}, or add it to \`roles\` in handrail.yaml`,
+        );
+      return roles.includes(role) ? roles : [...roles, role];
+    });
+  }
+
+  /** Takes a role back; sessions that have it keep it until they end. The workspace may be gone meanwhile. */
+  revoke(role: string, path: string, by: string): Promise<RoleChange> {
+    return this.#change("role_revoked", role, realPath(path), by, (roles) => {
+      if (!roles.includes(role))
+        throw new KernelError("USAGE", `the role \`${role}\` is not granted there; \`handrail roles list\` shows what is`);
+      return roles.filter((granted) => granted !== role);
+    });
+  }
+
+  async #change(
+    type: EventType,
+    role: string,
+    workspace: string,
+    by: string,
+    change: (roles: readonly string[], settings: Settings) => readonly string[],
+  ): Promise<RoleChange> {
+    const { operatorPath, ledger, clock } = this.#parts;
+    requireDirectory(operatorPath);
+    const file = await SettingsFile.lock(operatorPath);
+    try {
+      const { settings } = await readOperatorDirectory(operatorPath);
+      const grant = grantOf(settings, workspace);
+      const before = grant?.roles ?? ROLES_WITHOUT_GRANT;
+      const roles = change(before, settings);
+      const done = { workspace, roles, changed: roles !== before, added: grant === undefined && roles !== before };
+      if (!done.changed) return done;
+      const { editRoles } = await import("../../config/role-edit.ts");
+      const index = grant === undefined ? undefined : settings.workspaces.indexOf(grant);
+      const text = await editRoles(file.text, file.path, { index, path: workspace, roles });
+      const payload = { role, workspace, roles: [...roles], by, severity: "warning" };
+      await ledger.record({ type, sessionId: "", actor: "operator", requestId: "", timeMs: clock.nowMs(), payload }, "durable");
+      await file.replace(text);
+      return done;
+    } finally {
+      await file.unlock();
+    }
+  }
+}
+
+function requireDirectory(path: string): void {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true)
+    throw new KernelError("USAGE", `there is no operator directory \`${path}\`; \`handrail init\` makes it`);
+  requireOwnerOnly(path);
+}
+
+/** The settings file while it is changed: the new text is written beside it, under a name that nobody else can take meanwhile. */
+class SettingsFile {
+  /** Where the file really lies; a link to it stays a link. */
+  readonly path: string;
+  readonly text: string;
+  readonly #mode: number;
+  readonly #beside: string;
+
+  private constructor(path: string, text: string, mode: number, beside: string) {
+    this.path = path;
+    this.text = text;
+    this.#mode = mode;
+    this.#beside = beside;
+  }
+
+  static async lock(directory: string): Promise<SettingsFile> {
+    const named = join(directory, "handrail.yaml");
+    const exists = statSync(named, { throwIfNoEntry: false }) !== undefined;
+    const path = exists ? realpathSync(named) : named;
+    if (exists) requireOwnerOnly(path);
+    const beside = `${path}.new`;
+    await createNew(beside);
+    try {
+      const text = exists ? readFileSync(path, "utf8") : "";
+      return new SettingsFile(path, text, exists ? statSync(path).mode & 0o777 : 0o600, beside);
+    } catch (error) {
+      await rm(beside, { force: true });
+      throw error;
+    }
+  }
+
+  async replace(text: string): Promise<void> {
+    const file = await open(this.#beside, constants.O_WRONLY | constants.O_NOFOLLOW);
+    try {
+      await file.writeFile(text);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await chmod(this.#beside, this.#mode);
+    await rename(this.#beside, this.path);
+  }
+
+  async unlock(): Promise<void> {
+    await rm(this.#beside, { force: true });
+  }
+}
+
+async function createNew(path: string): Promise<void> {
+  try {
+    const file = await open(path, constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY | constants.O_NOFOLLOW, 0o600);
+    await file.close();
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+    throw new KernelError("USAGE", `\`${path}\` exists: somebody changes the settings right now; try again, or remove it if nobody does`);
+  }
+}

@@ -1,0 +1,78 @@
+/**
+ * Refuses directories that are hardly meant as a workspace: the whole machine, system directories, and homes.
+ *
+ * An agent that works there reaches what everything else runs by. INVARIANT: asked of every workspace and project root for which a session is
+ * made, through whatever door, and answered by real paths.
+ */
+import { readFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { KernelError } from "../../base/errors.ts";
+import type { Environment } from "../operator/operator-directory.ts";
+import { isWithin, realPath } from "../operator/real-path.ts";
+
+/** Directories of the system: they and all below them. */
+const SYSTEM_TREES = ["/etc", "/usr", "/boot", "/dev", "/proc", "/sys", "/run", "/bin", "/sbin", "/snap"];
+const LIBRARY_TREE = /^\/lib(?:32|64|x32|o32)?(?:\/|$)/;
+
+/** Directories that hold others' things: they themselves, and not what lies in them. */
+const SHARED_DIRECTORIES = [
+  ...["/home", "/root", "/var", "/opt", "/srv", "/tmp", "/mnt", "/media", "/lost+found"],
+  ...["/var/lib", "/var/log", "/var/cache", "/var/spool", "/var/mail", "/var/tmp", "/var/backups", "/var/opt"],
+];
+
+/** Fields of a line of `/etc/passwd`; the sixth is the home. */
+const PASSWD_HOME = 5;
+
+/** Why `directory`, a real path, is an unusual workspace; `undefined` for any other. */
+export function unusualWorkspace(directory: string, homes: readonly string[]): string | undefined {
+  if (directory === "/") return "it is the root of the whole machine";
+  if (LIBRARY_TREE.test(directory) || SYSTEM_TREES.some((tree) => isWithin(tree, directory))) return "it belongs to the system";
+  if (SHARED_DIRECTORIES.includes(directory)) return "it is a directory of the system that holds what belongs to others";
+  const home = homes.find((one) => isWithin(directory, one));
+  if (home === undefined) return undefined;
+  return home === directory ? "it is a home directory" : `it holds the home directory \`${home}\``;
+}
+
+/** Real paths of the homes of this machine's users, and of whoever runs this. */
+export function homeDirectories(environment: Environment, passwd = "/etc/passwd"): readonly string[] {
+  const listed = readPasswd(passwd)
+    .split("\n")
+    .map((line) => line.split(":")[PASSWD_HOME] ?? "");
+  const named = [...listed, environment["HOME"] ?? "", homedir(), "/root"].filter((home) => home.startsWith("/"));
+  return [...new Set(named.map(realPathOrItself))];
+}
+
+/**
+ * Refuses an unusual workspace or project root. A project root may hold a home: of it nothing is reached but the directories that it shares.
+ * @throws KernelError USAGE naming the flag that allows it
+ */
+export function requireUsualWorkspace(directory: string, environment: Environment, isProjectRoot = false): void {
+  const homes = homeDirectories(environment);
+  const why = unusualWorkspace(directory, isProjectRoot ? homes.filter((home) => home === directory) : homes);
+  if (why === undefined) return;
+  throw new KernelError(
+    "USAGE",
+    `\`${directory}\` is refused as a workspace, because ${why}; name the directory of one project, or start with --allow-unusual-workspace ` +
+      "(in the operator's handrail.yaml: `allow_unusual: true` under workspaces[])",
+  );
+}
+
+/** A machine without the file has no users but whoever runs this. */
+function readPasswd(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return "";
+    throw new KernelError("CONFIG_INVALID", `\`${path}\` cannot be read, so it cannot be told which directories are homes`, error);
+  }
+}
+
+/** A home that cannot be reached, such as one on a server that is down, is compared as it is written. */
+function realPathOrItself(path: string): string {
+  try {
+    return realPath(path);
+  } catch (error) {
+    if (error instanceof KernelError) return path;
+    throw error;
+  }
+}

@@ -1,0 +1,311 @@
+/**
+ * Opens workspaces: real paths, zones from built-in rules, the operator's and the workspace's own narrowing ones, and
+ * the root handles. One opened workspace serves all sessions with the same roots, until its directory is moved or
+ * replaced: then it is opened anew.
+ *
+ * INVARIANTS: Handrail's own directories are hidden by their real paths, whatever links lead there; the handles of a
+ * workspace that was let go are closed only once no call can use them any more, because a number that is closed too
+ * early would name another directory.
+ */
+import { realpathSync, statSync } from "node:fs";
+import { relative, resolve } from "node:path";
+import { KernelError } from "../../base/errors.ts";
+import { blake3Hex } from "../../base/hash.ts";
+import { canonicalJson } from "../../base/json.ts";
+import { WORKSPACES_OPEN_MAX } from "../../base/limits.ts";
+import type { FileRules, Settings, WorkspaceSettings } from "../../config/config.ts";
+import { privateGitHosts } from "../../config/sections/git.ts";
+import { type ChosenGitRules, chosenGitRules } from "../../config/sections/git-rules.ts";
+import { chosenToolchain } from "../../config/sections/toolchain.ts";
+import { type TrustState, trustStateOf } from "../../config/trust.ts";
+import type { OpenWorkspace, WorkspaceCatalog } from "../../kernel/index.ts";
+import type { Session } from "../../model/people/session.ts";
+import type { Workspace } from "../../model/place/workspace.ts";
+import { BUILT_IN_ZONE_RULES, compileZones, type ZoneRules } from "../../model/place/zone.ts";
+import type { ChosenToolchain } from "../../model/work/toolchain.ts";
+import { isInPlaceThisTurn, openWorkspaceRoots, type WorkspaceRoots } from "../../sandbox/files/files.ts";
+import { installFile, projectFiles } from "../../sandbox/files/project-files.ts";
+import { lookAtRepository } from "../../sandbox/git/repository.ts";
+import { readyGitRules } from "../operator/git-rules.ts";
+import type { OperatorDirectory } from "../operator/operator-directory.ts";
+import { isWithin, realPath } from "../operator/real-path.ts";
+import { grantOf } from "./grants.ts";
+import { installationPaths } from "./installation.ts";
+import { readWorkspaceConfiguration, TOOL_POLICY_FILE, type WorkspaceToolPolicy, workspaceFilesState } from "./workspace-settings.ts";
+
+/** What the operator says of workspaces; asked again whenever one is opened. */
+export type WorkspaceRules = () => Pick<OperatorDirectory, "settings" | "trusted">;
+
+/** A catalog that can be closed with its kernel. */
+export interface ClosableCatalog extends WorkspaceCatalog {
+  /** Opens every workspace anew with its next call: the operator's rules have changed. */
+  readonly forget: () => void;
+  /** Forgets the workspaces whose own configuration files have changed. */
+  readonly refresh: () => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+/** The real directory that `path` names. */
+export function workspaceDirectory(path: string): string {
+  let real: string;
+  try {
+    real = realpathSync(path);
+  } catch (error) {
+    throw new KernelError("USAGE", `the workspace \`${path}\` does not exist; create it or name another directory`, error);
+  }
+  if (!statSync(real).isDirectory()) throw new KernelError("USAGE", `the workspace \`${path}\` is not a directory`);
+  return real;
+}
+
+// A call that was let go may go on for as long as it likes; that nothing refers to the handles any more is the only sign
+// that nobody will use them.
+const unused = new FinalizationRegistry<() => void>((close) => close());
+
+interface Opening {
+  readonly key: string;
+  readonly serviceRoot: string;
+  readonly projectRoot: string;
+  /** State of the workspace's own configuration files before they were read. */
+  readonly files: Promise<string>;
+  readonly place: Promise<OpenWorkspace>;
+  /** The same, once it is there. */
+  made?: OpenWorkspace;
+}
+
+/** @param hidden directories that no agent may see: the operator's and the state directory */
+export function createWorkspaceCatalog(rules: WorkspaceRules, hidden: readonly string[]): ClosableCatalog {
+  const openings = new Openings();
+  const openAnew = (key: string, session: Session): Promise<OpenWorkspace> => {
+    const files = workspaceFilesState(session.serviceRoot);
+    const place = files.then(() => openWorkspace(rules, hidden, session));
+    const opening: Opening = { key, serviceRoot: session.serviceRoot, projectRoot: session.projectRoot, files, place };
+    openings.keep(opening);
+    place.then(
+      (made) => {
+        opening.made = made;
+      },
+      // A workspace that could not be opened is tried again with the next call, unless its own file is what is wrong.
+      (error: unknown) => !isOwnFault(error) && openings.drop(opening),
+    );
+    return place;
+  };
+  const openWaiting = async (key: string, session: Session): Promise<OpenWorkspace> => {
+    const known = openings.get(key);
+    if (known === undefined) return openAnew(key, session);
+    const place = await known.place.catch(async (error: unknown) => {
+      // Read again only once it has changed: refusing it takes longer than looking at it.
+      if (!isOwnFault(error) || (await known.files) === (await workspaceFilesState(known.serviceRoot))) throw error;
+      return undefined;
+    });
+    if (place === undefined) {
+      const other = openings.get(key);
+      return other === undefined || other === known ? openAnew(key, session) : other.place;
+    }
+    const current = openings.get(key);
+    // Somebody else found it moved meanwhile, or its rules have changed.
+    if (current !== known) return current === undefined ? openAnew(key, session) : current.place;
+    if (!areInPlace(place.roots)) return openAnew(key, session);
+    openings.keep(known);
+    return place;
+  };
+  return {
+    open(session) {
+      const newest = openings.newestOf(session)?.made;
+      if (newest !== undefined && areInPlace(newest.roots)) return newest;
+      const key = `${session.serviceRoot}\0${session.projectRoot}`;
+      const known = openings.get(key);
+      if (known?.made === undefined || !areInPlace(known.made.roots)) return openWaiting(key, session);
+      openings.keep(known);
+      return known.made;
+    },
+    // Handles of workspaces that were let go are closed when nothing refers to them.
+    forget: () => openings.clear(),
+    async refresh() {
+      for (const opening of openings.all()) {
+        const [before, now] = await Promise.all([opening.files, workspaceFilesState(opening.serviceRoot)]);
+        if (before !== now) openings.drop(opening);
+      }
+    },
+    async close() {
+      for (const result of await Promise.allSettled(openings.all().map(({ place }) => place))) {
+        if (result.status === "fulfilled") result.value.roots.close();
+      }
+      openings.clear();
+    },
+  };
+}
+
+/** The workspaces that are open or being opened, in the order of their last use. Nothing else refers to one for long: that would keep its handles open. */
+class Openings {
+  readonly #byKey = new Map<string, Opening>();
+  #newest: Opening | undefined;
+
+  get(key: string): Opening | undefined {
+    return this.#byKey.get(key);
+  }
+
+  /** The one that was used last, if it is the session's: most calls come for the workspace of the call before them. */
+  newestOf({ serviceRoot, projectRoot }: Session): Opening | undefined {
+    const newest = this.#newest;
+    return newest?.serviceRoot === serviceRoot && newest.projectRoot === projectRoot ? newest : undefined;
+  }
+
+  all(): readonly Opening[] {
+    return [...this.#byKey.values()];
+  }
+
+  keep(opening: Opening): void {
+    this.#newest = opening;
+    this.#byKey.delete(opening.key);
+    this.#byKey.set(opening.key, opening);
+    for (const oldest of this.#byKey.keys()) {
+      if (this.#byKey.size <= WORKSPACES_OPEN_MAX) return;
+      this.#byKey.delete(oldest);
+    }
+  }
+
+  /** Lets it go, unless another has taken its place. */
+  drop(opening: Opening): void {
+    if (this.#byKey.get(opening.key) === opening) this.#byKey.delete(opening.key);
+    if (this.#newest === opening) this.#newest = undefined;
+  }
+
+  clear(): void {
+    this.#byKey.clear();
+    this.#newest = undefined;
+  }
+}
+
+/** Whether the workspace's own configuration file is what keeps it closed. */
+function isOwnFault(error: unknown): boolean {
+  return error instanceof KernelError && error.code === "WORKSPACE_INVALID";
+}
+
+function areInPlace({ service, project }: WorkspaceRoots): boolean {
+  return isInPlaceThisTurn(service) && (project === service || isInPlaceThisTurn(project));
+}
+
+async function openWorkspace(rulesOf: WorkspaceRules, hidden: readonly string[], session: Session): Promise<OpenWorkspace> {
+  const { rules, disabledTools, toolPolicy, chosen, git, privateGitHosts: opened } = await planWorkspace(rulesOf, hidden, session);
+  const gitRules = await readyGitRules(git);
+  const workspace = workspaceBy(rules, session);
+  const roots = openWorkspaceRoots(workspace);
+  unused.register(roots, roots.close);
+  return {
+    workspace,
+    roots,
+    disabledTools: new Set(disabledTools),
+    ...(toolPolicy && { toolPolicy: toolPolicy.policy }),
+    rules: blake3Hex(
+      canonicalJson({
+        ...rules,
+        disabledTools,
+        toolchain: { ...chosen },
+        git: { ...git },
+        privateGitHosts: opened,
+        ...(toolPolicy && { toolPolicy: toolPolicy.digest }),
+      }),
+    ),
+    toolchain: () => ({ files: projectFiles(workspace, roots), chosen }),
+    installFile: (path) => installFile(workspace, roots, path),
+    repository: (directory) => lookAtRepository(workspace, roots, directory, gitRules),
+    privateGitHosts: new Set(opened),
+    volumeId: String(statSync(session.serviceRoot).dev),
+  };
+}
+
+/** The rules of a workspace, before anything of it is opened. */
+export interface WorkspacePlan {
+  readonly rules: ZoneRules;
+  readonly disabledTools: readonly string[];
+  readonly chosen: ChosenToolchain;
+  /** What is asked of branches and messages. */
+  readonly git: ChosenGitRules;
+  /** Servers that git may reach outside of the public internet, as `host:port`. */
+  readonly privateGitHosts: readonly string[];
+  /** What the workspace says of itself, and whether the operator trusts it. */
+  readonly own: WorkspaceSettings;
+  readonly trust: TrustState;
+  readonly toolPolicy?: WorkspaceToolPolicy;
+}
+
+/** Reads and combines the rules of the workspace of `session`; `assumeTrust` as if its own configuration were trusted. */
+export async function planWorkspace(
+  rulesOf: WorkspaceRules,
+  hidden: readonly string[],
+  session: Session,
+  assumeTrust = false,
+): Promise<WorkspacePlan> {
+  const { serviceRoot, projectRoot } = session;
+  if (!isWithin(projectRoot, serviceRoot))
+    throw new KernelError("CONFIG_INVALID", `the workspace \`${serviceRoot}\` does not lie in its project \`${projectRoot}\``);
+  const { settings: own, digests, toolPolicy } = await readWorkspaceConfiguration(serviceRoot);
+  const { settings, trusted = [] } = rulesOf();
+  const trust = trustStateOf(trusted, serviceRoot, digests);
+  const { files: granted, toolchain, git: grantedGit } = grantOf(settings, serviceRoot) ?? {};
+  const isTrusted = trust === "trusted" || assumeTrust;
+  const zoneRules = isTrusted ? trustedRulesOf(settings, granted, own) : zoneRulesOf(settings, granted, own);
+  const chosen = chosenToolchain(toolchain, isTrusted ? own.toolchain : undefined);
+  // An agent that could change the policy could take back what it narrows.
+  const kept = toolPolicy === undefined ? zoneRules.settings : [...zoneRules.settings, `/${TOOL_POLICY_FILE}`];
+  const rules = { ...zoneRules, settings: kept, hidden: hiddenPaths(hidden, session), installation: installedPaths(session) };
+  const disabledTools = [...settings.tools.disabled, ...own.tools.disabled];
+  const git = chosenGitRules(settings.git, grantedGit, own.git);
+  // The operator's word alone, the same for every workspace.
+  const opened = privateGitHosts(settings.git);
+  return { rules, disabledTools, chosen, git, privateGitHosts: opened, own, trust, ...(toolPolicy && { toolPolicy }) };
+}
+
+/** The workspace that `rules` make of the directories of `session`. */
+export function workspaceBy(rules: ZoneRules, { serviceRoot, projectRoot }: Session): Workspace {
+  return { serviceRoot, projectRoot, sharedPaths: rules.shared, zones: compileZones(rules, relative(projectRoot, serviceRoot)) };
+}
+
+/** The project's paths of the directories `hidden`, as they are named and as they really lie. */
+function hiddenPaths(hidden: readonly string[], { serviceRoot, projectRoot }: Session): readonly string[] {
+  const places = hidden.flatMap((directory) => [resolve(directory), realPath(directory)]);
+  if (places.some((directory) => isWithin(directory, serviceRoot))) {
+    throw new KernelError(
+      "CONFIG_INVALID",
+      `the workspace \`${serviceRoot}\` lies in Handrail's own directory; keep state and configuration elsewhere`,
+    );
+  }
+  return places.filter((directory) => isWithin(projectRoot, directory)).map((directory) => relative(projectRoot, directory));
+}
+
+/** The project's paths of the installation that is running; `""` where the project lies in it. */
+function installedPaths({ projectRoot }: Session): readonly string[] {
+  const paths = installationPaths();
+  if (paths.some((path) => isWithin(path, projectRoot))) return [""];
+  return paths.filter((path) => isWithin(projectRoot, path)).map((path) => relative(projectRoot, path));
+}
+
+/**
+ * The zone rules of a workspace: built in, the operator's for all, the operator's for this one, and what the workspace
+ * may say of itself without anybody's trust: what is secret, and restrictions beside the zones.
+ */
+export function zoneRulesOf(settings: Settings, granted: FileRules | undefined, own: WorkspaceSettings): ZoneRules {
+  const rules = rulesOf([settings.files, ...(granted ? [granted] : [])]);
+  const { secret, read_only, protected: protectedFiles } = own.files;
+  return {
+    ...rules,
+    ownSecret: [...rules.ownSecret, ...secret],
+    restrictedReadOnly: read_only,
+    restrictedProtected: protectedFiles,
+  };
+}
+
+/** The same where the operator trusts the workspace's own rules: they make zones as the operator's do. */
+function trustedRulesOf(settings: Settings, granted: FileRules | undefined, own: WorkspaceSettings): ZoneRules {
+  return rulesOf([settings.files, ...(granted ? [granted] : []), own.files]);
+}
+
+function rulesOf(files: readonly FileRules[]): ZoneRules {
+  return {
+    ...BUILT_IN_ZONE_RULES,
+    ownSecret: files.flatMap((file) => file.secret),
+    shared: [...BUILT_IN_ZONE_RULES.shared, ...files.flatMap((file) => file.shared)],
+    protected: [...BUILT_IN_ZONE_RULES.protected, ...files.flatMap((file) => file.protected)],
+    readOnly: files.flatMap((file) => file.read_only),
+  };
+}

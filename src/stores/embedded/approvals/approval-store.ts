@@ -1,0 +1,279 @@
+/**
+ * Requests for approval in `approvals.db`, shared by all kernels of a state directory; opened with the first call that asks.
+ *
+ * Commits survive a killed process; a decision and a use are durable when they are answered. INVARIANT: each change is one
+ * statement, or one transaction with the write lock from its start, that names the state it starts from.
+ */
+import { join } from "node:path";
+import type { Database, Statement } from "better-sqlite3";
+import type {
+  AddOutcome,
+  ApprovalDecision,
+  ApprovalOwner,
+  ApprovalState,
+  ApprovalStore,
+  AskingLimits,
+  DecideOutcome,
+  NewApproval,
+  StoredApproval,
+  Swept,
+} from "../../../approval/approval-store.ts";
+import { guarded, immediately, openDatabase } from "../state/database.ts";
+import { LogSync } from "../state/log-sync.ts";
+import { APPROVALS_SCHEMA } from "../state/schema.ts";
+import { prepareStateDirectory } from "../state/state-directory.ts";
+import { type ApprovalRow, approvalIn, rowOf, stateAt } from "./approval-rows.ts";
+
+const MINUTE_MS = 60_000;
+/** Milliseconds after which it makes sense to ask again where too many requests wait: an answer may come at any time. */
+const CROWDED_RETRY_MS = 5_000;
+
+/** The approvals of a state directory. Touches nothing until it is used. */
+export function openApprovalStore(stateDirectory: string): ApprovalStore {
+  let opening: Promise<EmbeddedApprovalStore> | undefined;
+  const opened = (): Promise<EmbeddedApprovalStore> => {
+    opening ??= EmbeddedApprovalStore.open(stateDirectory).catch((error: unknown) => {
+      opening = undefined; // what kept it from opening may be gone the next time
+      throw error;
+    });
+    return opening;
+  };
+  return {
+    live: async (call, nowMs) => (await opened()).live(call, nowMs),
+    find: async (ref, nowMs) => (await opened()).find(ref, nowMs),
+    findByPrefix: async (prefix, nowMs) => (await opened()).findByPrefix(prefix, nowMs),
+    list: async (state, limit, nowMs) => (await opened()).list(state, limit, nowMs),
+    room: async (owner, limits, nowMs) => (await opened()).room(owner, limits, nowMs),
+    add: async (approval, limits) => (await opened()).add(approval, limits),
+    noteRecorded: async (ref) => (await opened()).noteRecorded(ref),
+    isRecorded: async (ref) => (await opened()).isRecorded(ref),
+    decide: async (ref, decision) => (await opened()).decide(ref, decision),
+    consume: async (ref, binding, requestId, nowMs) => (await opened()).consume(ref, binding, requestId, nowMs),
+    countInBandAnswer: async (ref, before) => (await opened()).countInBandAnswer(ref, before),
+    giveBack: async (ref, requestId) => (await opened()).giveBack(ref, requestId),
+    end: async (ref, state) => (await opened()).end(ref, state),
+    sweep: async (nowMs, forgetBeforeMs, limit) => (await opened()).sweep(nowMs, forgetBeforeMs, limit),
+    close: async () => (await opening)?.close(),
+  };
+}
+
+class EmbeddedApprovalStore {
+  private readonly database: Database;
+  private readonly path: string;
+  private readonly log: LogSync;
+  private readonly byRef: Statement<[string], ApprovalRow>;
+  private readonly byCall: Statement<[string], ApprovalRow>;
+  private readonly countPending: Statement<[string, string, string, number], number>;
+  private readonly countAllPending: Statement<[number], number>;
+  private readonly nthNewest: Statement<[string, string, string, number, number], number>;
+  private readonly insert: Statement<[ApprovalRow]>;
+  private readonly setDecision: Statement<[Record<string, unknown>]>;
+  private readonly use: Statement<[{ ref: string; binding: string; requestId: string; nowMs: number }]>;
+  private readonly unuse: Statement<[{ ref: string; requestId: string }]>;
+  private readonly countAnswer: Statement<[string, number]>;
+  private readonly forgetUser: Statement<[string]>;
+  private readonly setEnded: Statement<[string, string]>;
+
+  static async open(stateDirectory: string): Promise<EmbeddedApprovalStore> {
+    await prepareStateDirectory(stateDirectory);
+    const path = join(stateDirectory, "approvals.db");
+    const database = await openDatabase(path, APPROVALS_SCHEMA, "STORE_UNAVAILABLE");
+    try {
+      // The log exists from the first read on; commits are made durable by `LogSync` where it matters.
+      guarded(path, "STORE_UNAVAILABLE", () => database.pragma("synchronous = NORMAL"));
+      guarded(path, "STORE_UNAVAILABLE", () => database.prepare("SELECT count(*) FROM sqlite_schema").get());
+      return new EmbeddedApprovalStore(database, path, await LogSync.open(path));
+    } catch (error) {
+      database.close();
+      throw error;
+    }
+  }
+
+  private constructor(database: Database, path: string, log: LogSync) {
+    this.database = database;
+    this.path = path;
+    this.log = log;
+    this.byRef = database.prepare("SELECT * FROM approvals WHERE ref = ?");
+    this.byCall = database.prepare("SELECT * FROM approvals WHERE call = ? AND state IN ('pending', 'approved', 'denied') ORDER BY id");
+    const ofOwner = "user_id = ? AND agent_id = ? AND service_root = ?";
+    this.countPending = database
+      .prepare<[string, string, string, number], number>(
+        `SELECT count(*) FROM approvals WHERE state = 'pending' AND ${ofOwner} AND expires_at_ms > ?`,
+      )
+      .pluck();
+    this.countAllPending = database
+      .prepare<[number], number>("SELECT count(*) FROM approvals WHERE state = 'pending' AND expires_at_ms > ?")
+      .pluck();
+    this.nthNewest = database
+      .prepare<[string, string, string, number, number], number>(
+        `SELECT created_at_ms FROM approvals WHERE ${ofOwner} AND created_at_ms <= ? ORDER BY created_at_ms DESC LIMIT 1 OFFSET ?`,
+      )
+      .pluck();
+    this.insert = database.prepare(
+      `INSERT INTO approvals (ref, call, binding, state, user_id, agent_id, service_root, session_id, tool, created_at_ms, lifetime_ms,
+         expires_at_ms, session_ends_at_ms, in_band, code, approved, decided_at_ms, decided_by, channel, scope, until_ms, reason, uses,
+         used_by, in_band_answers, document, recorded)
+       VALUES (@ref, @call, @binding, @state, @user_id, @agent_id, @service_root, @session_id, @tool, @created_at_ms, @lifetime_ms,
+         @expires_at_ms, @session_ends_at_ms, @in_band, @code, @approved, @decided_at_ms, @decided_by, @channel, @scope, @until_ms, @reason,
+         @uses, @used_by, @in_band_answers, @document, 0)`,
+    );
+    this.setDecision = database.prepare(
+      `UPDATE approvals SET state = @state, approved = @approved, decided_at_ms = @atMs, decided_by = @by, channel = @channel,
+         scope = @scope, until_ms = @untilMs, reason = @reason, expires_at_ms = @expiresAtMs WHERE ref = @ref`,
+    );
+    this.use = database.prepare(
+      `UPDATE approvals SET uses = uses + 1, used_by = @requestId, state = CASE scope WHEN 'once' THEN 'consumed' ELSE state END
+       WHERE ref = @ref AND binding = @binding AND state = 'approved' AND expires_at_ms > @nowMs`,
+    );
+    this.unuse = database.prepare(
+      `UPDATE approvals SET uses = uses - 1, used_by = NULL, state = 'approved'
+       WHERE ref = @ref AND used_by = @requestId AND uses > 0 AND state IN ('consumed', 'approved') AND NOT EXISTS (
+         SELECT 1 FROM approvals AS other WHERE other.call = approvals.call AND other.binding = approvals.binding
+           AND other.ref <> approvals.ref AND other.state IN ('pending', 'approved'))`,
+    );
+    this.countAnswer = database.prepare("UPDATE approvals SET in_band_answers = in_band_answers + 1 WHERE ref = ? AND in_band_answers = ?");
+    this.forgetUser = database.prepare("UPDATE approvals SET used_by = NULL WHERE ref = ? AND state = 'consumed'");
+    this.setEnded = database.prepare("UPDATE approvals SET state = ? WHERE ref = ? AND state IN ('pending', 'approved')");
+  }
+
+  live(call: string, nowMs: number): readonly StoredApproval[] {
+    return this.guarded(() => this.byCall.all(call))
+      .filter((row) => row.state !== "denied" || row.expires_at_ms > nowMs)
+      .map((row) => approvalIn(row, nowMs));
+  }
+
+  find(ref: string, nowMs: number): StoredApproval | undefined {
+    const row = this.guarded(() => this.byRef.get(ref));
+    return row && approvalIn(row, nowMs);
+  }
+
+  findByPrefix(prefix: string, nowMs: number): readonly StoredApproval[] {
+    const sql = "SELECT * FROM approvals WHERE ref >= ? AND ref < ? ORDER BY ref LIMIT 2";
+    // `g` comes after every hexadecimal digit.
+    const rows = this.guarded(() => this.database.prepare<[string, string], ApprovalRow>(sql).all(`blake3:${prefix}`, `blake3:${prefix}g`));
+    return rows.map((row) => approvalIn(row, nowMs));
+  }
+
+  list(state: ApprovalState | undefined, limit: number, nowMs: number): readonly StoredApproval[] {
+    const ending = "state IN ('pending', 'approved') AND expires_at_ms <= @nowMs";
+    const sql = `SELECT * FROM approvals
+      WHERE @state IS NULL OR (CASE WHEN ${ending} THEN 'expired' ELSE state END) = @state ORDER BY id DESC LIMIT @limit`;
+    const wanted = { state: state ?? null, limit, nowMs: Math.floor(nowMs) };
+    return this.guarded(() => this.database.prepare<[typeof wanted], ApprovalRow>(sql).all(wanted)).map((row) => approvalIn(row, nowMs));
+  }
+
+  room({ userId, agentId, serviceRoot }: ApprovalOwner, limits: AskingLimits, nowMs: number): number {
+    return this.guarded(() => {
+      const now = Math.floor(nowMs);
+      // What lies ahead of a clock that went backwards does not count: it would keep everybody waiting until that time comes again.
+      const nth = this.nthNewest.get(userId, agentId, serviceRoot, now, limits.perMinuteMax - 1);
+      const tooSoonMs = nth === undefined ? 0 : nth + MINUTE_MS - now;
+      if (tooSoonMs > 0) return tooSoonMs;
+      if ((this.countPending.get(userId, agentId, serviceRoot, now) ?? 0) >= limits.pendingMax) return CROWDED_RETRY_MS;
+      return (this.countAllPending.get(now) ?? 0) >= limits.pendingTotalMax ? CROWDED_RETRY_MS : 0;
+    });
+  }
+
+  add(approval: NewApproval, limits: AskingLimits): AddOutcome {
+    return this.guarded(() =>
+      immediately(this.database, (): AddOutcome => {
+        const { call, binding, createdAtMs: nowMs } = approval;
+        const living = this.byCall.all(call).find((row) => row.binding === binding && row.state !== "denied");
+        if (living !== undefined) return { kind: "shared", approval: approvalIn(living, nowMs) };
+        const retryAfterMs = this.room(approval, limits, nowMs);
+        if (retryAfterMs > 0) return { kind: "crowded", retryAfterMs };
+        this.insert.run(rowOf(approval));
+        return { kind: "added" };
+      }),
+    );
+  }
+
+  noteRecorded(ref: string): void {
+    this.guarded(() => this.database.prepare("UPDATE approvals SET recorded = 1 WHERE ref = ?").run(ref));
+  }
+
+  isRecorded(ref: string): boolean {
+    const recorded = this.database.prepare<[string], number>("SELECT recorded FROM approvals WHERE ref = ?").pluck();
+    return this.guarded(() => recorded.get(ref)) === 1;
+  }
+
+  async decide(ref: string, decision: ApprovalDecision): Promise<DecideOutcome> {
+    const outcome = this.guarded(() => immediately(this.database, () => this.decideLocked(ref, decision)));
+    await this.log.sync();
+    return outcome;
+  }
+
+  async consume(ref: string, binding: string, requestId: string, nowMs: number): Promise<boolean> {
+    const used = this.guarded(() => this.use.run({ ref, binding, requestId, nowMs: Math.floor(nowMs) }).changes === 1);
+    if (used) await this.log.sync();
+    return used;
+  }
+
+  countInBandAnswer(ref: string, before: number): boolean {
+    return this.guarded(() => this.countAnswer.run(ref, before).changes === 1);
+  }
+
+  giveBack(ref: string, requestId: string): boolean {
+    return this.guarded(() => this.unuse.run({ ref, requestId }).changes === 1);
+  }
+
+  end(ref: string, state: "expired" | "void"): boolean {
+    return this.guarded(() => this.setEnded.run(state, ref).changes === 1);
+  }
+
+  sweep(nowMs: number, forgetBeforeMs: number, limit: number): Swept {
+    const ending = "SELECT * FROM approvals WHERE state IN ('pending', 'approved') AND expires_at_ms <= ? ORDER BY expires_at_ms LIMIT ?";
+    const over = `DELETE FROM approvals WHERE id IN (SELECT id FROM approvals WHERE state NOT IN ('pending', 'approved')
+      AND expires_at_ms < ? ORDER BY expires_at_ms LIMIT ?) RETURNING ref`;
+    return this.guarded(() =>
+      immediately(this.database, () => {
+        const rows = this.database.prepare<[number, number], ApprovalRow>(ending).all(Math.floor(nowMs), limit);
+        for (const { ref } of rows) this.setEnded.run("expired", ref);
+        const forgotten = this.database.prepare<[number, number], string>(over).pluck().all(Math.floor(forgetBeforeMs), limit);
+        return { expired: rows.map((row) => approvalIn(row, nowMs)), forgotten };
+      }),
+    );
+  }
+
+  async close(): Promise<void> {
+    await this.log.close();
+    this.guarded(() => this.database.close());
+  }
+
+  private decideLocked(ref: string, decision: ApprovalDecision): DecideOutcome {
+    const { approved, by, channel, atMs, scope, reason } = decision;
+    const row = this.byRef.get(ref);
+    if (row === undefined) return { kind: "unknown" };
+    const state = stateAt(row, atMs);
+    if (state !== "pending" && (state !== "approved" || approved)) {
+      // What was used and then refused is not let through again, should the use come to nothing.
+      if (!approved) this.forgetUser.run(ref);
+      return { kind: "stands", approval: approvalIn(row, atMs) };
+    }
+    const granted = approved ? (scope ?? { kind: "once" as const }) : undefined;
+    this.setDecision.run({
+      ref,
+      state: approved ? "approved" : "denied",
+      approved: approved ? 1 : 0,
+      atMs: Math.floor(atMs),
+      by,
+      channel,
+      scope: granted?.kind ?? null,
+      untilMs: granted?.kind === "until" ? Math.floor(granted.untilMs) : null,
+      reason: reason ?? null,
+      expiresAtMs: endOf(row, granted, atMs),
+    });
+    return { kind: "decided", approval: approvalIn(this.byRef.get(ref) ?? row, atMs) };
+  }
+
+  private guarded<T>(work: () => T): T {
+    return guarded(this.path, "STORE_UNAVAILABLE", work);
+  }
+}
+
+/** When what was decided is over: no approval outlives its session, and no denial lasts longer than a request. */
+function endOf(row: ApprovalRow, granted: ApprovalDecision["scope"], atMs: number): number {
+  if (granted === undefined) return Math.min(row.expires_at_ms, Math.floor(atMs) + row.lifetime_ms);
+  if (granted.kind === "once") return Math.min(row.expires_at_ms, row.session_ends_at_ms);
+  return granted.kind === "session" ? row.session_ends_at_ms : Math.min(Math.floor(granted.untilMs), row.session_ends_at_ms);
+}

@@ -1,0 +1,53 @@
+/**
+ * What the stores that share the connection and the cache of `state.db` have in common: marks, armings and freezes, looked up with every
+ * call and changed rarely.
+ *
+ * INVARIANTS: what was read is used again only as long as no process has committed since; a change forgets everything that was read, because one
+ * row may concern many principals, and the connection's own commits are not noticed; what the machine refuses is a `KernelError`.
+ */
+import type { Database } from "better-sqlite3";
+import { endTurn } from "../../../base/turn.ts";
+import { guarded, immediately } from "./database.ts";
+import { RowCache, type StateFreshness } from "./state-cache.ts";
+
+/** A store of `state.db` that remembers what it read by a key. */
+export abstract class CachedStore<Value> {
+  protected readonly database: Database;
+  readonly #path: string;
+  readonly #cache: RowCache<{ readonly value: Value }>;
+
+  constructor(database: Database, path: string, freshness: StateFreshness) {
+    this.database = database;
+    this.#path = path;
+    this.#cache = new RowCache(freshness);
+  }
+
+  /** What `read` finds for `key`, remembered, also when that is nothing. */
+  protected cached(key: string, read: () => Value): Value {
+    return this.guarded(() => {
+      const known = this.#cache.get(key);
+      if (known) return known.value;
+      const value = read();
+      this.#cache.set(key, { value });
+      return value;
+    });
+  }
+
+  /** Changes rows in one transaction, durable when it returns. */
+  protected change<T>(work: () => T): T {
+    return this.guarded(() => {
+      try {
+        return immediately(this.database, work);
+      } finally {
+        // Also when it failed: nobody knows then what stands.
+        this.#cache.clear();
+        endTurn();
+      }
+    });
+  }
+
+  /** Runs `work` on the database. @throws KernelError STORE_UNAVAILABLE or STORE_CORRUPT */
+  protected guarded<T>(work: () => T): T {
+    return guarded(this.#path, "STORE_UNAVAILABLE", work);
+  }
+}

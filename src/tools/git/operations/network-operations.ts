@@ -1,0 +1,263 @@
+/**
+ * FETCH, PULL, PUSH and CLONE: what reaches a remote, over https alone, at the host that the call was judged by.
+ *
+ * INVARIANT: the remote is one whose address stands in the repository, or was given to CLONE; what is pushed, and whether by force, is named to policy.
+ */
+import type { JsonObject } from "../../../base/json.ts";
+import { FailureWithoutEffect } from "../../../model/outcome/failure.ts";
+import type { GitRepository } from "../../../model/work/git.ts";
+import { commitOf, nameProblem, newNameProblem, remoteProblem, revisionProblem, shownName } from "../calls/names.ts";
+import { has, lastValue, type OptionTable, type Parsed, written } from "../calls/options.ts";
+import { pathProblem, workspacePath } from "../calls/places.ts";
+import { addressOf, addressProblem, hostOf, reachOf, requireReach } from "../calls/remotes.ts";
+import { type Asked, isProtected, movedBranch, type Operation, type Running, type Touched } from "./operation.ts";
+import { requireWritable } from "./tree-operations.ts";
+
+const QUIET: OptionTable = { "--quiet": { idle: true }, "-q": { idle: true }, "--verbose": { idle: true }, "-v": { idle: true } };
+const DEPTH: OptionTable = { "--depth": { takes: "count" }, "--no-tags": {} };
+
+/** The remote and the branches that a call names, or what the current branch follows. */
+function named(
+  { operands: [remote, ...branches] }: Parsed,
+  repository: GitRepository,
+): { readonly remote: string; readonly branches: readonly string[] } {
+  const current = repository.kind === "found" ? repository.branch : undefined;
+  const followed =
+    repository.kind === "found" && current !== undefined && Object.hasOwn(repository.upstreams, current)
+      ? repository.upstreams[current]
+      : undefined;
+  return { remote: remote ?? followed?.remote ?? "origin", branches };
+}
+
+function namesProblem({ operands: [remote, ...branches], paths = [] }: Parsed): string | undefined {
+  if (paths.length > 0) return "no paths are taken";
+  return (remote === undefined ? undefined : remoteProblem(remote)) ?? branches.map(nameProblem).find((one) => one !== undefined);
+}
+
+function hostsOf(repository: GitRepository, remote: string, pushes: boolean) {
+  const host = hostOf(addressOf(repository, remote, pushes) ?? "");
+  return host === undefined ? [] : [host];
+}
+
+function fetched({ parsed, repository }: Asked): {
+  readonly refs: readonly [Touched, ...Touched[]];
+  readonly hosts: ReturnType<typeof hostsOf>;
+} {
+  const { remote, branches } = named(parsed, repository);
+  const [first = "*", ...more] = branches;
+  // What leaves is judged by the host beside it; here references are written.
+  const ref = (name: string): Touched => ({ remote, ref: name, effect: "write" });
+  return { refs: [ref(first), ...more.map(ref)], hosts: hostsOf(repository, remote, false) };
+}
+
+const FETCH_SAFE = ["--no-recurse-submodules", "--no-auto-maintenance", "--no-write-commit-graph", "--no-progress"] as const;
+
+async function fetchNow({ parsed, git, repository }: Running, more: readonly string[], branches: readonly string[]): Promise<string> {
+  const { remote } = named(parsed, repository);
+  const reach = requireReach(repository, remote, "git-upload-pack");
+  await git.run("repository", ["fetch", ...FETCH_SAFE, ...more, "--", remote, ...branches], reach);
+  return remote;
+}
+
+/** FETCH. */
+export const fetch: Operation = {
+  usage: "FETCH [<remote> [<branch>…]]",
+  options: { ...QUIET, ...DEPTH, "--prune": {}, "-p": { same: "--prune" }, "--tags": {}, "-t": { same: "--tags" }, "--unshallow": {} },
+  check: namesProblem,
+  touches: fetched,
+  async run(running) {
+    const { parsed } = running;
+    const { branches } = named(parsed, running.repository);
+    const remote = await fetchNow(running, written(parsed, ["--prune", "--tags", "--no-tags", "--unshallow", "--depth"]), branches);
+    return { text: `fetched from ${remote}`, remote };
+  },
+};
+
+/** PULL: what was fetched is looked at before it is merged. */
+export const pull: Operation = {
+  usage: "PULL [--ff-only] [<remote> [<branch>]]",
+  options: { ...QUIET, "--ff-only": {}, "--ff": {}, "--no-ff": {}, "--no-rebase": { idle: true }, "--no-edit": { idle: true } },
+  check: (parsed) => (parsed.operands.length > 2 ? "one remote and one branch are taken" : namesProblem(parsed)),
+  touches(asked) {
+    const { refs, hosts } = fetched(asked);
+    return { refs: [...refs, movedBranch(asked.repository)], hosts };
+  },
+  async run(running) {
+    const { parsed, git, repository } = running;
+    const { branches } = named(parsed, repository);
+    const current = repository.branch === undefined ? undefined : repository.upstreams[repository.branch]?.branch;
+    const branch = branches[0] ?? current ?? repository.branch;
+    if (branch === undefined) throw new FailureWithoutEffect("NOT_SUPPORTED", "no branch is checked out", "name the remote and the branch");
+    const remote = await fetchNow(running, [], [branch]);
+    const [theirs = ""] = await git.fields(["log", "-1", "-z", "--format=%H", "FETCH_HEAD"]);
+    await requireWritable(git, "the pull", [`HEAD...${commitOf(theirs)}`]);
+    await git.run("files", [
+      "merge",
+      "--no-edit",
+      "--no-verify",
+      "--no-gpg-sign",
+      "--no-stat",
+      ...written(parsed, ["--ff-only", "--ff", "--no-ff"]),
+      theirs,
+    ]);
+    const [commit = ""] = await git.fields(["log", "-1", "-z", "--format=%H"]);
+    return { text: `pulled ${branch} from ${remote}, now at ${commit.slice(0, 12)}`, remote, branch, commit };
+  },
+};
+
+/** One reference that is pushed. */
+interface Pushed {
+  readonly source: string;
+  readonly target: string;
+  readonly force: boolean;
+}
+
+function parsePushed(parsed: Parsed, spec: string): Pushed | string {
+  const [, plus = "", source = "", colon, target = ""] = /^(\+?)([^:]*)(?:(:)([^:]*))?$/.exec(spec) ?? [];
+  const isDeleting = has(parsed, "--delete") || (colon !== undefined && source === "");
+  const name = has(parsed, "--delete") || colon === undefined ? source : target;
+  const plain = name.replace(/^refs\/(?:heads|tags)\//, "");
+  // Under its own name something is pushed that is there; under another one something is made.
+  const problem =
+    (isDeleting || plain === source ? nameProblem : newNameProblem)(plain) ?? (isDeleting ? undefined : revisionProblem(source));
+  if (problem !== undefined) return problem;
+  return {
+    source: isDeleting ? "" : source,
+    target: name,
+    force: plus !== "" || isDeleting || has(parsed, "--force") || has(parsed, "--force-with-lease"),
+  };
+}
+
+function pushesOf(parsed: Parsed, repository: GitRepository): readonly Pushed[] {
+  const specs = parsed.operands.slice(1);
+  const current = repository.kind === "found" ? repository.branch : undefined;
+  const force = has(parsed, "--force") || has(parsed, "--force-with-lease");
+  if (specs.length === 0) return current === undefined ? [] : [{ source: current, target: current, force }];
+  return specs.flatMap((spec) => {
+    const pushed = parsePushed(parsed, spec);
+    return typeof pushed === "string" ? [] : [pushed];
+  });
+}
+
+/** PUSH. */
+export const push: Operation = {
+  usage: "PUSH [--dry-run] [--force-with-lease] [<remote> [<branch>[:<branch>]…]]",
+  options: {
+    ...QUIET,
+    "--dry-run": {},
+    "-n": { same: "--dry-run" },
+    "--force": {},
+    "-f": { same: "--force" },
+    "--force-with-lease": {},
+    "--delete": {},
+    "-d": { same: "--delete" },
+    "--porcelain": { idle: true },
+    "--no-progress": { idle: true },
+  },
+  check(parsed) {
+    const [remote, ...specs] = parsed.operands;
+    if ((parsed.paths ?? []).length > 0) return "no paths are taken";
+    if (has(parsed, "--delete") && specs.length === 0) return "name the remote and the branch to delete";
+    const problem = remote === undefined ? undefined : remoteProblem(remote);
+    return problem ?? specs.map((spec) => parsePushed(parsed, spec)).find((one): one is string => typeof one === "string");
+  },
+  touches({ parsed, repository }) {
+    const { remote } = named(parsed, repository);
+    const dryRun = has(parsed, "--dry-run") && { dryRun: true as const };
+    const effect = has(parsed, "--dry-run") ? ("read" as const) : ("network" as const);
+    const refs = pushesOf(parsed, repository).map(({ source, target, force }): Touched => {
+      const commit = repository.kind === "found" && source !== "" ? repository.resolve(source) : undefined;
+      const name = target.replace(/^refs\/heads\//, "");
+      return {
+        remote,
+        ref: name,
+        effect,
+        ...dryRun,
+        ...(force && { force: true as const }),
+        ...(isProtected(repository, name) && { protected: true as const }),
+        ...(commit !== undefined && { commit }),
+      };
+    });
+    const [first = { remote, ref: "HEAD", effect, ...dryRun }, ...more] = refs;
+    return { refs: [first, ...more], hosts: hostsOf(repository, remote, true) };
+  },
+  run: runPush,
+};
+
+async function runPush({ parsed, git, repository }: Running): Promise<JsonObject> {
+  const { remote } = named(parsed, repository);
+  const reach = requireReach(repository, remote, "git-receive-pack");
+  const pushed = pushesOf(parsed, repository);
+  if (pushed.length === 0) throw new FailureWithoutEffect("NOT_SUPPORTED", "no branch is checked out", "name the remote and the branch");
+  const dryRun = has(parsed, "--dry-run");
+  const specs = pushed.map(({ source, target, force }) => {
+    const full = target.startsWith("refs/") ? target : `${isTag(repository, source) ? "refs/tags" : "refs/heads"}/${target}`;
+    return `${force && !has(parsed, "--force-with-lease") && source !== "" ? "+" : ""}${source}:${full}`;
+  });
+  const how = [
+    "--porcelain",
+    "--no-progress",
+    "--no-verify",
+    "--no-signed",
+    "--no-follow-tags",
+    "--recurse-submodules=no",
+    ...written(parsed, ["--dry-run", "--force-with-lease"]),
+  ];
+  const asked = dryRun ? { ...reach, asksOnly: true as const } : reach;
+  const text = await git.run(dryRun ? "nothing" : "repository", ["push", ...how, "--", remote, ...specs], asked);
+  return { text, remote, dry_run: dryRun, pushed: pushed.map(({ target }) => target) };
+}
+
+function isTag(repository: GitRepository, name: string): boolean {
+  return (
+    repository.kind === "found" &&
+    repository.resolve(`refs/heads/${name}`) === undefined &&
+    repository.resolve(`refs/tags/${name}`) !== undefined
+  );
+}
+
+/** The directory that a clone goes to, from `cwd`. */
+export function cloneTarget({ operands: [address = "", directory] }: Parsed): string {
+  return directory ?? (address.replace(/\/+$/, "").split("/").pop() ?? "").replace(/\.git$/, "");
+}
+
+/** CLONE. */
+export const clone: Operation = {
+  usage: "CLONE [--depth <number>] [--branch <branch>] <https address> [<directory>]",
+  options: { ...QUIET, ...DEPTH, "--branch": { takes: "text" }, "-b": { takes: "text", same: "--branch" }, "--single-branch": {} },
+  isNew: true,
+  check(parsed) {
+    const { operands, paths = [] } = parsed;
+    const [address] = operands;
+    if (paths.length > 0 || address === undefined || operands.length > 2)
+      return "name the https address, and a directory if it shall be another";
+    const branch = lastValue(parsed, "--branch");
+    return addressProblem(address) ?? pathProblem(cloneTarget(parsed)) ?? (branch === undefined ? undefined : nameProblem(branch));
+  },
+  touches({ parsed }) {
+    const [address = ""] = parsed.operands;
+    const host = hostOf(address);
+    return {
+      refs: [{ remote: address, ref: lastValue(parsed, "--branch") ?? "HEAD", effect: "write" }],
+      paths: [{ path: cloneTarget(parsed), effect: "write" }],
+      hosts: host === undefined ? [] : [host],
+    };
+  },
+  async run({ parsed, git, cwd }) {
+    const [address = ""] = parsed.operands;
+    const reach = reachOf(address, "git-upload-pack");
+    const directory = workspacePath(cwd, cloneTarget(parsed));
+    if (reach === undefined)
+      throw new FailureWithoutEffect("NOT_SUPPORTED", `\`${shownName(address)}\` is no address that is taken`, "use an https address");
+    const how = [
+      "--no-recurse-submodules",
+      "--no-local",
+      "--no-hardlinks",
+      "--template=",
+      "--origin=origin",
+      ...written(parsed, ["--depth", "--no-tags", "--branch", "--single-branch"]),
+    ];
+    await git.run("new", ["clone", "--quiet", "--no-progress", ...how, "--", address, directory], reach);
+    return { text: `cloned into ${directory}`, directory };
+  },
+};

@@ -1,0 +1,105 @@
+/**
+ * STASH: changes that are put aside and brought back.
+ *
+ * INVARIANT: before git brings anything back it has named every file that it would change or make, and each is one that the call may write.
+ */
+import type { JsonObject } from "../../../base/json.ts";
+import { FailureWithoutEffect } from "../../../model/outcome/failure.ts";
+import { displayArguments, listChanges } from "../calls/display.ts";
+import { messageProblem, requireFit } from "../calls/message.ts";
+import { commitOf } from "../calls/names.ts";
+import { has, lastValue, type Parsed } from "../calls/options.ts";
+import { leftOutFacts, type Runner, refuseClosed, sorted } from "../calls/runner.ts";
+import { type Operation, type Running, readRef } from "./operation.ts";
+import { ended, pathsProblem, placed, QUIET, replaced, requireWritable } from "./tree-operations.ts";
+
+const STASHES = ["push", "list", "show", "pop", "apply", "drop"] as const;
+const STASH = /^stash@\{\d{1,4}\}$/;
+
+function stashOf({ operands: [verb = "push", entry = "stash@{0}"] }: Parsed): { readonly verb: string; readonly entry: string } {
+  return { verb, entry: /^\d{1,4}$/.test(entry) ? `stash@{${entry}}` : entry };
+}
+
+/** STASH. */
+export const stash: Operation = {
+  usage: "STASH [push [-m <message>] [-- <path>…]] | list | show|pop|apply|drop [stash@{n}]",
+  options: {
+    ...QUIET,
+    "--message": { takes: "text" },
+    "-m": { takes: "text", same: "--message" },
+    "--patch": { idle: true },
+    "-p": { idle: true },
+  },
+  check(parsed) {
+    const { verb, entry } = stashOf(parsed);
+    if (!STASHES.some((known) => known === verb)) return `\`${verb.slice(0, 40)}\` is not taken; use one of ${STASHES.join(", ")}`;
+    if (parsed.operands.length > 2 || (verb === "push" && parsed.operands.length > 1) || !STASH.test(entry))
+      return "name a stash as `stash@{0}`";
+    if (verb !== "push" && (has(parsed, "--message") || (parsed.paths ?? []).length > 0)) return "a message and paths go with push";
+    const message = lastValue(parsed, "--message");
+    return (message === undefined ? undefined : messageProblem(message)) ?? pathsProblem(parsed);
+  },
+  touches({ parsed, repository }) {
+    const { verb, entry } = stashOf(parsed);
+    if (verb === "list" || verb === "show") return { refs: [{ ...readRef(repository, "HEAD"), ref: entry }] };
+    return { refs: [{ ref: entry, effect: "write", ...(verb === "drop" && { force: true as const }) }], paths: replaced(parsed.paths) };
+  },
+  run: runStash,
+};
+
+async function runStash(running: Running): Promise<JsonObject> {
+  const { parsed, git, context, repository } = running;
+  const { verb, entry } = stashOf(parsed);
+  const parent = `${commitOf(entry)}^1`;
+  // Of a lock that it meets on the way git says nothing here.
+  if (repository.state.locked && verb !== "list" && verb !== "show")
+    throw new FailureWithoutEffect(
+      "RESOURCE_BUSY",
+      "another git is at work (`.git/index.lock`)",
+      "if none is, ask a person to remove the lock",
+    );
+  switch (verb) {
+    case "list": {
+      const fields = await git.fields(["stash", "list", "-z", "--format=%gd%x00%H%x00%s"]);
+      const stashes = [];
+      for (let at = 0; at + 3 <= fields.length; at += 3)
+        stashes.push({ name: fields[at] ?? "", commit: fields[at + 1] ?? "", subject: fields[at + 2] ?? "" });
+      return { text: stashes.map(({ name, subject }) => `${name}: ${subject}`).join("\n"), stashes };
+    }
+    case "show": {
+      const question = ["diff", parent, commitOf(entry)] as const;
+      const { files, closed, paths } = await listChanges(git, question, []);
+      const text =
+        files.length === 0 ? "" : await git.run("nothing", ["diff", ...displayArguments(parsed), ...question.slice(1), "--", ...paths]);
+      return { text, files: [...files], ...leftOutFacts(closed) };
+    }
+    case "push": {
+      const paths = placed(running);
+      const message = lastValue(parsed, "--message");
+      const count = await requireWritable(git, "this", ["HEAD", "--", ...paths]);
+      if (message !== undefined) requireFit(message, context);
+      await git.run("files", ["stash", "push", "--quiet", ...(message === undefined ? [] : [`--message=${message}`]), "--", ...paths]);
+      return {
+        text: count === 0 ? "there was nothing to put aside" : `put aside changes of ${count} file${count === 1 ? "" : "s"}`,
+        count,
+      };
+    }
+    case "drop":
+      await git.run("repository", ["stash", "drop", "--quiet", entry]);
+      return { text: `dropped ${entry}` };
+    default: {
+      await requireWritable(git, "this", [parent, commitOf(entry)]);
+      await requireUntrackedOpen(git, entry);
+      return ended(git, await git.try("files", ["stash", verb, "--quiet", entry]), `stash ${verb}`);
+    }
+  }
+}
+
+/** Files that git did not know when they were put aside are a commit of their own, which has no parent. */
+async function requireUntrackedOpen(git: Runner, entry: string): Promise<void> {
+  const [parents = ""] = await git.fields(["log", "-1", "-z", "--format=%P", commitOf(entry)]);
+  const untracked = parents.split(" ")[2];
+  if (untracked === undefined) return;
+  const { closed } = sorted(git, await git.fields(["ls-tree", "-r", "-z", "--name-only", "--full-tree", untracked]), "write");
+  refuseClosed(closed, "this would make", "ask a person to bring them back");
+}

@@ -1,0 +1,75 @@
+/**
+ * Approval in the legacy era: while a call waits, the client is asked by `elicitation/create`.
+ *
+ * Whether it is asked, and whether its answer counts, is the kernel's to decide. INVARIANT: an answer to what is not asked (any more), or
+ * was never asked, is recorded and does nothing.
+ */
+import type { JSONRPCResponse } from "@modelcontextprotocol/server";
+import type { InBandAsker, KernelDoor } from "../../../kernel/index.ts";
+import { answerIn, approvalForm } from "./approval-form.ts";
+import { askedInSession } from "./asked-client.ts";
+import { Questions } from "./questions.ts";
+
+/** The approvals of one legacy client. */
+export class LegacyApprovals {
+  readonly #door: Pick<KernelDoor, "recordRefusal">;
+  readonly #questions: Questions;
+  #handshake: unknown;
+  #revision: string | undefined;
+  #asker: InBandAsker | undefined;
+
+  /** @param send writes one line to the client, without its end */
+  constructor(door: Pick<KernelDoor, "recordRefusal">, send: (line: string) => void) {
+    this.#door = door;
+    this.#questions = new Questions(send);
+  }
+
+  /** How the client can be asked; `undefined` when it cannot. */
+  get asker(): InBandAsker | undefined {
+    return this.#asker;
+  }
+
+  /** The client begins a session with these parameters of `initialize`. */
+  begin(handshake: unknown): void {
+    this.#handshake = handshake;
+    this.#asker = undefined;
+  }
+
+  /** They agreed on a revision. */
+  agree(revision: string): void {
+    this.#revision = revision;
+    const client = askedInSession(this.#handshake, this.#revision);
+    this.#asker = client === undefined ? undefined : this.#askerOf(client);
+  }
+
+  /** Takes an answer of the client. */
+  take(response: JSONRPCResponse): void {
+    if (!this.#questions.take(response)) void this.#door.recordRefusal(UNASKED);
+  }
+
+  /** The client is gone. */
+  close(): void {
+    this.#questions.close();
+  }
+
+  #askerOf(client: string): InBandAsker {
+    return {
+      client,
+      channel: "elicitation",
+      ask: async (question, signal) => {
+        const form = approvalForm(question);
+        const end = form && (await this.#questions.ask("elicitation/create", form, signal));
+        if (end?.kind === "answered") return answerIn(end.result);
+        return end?.kind === "failed" ? { kind: "cancel" } : undefined;
+      },
+    };
+  }
+}
+
+/** An answer to nothing that is asked just now. */
+const UNASKED = {
+  layer: "approval",
+  reason: "tool_approval_invalid",
+  ruleId: "APPROVAL:unasked",
+  message: "an answer came to a question that is not open: it was answered or withdrawn before, or never asked",
+} as const;

@@ -1,0 +1,58 @@
+/**
+ * Requests of the server to a legacy client that wait for its answer.
+ *
+ * INVARIANTS: ids are never used twice, a question is answered once, and what was withdrawn cannot be answered any more; their number is
+ * limited; whoever asks hears something, at the latest when the client is gone.
+ */
+import type { JSONRPCResponse } from "@modelcontextprotocol/server";
+import type { JsonObject } from "../../../base/json.ts";
+import { IN_BAND_QUESTIONS_MAX } from "../../../base/limits.ts";
+
+/** How a question ended: `failed`: the client says that it could not be asked; `open`: nobody answered, or could be asked at all. */
+export type QuestionEnd = { readonly kind: "answered"; readonly result: unknown } | { readonly kind: "failed" | "open" };
+
+/** The questions to one client. */
+export class Questions {
+  readonly #send: (line: string) => void;
+  readonly #waiting = new Map<string, (end: QuestionEnd) => void>();
+  #last = 0;
+  #closed = false;
+
+  /** @param send writes one line, without its end */
+  constructor(send: (line: string) => void) {
+    this.#send = send;
+  }
+
+  /** Sends a request, and withdraws it when `signal` aborts. Never rejects. */
+  ask(method: string, params: JsonObject, signal: AbortSignal): Promise<QuestionEnd> {
+    if (this.#closed || signal.aborted || this.#waiting.size >= IN_BAND_QUESTIONS_MAX) return Promise.resolve({ kind: "open" });
+    this.#last += 1;
+    const id = `handrail-${this.#last}`;
+    return new Promise((resolve) => {
+      const withdraw = () => {
+        this.#send(JSON.stringify({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: id } }));
+        this.#waiting.get(id)?.({ kind: "open" });
+      };
+      this.#waiting.set(id, (end) => {
+        this.#waiting.delete(id);
+        signal.removeEventListener("abort", withdraw);
+        resolve(end);
+      });
+      signal.addEventListener("abort", withdraw, { once: true });
+      this.#send(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
+    });
+  }
+
+  /** Takes an answer of the client. @returns whether anybody waited for it */
+  take(response: JSONRPCResponse): boolean {
+    const end = typeof response.id === "string" ? this.#waiting.get(response.id) : undefined;
+    end?.("result" in response ? { kind: "answered", result: response.result } : { kind: "failed" });
+    return end !== undefined;
+  }
+
+  /** The client is gone. */
+  close(): void {
+    this.#closed = true;
+    for (const end of [...this.#waiting.values()]) end({ kind: "open" });
+  }
+}

@@ -1,0 +1,45 @@
+/**
+ * What a JSON value is as a message of JSON-RPC 2.0: the shape alone, checked without a schema library because every
+ * message passes here. The protocol library looks closer at what it handles.
+ */
+import type { JSONRPCMessage, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse, RequestId } from "@modelcontextprotocol/server";
+import { isJsonObject } from "../../../base/json.ts";
+
+/** A message by kind, or nothing. */
+export type Classified =
+  | { readonly kind: "request"; readonly message: JSONRPCRequest }
+  | { readonly kind: "notification"; readonly message: JSONRPCNotification }
+  | { readonly kind: "response"; readonly message: JSONRPCResponse };
+
+const MEMBERS = new Set(["jsonrpc", "id", "method", "params", "result", "error"]);
+
+/** The kind of `value`, or `undefined` when it is no message. */
+export function classify(value: unknown): Classified | undefined {
+  if (!isJsonObject(value) || value["jsonrpc"] !== "2.0") return undefined;
+  if (!Object.keys(value).every((member) => MEMBERS.has(member))) return undefined; // the library would drop it unanswered
+  const { id, method, params } = value;
+  if (typeof method === "string") {
+    if ((params !== undefined && !isJsonObject(params)) || "result" in value || "error" in value) return undefined;
+    if (id === undefined) return { kind: "notification", message: value as unknown as JSONRPCNotification };
+    return isRequestId(id) ? { kind: "request", message: value as unknown as JSONRPCRequest } : undefined;
+  }
+  if (method !== undefined || !isRequestId(id)) return undefined;
+  const isResult = isJsonObject(value["result"]) && value["error"] === undefined;
+  return isResult || isErrorObject(value["error"]) ? { kind: "response", message: value as unknown as JSONRPCResponse } : undefined;
+}
+
+/** Whether `value` can be the id of a request. */
+export function isRequestId(value: unknown): value is RequestId {
+  return typeof value === "string" || Number.isSafeInteger(value);
+}
+
+/** The request that a cancellation names. */
+export function cancelledRequest(message: JSONRPCMessage): RequestId | undefined {
+  if (!("method" in message) || message.method !== "notifications/cancelled") return undefined;
+  const id: unknown = message.params?.["requestId"];
+  return isRequestId(id) ? id : undefined;
+}
+
+function isErrorObject(value: unknown): boolean {
+  return isJsonObject(value) && Number.isSafeInteger(value["code"]) && typeof value["message"] === "string";
+}

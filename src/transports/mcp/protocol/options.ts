@@ -1,0 +1,15 @@
+/** What serving one MCP client needs from whoever starts it. */
+import type { KernelDoor } from "../../../kernel/index.ts";
+
+/** What a served client is bound to. */
+export interface McpOptions {
+  readonly door: KernelDoor;
+  readonly sessionToken: string;
+  readonly version: string;
+  readonly instructions: string;
+  /** A new id for each request, unique in the ledger. */
+  readonly newRequestId: () => string;
+  /** Called once the tools were first listed: now is the time to prepare for calls. */
+  readonly onListed: () => void;
+  readonly onError: (error: Error) => void;
+}

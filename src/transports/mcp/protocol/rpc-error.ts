@@ -1,0 +1,30 @@
+/** Errors of JSON-RPC as MCP uses them: closed codes, messages that say what to do, nothing longer than it must be. */
+import type { RequestId } from "@modelcontextprotocol/server";
+import type { JsonObject } from "../../../base/json.ts";
+import { QUOTED_CHARACTERS_MAX } from "../../../base/limits.ts";
+
+/** The line is no JSON. */
+export const PARSE_ERROR = -32700;
+/** The JSON is no request. */
+export const INVALID_REQUEST = -32600;
+/** The parameters are not what the method takes. */
+export const INVALID_PARAMS = -32602;
+/** A bug here. */
+export const INTERNAL_ERROR = -32603;
+
+/** The `error` member of an answer. */
+export interface RpcError {
+  readonly code: number;
+  readonly message: string;
+  readonly data?: JsonObject;
+}
+
+/** The whole answer as one line without its end. */
+export function printError(id: RequestId | null, error: RpcError): string {
+  return JSON.stringify({ jsonrpc: "2.0", id, error });
+}
+
+/** Text of a stranger, never longer than is needed to recognise it, and never half a character. */
+export function shortened(text: string, charactersMax = QUOTED_CHARACTERS_MAX): string {
+  return text.length > charactersMax ? `${text.slice(0, charactersMax)}…`.toWellFormed() : text;
+}

@@ -1,0 +1,19 @@
+/** Who this server says it is and what it offers, the same in every revision. */
+import { LIST_FRESH_MS } from "../../../base/limits.ts";
+import type { McpOptions } from "./options.ts";
+
+/** What `initialize` and `server/discover` tell. */
+export interface ServerIdentity {
+  readonly serverInfo: { readonly name: string; readonly title: string; readonly version: string };
+  /** Tools, and nothing that changes while the server runs: no `listChanged`. */
+  readonly capabilities: { readonly tools: Readonly<Record<string, never>> };
+  readonly instructions: string;
+}
+
+/** The identity of a server with these options. */
+export function serverIdentity({ version, instructions }: McpOptions): ServerIdentity {
+  return { serverInfo: { name: "handrail", title: "Handrail", version }, capabilities: { tools: {} }, instructions };
+}
+
+/** How long results of the modern era stay fresh, and for whom: another session may be shown something else. */
+export const CACHE_HINT = { ttlMs: LIST_FRESH_MS, cacheScope: "private" } as const;
