@@ -1,5 +1,5 @@
-// Which tests run, and how: tests beside the code and under test/, in forked processes, two at a time (a test may spawn
-// real sandboxes; more at once measure the machine instead of the code). test/full/ holds the long ones: HANDRAIL_FULL=1 adds them.
+// Which tests run, and how: those under test/, in forked processes, two at a time (a test may spawn real sandboxes; more at
+// once measure the machine instead of the code). Folders named `full` hold the long ones: HANDRAIL_FULL=1 adds them.
 // Random tests start from the one seed that test/random-seed.ts sets.
 import { defineConfig } from "vitest/config";
 
@@ -10,8 +10,8 @@ const STUCK_MS = 150_000;
 
 export default defineConfig({
   test: {
-    include: ["src/**/*.test.ts", "test/**/*.test.ts"],
-    exclude: ["**/node_modules/**", ...(full ? [] : ["test/full/**"])],
+    include: ["test/**/*.test.ts"],
+    exclude: ["**/node_modules/**", ...(full ? [] : ["test/**/full/**"])],
     setupFiles: ["test/random-seed.ts"],
     pool: "forks",
     maxWorkers: 2,

@@ -172,7 +172,7 @@ async function testLogs(playground: Playground, run: Run): Promise<readonly Log[
   const vitest = join(ROOT, "node_modules/.bin/vitest");
   const loud = { DEBUG: "vite:*" };
   return [
-    await run("vitest", ROOT, vitest, ["run", "--reporter", "verbose", "src/redact/rules.test.ts", "src/policy", "src/validate"], loud),
+    await run("vitest", ROOT, vitest, ["run", "--reporter", "verbose", "test/redact/rules.test.ts", "src/policy", "src/validate"], loud),
     await run("vitest", made, vitest, ["run", "--reporter", "verbose", "--root", made], loud),
   ];
 }

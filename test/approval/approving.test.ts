@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { KernelError } from "../../src/base/errors.ts";
 import { blake3Hex } from "../../src/base/hash.ts";
+import { ASKING, approve, ask, askedRef, askingKernel, denialOf, pending, refuse } from "../support/asking.ts";
 import { memoryKernel, testTool } from "../support/memory-kernel.ts";
-import { ASKING, approve, ask, askedRef, askingKernel, denialOf, pending, refuse } from "./asking.ts";
 
 test("with nobody to ask a call is refused at once, by a reference under which it can be approved", async () => {
   const kernel = await memoryKernel();

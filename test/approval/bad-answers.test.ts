@@ -6,8 +6,8 @@ import { KernelError } from "../../src/base/errors.ts";
 import { canonicalJson, type JsonObject } from "../../src/base/json.ts";
 import { editTools } from "../../src/tools/edit/edit-tools.ts";
 import { fileTools } from "../../src/tools/file/file-tools.ts";
+import { ASKING, approve, ask, askedRef, askingKernel, denialOf, pending, refuse } from "../support/asking.ts";
 import { engineOf, type MemoryKernel, memoryKernel } from "../support/memory-kernel.ts";
-import { ASKING, approve, ask, askedRef, askingKernel, denialOf, pending, refuse } from "./asking.ts";
 
 const INVALID = { layer: "approval", reason: "tool_approval_invalid", ruleId: "APPROVAL:binding" };
 

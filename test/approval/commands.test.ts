@@ -11,8 +11,8 @@ import { promptLines } from "../../src/model/approval/prompt-lines.ts";
 import type { Tool } from "../../src/model/tool/tool.ts";
 import { shell } from "../../src/tools/shell/shell.ts";
 import { toolchainTools } from "../../src/tools/toolchain/toolchain-tools.ts";
+import { approve, denialOf, pending } from "../support/asking.ts";
 import { type MemoryKernel, type MemoryKernelOptions, memoryKernel } from "../support/memory-kernel.ts";
-import { approve, denialOf, pending } from "./asking.ts";
 
 /** Tools that run programs, of which every call asks. */
 const TOOLS = [shell as Tool, ...toolchainTools].map((tool): Tool => {

@@ -1,8 +1,8 @@
 // An approval of a call of git is for the repository as it was: what is staged, and where its references lead.
 import { describe, expect, test } from "vitest";
 import { git } from "../../src/tools/git/git.ts";
+import { approve, askingKernel, denialOf, pending } from "../support/asking.ts";
 import { newRepository, type PlainGit } from "../support/git-place.ts";
-import { approve, askingKernel, denialOf, pending } from "./asking.ts";
 
 async function onMain() {
   const kernel = await askingKernel({ tools: [git] });

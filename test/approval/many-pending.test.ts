@@ -6,9 +6,9 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import type { ApprovalState, NewApproval, StoredApproval } from "../../src/approval/approval-store.ts";
 import { judgeStanding } from "../../src/approval/standing.ts";
 import { openApprovalStore } from "../../src/stores/embedded/approvals/approval-store.ts";
-import { freshDirectory } from "../stores/place.ts";
+import { approve, ask, askingKernel, pending } from "../support/asking.ts";
+import { freshDirectory } from "../support/store-place.ts";
 import { SOON } from "../support/waiting.ts";
-import { approve, ask, askingKernel, pending } from "./asking.ts";
 
 const NOW_MS = 1_700_000_000_000;
 const NO_LIMITS = { pendingMax: 1e9, perMinuteMax: 1e9, pendingTotalMax: 1e9 };

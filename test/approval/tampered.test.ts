@@ -13,9 +13,9 @@ import type { JsonObject } from "../../src/base/json.ts";
 import { canonicalJson } from "../../src/base/json.ts";
 import { approvalPort } from "../../src/server/admin/approval-port.ts";
 import { approvalDesk } from "../../src/server/people/approval-desk.ts";
+import { ASKING, approve, ask, askedRef, askingKernel, denialOf, pending } from "../support/asking.ts";
 import type { MemoryKernel, MemoryKernelOptions } from "../support/memory-kernel.ts";
 import { SOON } from "../support/waiting.ts";
-import { ASKING, approve, ask, askedRef, askingKernel, denialOf, pending } from "./asking.ts";
 
 type Rewrite = (row: { document: string; binding: string }) => { document: string; binding: string };
 

@@ -12,7 +12,7 @@ import { NO_LIMITS } from "../../src/model/spending/spending-limits.ts";
 import type { CallResponse } from "../../src/model/tool/call.ts";
 import type { Tool } from "../../src/model/tool/tool.ts";
 import { shell } from "../../src/tools/shell/shell.ts";
-import { approve, ask, askedRef, refuse } from "../approval/asking.ts";
+import { approve, ask, askedRef, refuse } from "../support/asking.ts";
 import { gatesOf, type WrittenGates } from "../support/gates.ts";
 import { type MemoryKernel, type MemoryKernelOptions, memoryKernel, START_MS, testTool } from "../support/memory-kernel.ts";
 import { reasonsInCode } from "../support/reasons.ts";

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { isWithinPreset, PRESET_NAMES, type PresetName } from "../../src/model/people/preset.ts";
 import type { PolicyEngine } from "../../src/policy/policy.ts";
 import { shell } from "../../src/tools/shell/shell.ts";
-import { engineOf, operator, presetSources, request } from "./fixtures.ts";
+import { engineOf, operator, presetSources, request } from "../support/policy-fixtures.ts";
 
 const engines = new Map<PresetName, PolicyEngine>();
 beforeAll(async () => {

@@ -2,7 +2,7 @@
 import * as cedar from "@cedar-policy/cedar-wasm/nodejs";
 import { describe, expect, test } from "vitest";
 import type { PolicyRequest } from "../../src/policy/policy.ts";
-import { engineOf, file, operator, request } from "./fixtures.ts";
+import { engineOf, file, operator, request } from "../support/policy-fixtures.ts";
 
 const PERMIT_READ = `@id("own.read") permit (principal, action in Handrail::Action::"read", resource);`;
 // 2^53 - 1 seconds times itself does not fit into 64 bits: the one way in which a valid policy can still fail.

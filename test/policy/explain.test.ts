@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { commandOf } from "../../src/model/place/command.ts";
 import { exceptionFor, explain } from "../../src/policy/explain.ts";
 import type { PolicyResource } from "../../src/policy/policy.ts";
-import { engineOf, file, operator, presetSources, request } from "./fixtures.ts";
+import { engineOf, file, operator, presetSources, request } from "../support/policy-fixtures.ts";
 
 describe("explaining", () => {
   test("an allowed call names its permits and where they are written", async () => {

@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { PresetName } from "../../src/model/people/preset.ts";
 import { shell } from "../../src/tools/shell/shell.ts";
-import { engineOf, operator, presetSources, request } from "./fixtures.ts";
+import { engineOf, operator, presetSources, request } from "../support/policy-fixtures.ts";
 
 beforeAll(() => shell.prepare?.());
 

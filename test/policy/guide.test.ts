@@ -12,7 +12,7 @@ import { BUILT_IN_TOOLS } from "../../src/server/operator/built-in-tools.ts";
 import { checkCapabilities } from "../../src/server/operator/capability-overrides.ts";
 import { exampleInputs } from "../../src/server/policy/policies.ts";
 import { formatFailure, runExamples } from "../../src/server/policy/policy-examples.ts";
-import { ACTIONS, file, operator, presetSources, ROLES, request } from "./fixtures.ts";
+import { ACTIONS, file, operator, presetSources, ROLES, request } from "../support/policy-fixtures.ts";
 
 const guide = readFileSync(new URL("../../docs/policy-guide.md", import.meta.url), "utf8");
 

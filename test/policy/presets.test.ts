@@ -7,7 +7,7 @@ import { commandOf } from "../../src/model/place/command.ts";
 import type { Zone } from "../../src/model/place/zone.ts";
 import { checkPolicies } from "../../src/policy/check.ts";
 import type { PolicyEngine, PolicyResource } from "../../src/policy/policy.ts";
-import { ACTIONS, engineOf, file, operator, presetSources, type RequestParts, ROLES, request } from "./fixtures.ts";
+import { ACTIONS, engineOf, file, operator, presetSources, type RequestParts, ROLES, request } from "../support/policy-fixtures.ts";
 
 const engines = new Map<PresetName, PolicyEngine>();
 beforeAll(async () => {

@@ -2,7 +2,7 @@
 import { afterEach, expect, test, vi } from "vitest";
 import { loadCedar, presentCedar, releaseCedar } from "../../src/policy/compile/cedar.ts";
 import { collectHeap } from "../../src/server/ledger/idle-memory.ts";
-import { engineOf, file, operator, presetSources, request } from "./fixtures.ts";
+import { engineOf, file, operator, presetSources, request } from "../support/policy-fixtures.ts";
 
 const { createRequire } = vi.hoisted(() => ({ createRequire: vi.fn<typeof import("node:module").createRequire>() }));
 vi.mock("node:module", async (original) => {

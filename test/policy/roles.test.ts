@@ -21,7 +21,7 @@ import { createPolicyEngine, type PolicyEngine } from "../../src/policy/policy.t
 import { withCanonicalActions } from "../../src/policy/terms/action.ts";
 import { createRedactor } from "../../src/redact/redact.ts";
 import { ownTools } from "../../src/server/operator/built-in-tools.ts";
-import { presetSources } from "./fixtures.ts";
+import { presetSources } from "../support/policy-fixtures.ts";
 
 /** All tools of the kernel's own, with something listed for each of those that touch the machine. */
 const OWN_TOOLS = ownTools({

@@ -1,7 +1,7 @@
 // Policies that were found valid are not validated again; anything that differs is, and bad ones are never remembered.
 import { expect, test } from "vitest";
 import { createPolicyEngine, type ValidatedPolicies } from "../../src/policy/policy.ts";
-import { ACTIONS, presetSources, ROLES } from "./fixtures.ts";
+import { ACTIONS, presetSources, ROLES } from "../support/policy-fixtures.ts";
 
 function remembering() {
   const keys = new Set<string>();

@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from "vitest";
 import type { Wish } from "../../src/budget/budget-store.ts";
 import { NOTHING } from "../../src/model/spending/budget.ts";
 import { openBudgetStores } from "../../src/stores/embedded/budgets/budget-stores.ts";
-import { freshDirectory } from "./place.ts";
+import { freshDirectory } from "../support/store-place.ts";
 
 const SPENDER = { sessionId: "ses_one", actor: "ann/agent", requestId: "req" };
 const ONE = { ...NOTHING, calls: 1 };

@@ -5,8 +5,8 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { systemRandom } from "../../src/base/ids.ts";
 import type { MaintainedContentStore } from "../../src/cas/content-store.ts";
 import { openContentStore } from "../../src/stores/embedded/content/content-store.ts";
+import { freshDirectory } from "../support/store-place.ts";
 import { contentContract, NOW_MS, store } from "./content-contract.ts";
-import { freshDirectory } from "./place.ts";
 
 function open(stateDirectory: string, instanceId = "ins_a"): MaintainedContentStore {
   const content = openContentStore({

@@ -17,8 +17,8 @@ import { openStateStores } from "../../src/stores/embedded/sessions/state-stores
 import { openViolationStore } from "../../src/stores/embedded/sessions/violation-store.ts";
 import { openDatabase } from "../../src/stores/embedded/state/database.ts";
 import { DEDUPE_SCHEMA } from "../../src/stores/embedded/state/schema.ts";
+import { freshDirectory } from "../support/store-place.ts";
 import { SAMPLE_LEASE, SAMPLE_SESSION, type Stores, storeContract } from "./contract.ts";
-import { freshDirectory } from "./place.ts";
 
 async function open(directory: string): Promise<Stores> {
   const ledger = await openLedgerStore(directory);

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished, vi } from "vitest";
 import type { JsonObject } from "../../src/base/json.ts";
-import { ASKING } from "../approval/asking.ts";
+import { ASKING } from "./asking.ts";
 import { connectTo, type Line, legacy } from "./mcp-connection.ts";
 import { type MemoryKernel, type MemoryKernelOptions, memoryKernel } from "./memory-kernel.ts";
 

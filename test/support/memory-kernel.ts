@@ -78,7 +78,7 @@ import { artifactTools } from "../../src/tools/artifact/artifact-tools.ts";
 import { editTools } from "../../src/tools/edit/edit-tools.ts";
 import { fileTools } from "../../src/tools/file/file-tools.ts";
 import { searchTools } from "../../src/tools/search/search-tools.ts";
-import { memoryLocks, unnotedNames } from "../attacks/files-fixture.ts";
+import { memoryLocks, unnotedNames } from "./files-fixture.ts";
 
 /** A recorded event with what the sink gave and promised for it. */
 export interface Recorded extends LedgerEvent {

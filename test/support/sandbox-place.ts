@@ -24,7 +24,7 @@ import {
   type SandboxLimits,
   type SandboxOptions,
 } from "../../src/sandbox/sandbox.ts";
-import { unnotedNames } from "../attacks/files-fixture.ts";
+import { unnotedNames } from "./files-fixture.ts";
 
 /** Limits that a test's command stays well below unless it is about them. */
 export const LIMITS: SandboxLimits = {

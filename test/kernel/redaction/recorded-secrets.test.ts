@@ -1,0 +1,106 @@
+/** Secrets of arguments stay out of evidence and prompts, however they are encoded and whatever analysis makes of them. */
+import { create } from "@bufbuild/protobuf";
+import { expect, test } from "vitest";
+import { FileWriteSchema, ToolRequestSchema } from "../../../src/gen/handrail/tool/v1/tool_pb.ts";
+import { ToolRegistry } from "../../../src/kernel/index.ts";
+import { shell } from "../../../src/tools/shell/shell.ts";
+import { encodeRequest } from "../../../src/wire/codec.ts";
+import { type MemoryKernel, memoryKernel } from "../../support/memory-kernel.ts";
+
+/** A definite secret, put together so that no file holds one. */
+const KEY = ["AKIA", "QZ7X2M4NVB6LKDJH"].join("");
+const PASSWORD = ["h7Kq", "pLw2Zx9v"].join("");
+
+/** What stands around a secret, so that its encoding does not look like one by itself. */
+const SETTINGS = "setting = a plain value\n".repeat(40);
+
+/** A kernel in which every tool records its arguments and asks. */
+async function recordingKernel(): Promise<MemoryKernel> {
+  const kernel = await memoryKernel({ tools: [shell], preset: "meao" });
+  const recording = new ToolRegistry();
+  for (const tool of kernel.registry.current.getAll())
+    recording.register({ ...tool, capability: { ...tool.capability, audit: { ...tool.capability.audit, logArgs: true } } });
+  kernel.registry.current = recording;
+  return kernel;
+}
+
+/** Everything that is kept of the calls so far: the ledger, and what people would be shown. */
+async function keptOf(kernel: MemoryKernel): Promise<string> {
+  const asked = await kernel.asked.list(undefined, 100, kernel.time.nowMs);
+  return JSON.stringify([kernel.ledger.events, asked]);
+}
+
+/** Forms in which `secret` could stand somewhere. */
+function formsOf(secret: string, content: Buffer): readonly string[] {
+  const shifted = [0, 1, 2].map((shift) =>
+    Buffer.concat([Buffer.alloc(shift), Buffer.from(secret)])
+      .toString("base64")
+      .slice(4, -4),
+  );
+  return [secret, secret.toLowerCase(), content.toString("base64"), content.toString("hex"), ...shifted];
+}
+
+async function write(kernel: MemoryKernel, path: string, content: Uint8Array): Promise<void> {
+  const tool = { case: "fileWrite" as const, value: create(FileWriteSchema, { path, content }) };
+  const bytes = encodeRequest(create(ToolRequestSchema, { requestId: "w", sessionToken: kernel.token, tool }));
+  await kernel.door.execute({ kind: "wire", bytes }, new AbortController().signal);
+}
+
+test.each([
+  ["an address with a login", Buffer.from(`${SETTINGS}url = postgres://app:${PASSWORD}@db.internal:5432/x\n`)],
+  ["text", Buffer.from(`${SETTINGS}key = ${KEY}\n`)],
+  [
+    "bytes around it that are no text",
+    Buffer.concat([Buffer.from([0xff, 0xfe, 0x00]), Buffer.from(`${SETTINGS} key = ${KEY} `), Buffer.from([0x80])]),
+  ],
+])("bytes of the wire are recorded without their secrets: %s", async (_what, content) => {
+  const kernel = await recordingKernel();
+  await write(kernel, "a.txt", content);
+  await write(kernel, "AGENTS.md", content); // asks, and is shown
+  const kept = await keptOf(kernel);
+  for (const form of [...formsOf(KEY, content), PASSWORD]) expect([form, kept.includes(form)]).toEqual([form, false]);
+  expect(kept).toContain("a.txt");
+});
+
+test("bytes without secrets are recorded as the text that they are", async () => {
+  const kernel = await recordingKernel();
+  await write(kernel, "a.txt", Buffer.from("plain text, größer\n"));
+  expect(await keptOf(kernel)).toContain("plain text, größer");
+});
+
+test("text that is a secret once it is decoded is not recorded either", async () => {
+  const kernel = await recordingKernel();
+  const content = Buffer.from(`${SETTINGS}key = ${KEY}\n`);
+  for (const text of [content.toString("base64"), content.toString("base64url")])
+    await kernel.call("put_content", { content: text, encoding: "base64" });
+  const kept = await keptOf(kernel);
+  for (const form of [...formsOf(KEY, content), PASSWORD]) expect([form, kept.includes(form)]).toEqual([form, false]);
+  expect(kept).toContain("[REDACTED:base64]");
+});
+
+const LOGIN = `https://deploy:${PASSWORD}@git.example.org/team/r.git`;
+
+test.each([
+  ["read_file", { path: LOGIN }],
+  ["read_file", { path: `./x//../${LOGIN}` }],
+  ["read_file", { path: `https://deploy:${encodeURIComponent(`${PASSWORD}@é`)}@git.example.org/r` }],
+  ["read_file", { path: `https://${PASSWORD}${PASSWORD}@git.example.org/r` }],
+  ["list_files", { path: LOGIN }],
+  ["write_file", { path: LOGIN, content: "x" }],
+  ["write_file", { path: `docs/${LOGIN}/AGENTS.md`, content: "x" }],
+  ["edit_file", { path: LOGIN, edits: [{ operation: "replace", match_mode: "exact", spec: "a", content: "b" }] }],
+  ["search_file", { path: LOGIN, pattern: "a" }],
+  ["shell", { command: `git clone ${LOGIN}`, network_access: true }],
+  ["shell", { command: `curl -d x ${LOGIN} > ${LOGIN}`, cwd: LOGIN }],
+  ["shell", { command: `cat < '${LOGIN}' 2> ${LOGIN}.log; "$x"` }],
+  ["shell", { command: "env", env: [`REMOTE=${LOGIN.replaceAll("=", "")}`] }],
+  ["shell", { command: `curl https://${KEY}.example.org/x`, network_access: true }],
+  ["shell", { command: `${"true ".repeat(405)} ${LOGIN}; "$x"` }],
+])("a login or key in the arguments of %s %j is nowhere in evidence, prompts or answers", async (tool, args) => {
+  const kernel = await recordingKernel();
+  const { outcome } = await kernel.call(tool, args as never);
+  const kept = (await keptOf(kernel)) + JSON.stringify(outcome);
+  const secrets = [PASSWORD, PASSWORD.toLowerCase(), KEY, KEY.toLowerCase(), PASSWORD.slice(0, 8)];
+  for (const secret of secrets) expect([secret, kept.includes(secret)]).toEqual([secret, false]);
+  expect(kept).toContain(tool);
+});

@@ -1,0 +1,177 @@
+/** The files of the ledger go away under a running kernel: nothing is acknowledged that no file at its place holds. */
+import { cp, mkdir, rename, rm, stat, truncate } from "node:fs/promises";
+import { join } from "node:path";
+import Sqlite from "better-sqlite3";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { systemRandom } from "../../../src/base/ids.ts";
+import { ledgerOf } from "../../../src/server/ledger/ledger-messages.ts";
+import { openLedgerReader } from "../../../src/server/ledger/ledger-reader.ts";
+import { type LedgerThread, startLedgerThread } from "../../../src/server/ledger/ledger-thread.ts";
+import { openInstanceStore } from "../../../src/stores/embedded/ledger/instance-store.ts";
+import { sampleEvent } from "../../stores/contract.ts";
+import { freshDirectory } from "../../support/store-place.ts";
+
+interface Running {
+  readonly ledger: LedgerThread;
+  readonly directory: string;
+  readonly path: string;
+}
+
+/** A kernel's ledger with `count` durable entries in the directory `state` of a fresh one, still open. */
+async function running(count = 8): Promise<Running> {
+  const directory = join(await freshDirectory(), "state");
+  await mkdir(directory, { mode: 0o700 });
+  const ledger = startLedgerThread({ stateDirectory: directory, instanceId: "ins_a" });
+  for (let index = 0; index < count; index++) await ledger.record(sampleEvent(`r${index}`), "durable");
+  onTestFinished(() => ledger.close().catch(() => undefined));
+  return { ledger, directory, path: join(directory, "ledger.db") };
+}
+
+const REFUSED = { code: "LEDGER_UNAVAILABLE" };
+
+/** What a person or a program does to the files, and the words that name what is wrong. */
+const LOSSES: readonly (readonly [string, (running: Running) => Promise<void>])[] = [
+  ["the database is removed", ({ path }) => rm(path)],
+  ["the database and its log are removed", ({ path }) => removeAll(path)],
+  ["the database is moved away", ({ path }) => rename(path, `${path}.away`)],
+  [
+    "another copy of the database takes its place",
+    async ({ path }) => {
+      await cp(path, `${path}.copy`);
+      await rename(`${path}.copy`, path);
+    },
+  ],
+  ["the whole directory is moved away", ({ directory }) => rename(directory, `${directory}.away`)],
+  ["the database is cut to nothing", ({ path }) => truncate(path, 0)],
+  [
+    "the database is cut to nothing after its log was written back, and the newest pages stand in the log again",
+    async ({ ledger, path }) => {
+      compact(path);
+      await ledger.record(sampleEvent("newest"), "durable");
+      await truncate(path, 0);
+    },
+  ],
+];
+
+/** Moves what stands in the log into the database, as tools that make backups do. */
+function compact(path: string): void {
+  const database = new Sqlite(path);
+  database.pragma("wal_checkpoint(TRUNCATE)");
+  database.close();
+}
+
+async function removeAll(path: string): Promise<void> {
+  for (const suffix of ["", "-wal", "-shm"]) await rm(path + suffix, { force: true });
+}
+
+test.each(LOSSES)("%s under a running kernel: durable events are refused from then on, and the reason is said", async (_, lose) => {
+  const place = await running();
+  compact(place.path); // what stands in the log alone could be rescued
+  await place.ledger.record(sampleEvent("before"), "durable");
+  await lose(place);
+  for (const name of ["first", "second", "third"]) {
+    await expect(place.ledger.record(sampleEvent(name, { intent: true }), "durable")).rejects.toMatchObject(REFUSED);
+  }
+  expect(place.ledger.health()).toMatchObject({ writable: false, problem: expect.stringContaining("ledger.db") });
+});
+
+test("what SQLite's own tools do to the log does not stop the kernel", async () => {
+  const place = await running();
+  compact(place.path);
+  expect(await place.ledger.record(sampleEvent("after"), "durable")).toBe(9);
+});
+
+test.each(["-wal", "-shm"])("the removal of ledger.db%s alone loses nothing", async (suffix) => {
+  const place = await running();
+  await rm(place.path + suffix);
+  const answers = await Promise.allSettled(["a", "b", "c"].map((name) => place.ledger.record(sampleEvent(name), "durable")));
+  await place.ledger.close();
+  const reader = await openLedgerReader(place.directory);
+  const report = await reader.verify();
+  const ids = (await reader.tail(20)).map(({ entry }) => entry.requestId);
+  await reader.close();
+  expect(report.problems).toEqual([]);
+  for (const [index, { status }] of answers.entries()) if (status === "fulfilled") expect(ids).toContain(["a", "b", "c"][index]);
+  expect(ids.slice(0, 8)).toEqual(Array.from({ length: 8 }, (_, index) => `r${index}`));
+});
+
+test("a ledger that was moved back is taken up again", async () => {
+  const place = await running();
+  await rename(place.path, `${place.path}.away`);
+  await expect(place.ledger.record(sampleEvent("away"), "durable")).rejects.toMatchObject(REFUSED);
+  await rename(`${place.path}.away`, place.path);
+  expect(await place.ledger.record(sampleEvent("back"), "durable")).toBe(9);
+});
+
+test("a thread that rested does not begin another ledger in the place of the one that it closed", async () => {
+  const directory = await freshDirectory();
+  const ledger = startLedgerThread({ stateDirectory: directory, instanceId: "ins_a" }, { restarts: true });
+  await ledger.record(sampleEvent("one"), "durable");
+  await ledger.rest();
+  await removeAll(join(directory, "ledger.db"));
+  await expect(ledger.record(sampleEvent("two"), "durable")).rejects.toMatchObject(REFUSED);
+  await ledger.close().catch(() => undefined);
+});
+
+test("a chain that is exchanged inside the same file is refused by the kernel that wrote it", async () => {
+  const place = await running();
+  const attacker = new Sqlite(place.path);
+  attacker.exec("DELETE FROM entries WHERE seq > 5; DELETE FROM payloads WHERE seq > 5");
+  attacker.exec("UPDATE head SET seq = 5, hash = (SELECT hash FROM entries WHERE seq = 5)");
+  attacker.close();
+  await expect(place.ledger.record(sampleEvent("after"), "durable")).rejects.toMatchObject(REFUSED);
+  await expect(place.ledger.record(sampleEvent("later"), "durable")).rejects.toMatchObject(REFUSED);
+});
+
+test("a kernel whose lock file was removed records no more effects: others take it for dead", async () => {
+  const directory = await freshDirectory();
+  const instances = await openInstanceStore(directory, systemRandom);
+  const instance = await instances.claim();
+  const ledger = startLedgerThread(ledgerOf(directory, instance));
+  await ledger.record(sampleEvent("one"), "durable");
+  await rm(instance.claim?.path ?? "");
+  expect(await instances.isAlive(instance.id)).toBe(false);
+  await expect(ledger.record(sampleEvent("two"), "durable")).rejects.toThrow("restart the kernel");
+  await ledger.close();
+  await instance.release();
+});
+
+test.each([
+  ["removed", (path: string) => rm(path)],
+  ["replaced by a copy", (path: string) => cp(path, `${path}.copy`).then(() => rename(`${path}.copy`, path))],
+])("once the spool was %s, everything is refused soon, and the chain says that events are lost", async (_, lose) => {
+  const place = await running(1);
+  const spool = join(place.directory, "spool", "ins_a");
+  await place.ledger.record(sampleEvent("spooled"), "buffered");
+  await vi.waitFor(async () => expect((await stat(spool)).size).toBe(0), { timeout: 20_000, interval: 5 });
+  await lose(spool);
+  await place.ledger.record(sampleEvent("lost"), "buffered");
+  await vi.waitFor(() => expect(place.ledger.health().writable).toBe(false), { timeout: 20_000, interval: 5 });
+  await expect(place.ledger.record(sampleEvent("read"), "buffered")).rejects.toMatchObject(REFUSED);
+  await expect(place.ledger.record(sampleEvent("effect"), "durable")).rejects.toMatchObject(REFUSED);
+  const reader = await openLedgerReader(place.directory);
+  const last = (await reader.tail(1))[0];
+  await reader.close();
+  expect(last?.entry.eventType).toBe("spool_damaged");
+  expect(JSON.parse(Buffer.from(last?.payload ?? []).toString())).toMatchObject({ instance_id: "ins_a", severity: "critical" });
+});
+
+test("a payload without an entry stops nothing, and verification finds it", async () => {
+  const place = await running(3);
+  const attacker = new Sqlite(place.path);
+  attacker.exec("INSERT INTO payloads VALUES (4, x'00', x'00'), (77, x'00', x'00')");
+  attacker.close();
+  expect(await place.ledger.record(sampleEvent("four"), "durable")).toBe(4);
+  const reader = await openLedgerReader(place.directory);
+  const problem = "there is a payload, but no entry that it belongs to";
+  expect((await reader.verify()).problems).toEqual([{ sequence: 77, problem }]);
+  await reader.close();
+});
+
+test("control: while its files stay in place, the same kernel goes on", async () => {
+  const place = await running();
+  await place.ledger.record(sampleEvent("one more"), "durable");
+  const reader = await openLedgerReader(place.directory);
+  expect((await reader.verify()).ok).toBe(true);
+  await reader.close();
+});

@@ -1,0 +1,30 @@
+// What `handrail doctor --workspace` says of a workspace in which no command can run, and of one in which all is well.
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { SANDBOX_MOUNTS_MAX } from "../../../../src/base/limits.ts";
+import { commandsFinding } from "../../../../src/server/doctor/doctor-commands.ts";
+import { freshPlace } from "../../../support/place.ts";
+
+test("a workspace that can be shown is said to be, and one that cannot with what stands in the way", () => {
+  const { workspace } = freshPlace();
+  expect(commandsFinding(workspace)).toMatchObject({ status: "ok" });
+  mkdirSync(Buffer.from(`${workspace}/d\xff`, "latin1"));
+  expect(commandsFinding(workspace)).toMatchObject({ status: "failed", detail: expect.stringContaining("not UTF-8") });
+  const secrets = freshPlace().workspace;
+  for (let index = 0; index <= SANDBOX_MOUNTS_MAX; index += 1) writeFileSync(join(secrets, `.env.${index}`), "");
+  expect(commandsFinding(secrets)).toMatchObject({ status: "failed", detail: expect.stringContaining("more mounts") });
+  const long = freshPlace().workspace;
+  const here = process.cwd();
+  try {
+    process.chdir(long);
+    for (let depth = 0; depth < 25; depth += 1) {
+      mkdirSync("y".repeat(200));
+      process.chdir("y".repeat(200));
+    }
+  } finally {
+    process.chdir(here);
+  }
+  expect(commandsFinding(long)).toMatchObject({ status: "failed", detail: expect.stringContaining("too long") });
+  expect(commandsFinding(join(workspace, "none"))).toMatchObject({ status: "failed" });
+});

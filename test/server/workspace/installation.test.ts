@@ -1,0 +1,50 @@
+// What belongs to the installation that is running, and how a workspace stands to it.
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { installationPaths, pathsOf, placeInInstallation } from "../../../src/server/workspace/installation.ts";
+
+let place: string;
+beforeAll(() => {
+  place = realpathSync(mkdtempSync(join(tmpdir(), "handrail-installation-")));
+  for (const directory of ["pkg/src/server", "pkg/.toolchain/program-1", "app/dist", "project/node_modules/handrail/src/server", "cache"])
+    mkdirSync(join(place, directory), { recursive: true });
+  for (const root of ["pkg", "project/node_modules/handrail"]) writeFileSync(join(place, root, "package.json"), '{"name":"handrail"}');
+  writeFileSync(join(place, "package.json"), '{"name":"somebody-elses"}');
+  writeFileSync(join(place, "node"), "");
+  symlinkSync(join(place, "pkg"), join(place, "link"));
+});
+afterAll(() => rmSync(place, { recursive: true }));
+
+const at = (...names: readonly string[]) => names.map((name) => join(place, name));
+
+test("it is the package, by its real path, with the sources or the compiled program in it, and the Node that runs it", () => {
+  for (const module of ["pkg/src/server", "link/src/server", "pkg/.toolchain/program-1"])
+    expect(pathsOf(join(place, module), join(place, "node"), []), module).toEqual(at("pkg", "node"));
+});
+
+test("compiled code that is kept belongs to it, because Node runs it in place of the sources", () => {
+  expect(pathsOf(join(place, "pkg/src/server"), join(place, "node"), [join(place, "cache"), undefined, ""])).toEqual(
+    at("pkg", "node", "cache"),
+  );
+});
+
+test("of an installed package it is all packages, which it loads its own from", () => {
+  expect(pathsOf(join(place, "project/node_modules/handrail/src/server"), join(place, "node"), [])).toEqual(
+    at("project/node_modules", "node"),
+  );
+});
+
+test("a program that bundles Handrail is its own directory, and not what lies two above", () => {
+  expect(pathsOf(join(place, "app/dist"), join(place, "node"), [])).toEqual(at("app/dist", "node"));
+});
+
+test("a workspace lies in it, holds it, or is apart", () => {
+  const paths = ["/opt/handrail", "/usr/bin/node"];
+  expect(placeInInstallation("/opt/handrail", paths)).toBe("inside");
+  expect(placeInInstallation("/opt/handrail/examples/service", paths)).toBe("inside");
+  expect(placeInInstallation("/opt", paths)).toBe("holds");
+  expect(placeInInstallation("/opt/handrails", paths)).toBe("apart");
+  expect(installationPaths()).toContain(realpathSync(process.cwd()));
+});

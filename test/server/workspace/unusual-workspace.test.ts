@@ -1,0 +1,68 @@
+// Which directories are refused as workspaces: the machine, homes, what belongs to the system; a project never is.
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { homeDirectories, requireUsualWorkspace, unusualWorkspace } from "../../../src/server/workspace/unusual-workspace.ts";
+
+const HOMES = ["/root", "/home/u", "/var/www", "/srv/data/git"];
+
+test.each([
+  ...["/", "/root", "/home", "/home/u", "/var/www", "/srv/data/git", "/srv/data", "/etc", "/etc/nginx", "/usr", "/usr/local/src/x"],
+  ...[
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib64",
+    "/lib32/x",
+    "/libx32",
+    "/boot",
+    "/dev",
+    "/dev/shm/x",
+    "/proc/self",
+    "/sys",
+    "/run/user/1000",
+    "/snap/x",
+  ],
+  ...["/opt", "/srv", "/tmp", "/var", "/var/tmp", "/var/lib", "/var/log", "/mnt", "/media"],
+])("`%s` is refused", (directory) => {
+  expect(unusualWorkspace(directory, HOMES)).toBeDefined();
+});
+
+test.each([
+  ...[
+    "/home/u/project",
+    `${HOMES[0]}/project`,
+    "/srv/orders",
+    "/opt/orders",
+    "/tmp/orders",
+    "/var/www/site",
+    "/var/lib/ci/workspace/orders",
+  ],
+  ...["/workspace", "/home/v", "/etcetera", "/library", "/usrs", "/data"],
+])("`%s` is taken", (directory) => {
+  expect(unusualWorkspace(directory, HOMES)).toBeUndefined();
+});
+
+test("homes are those of the machine's list and of whoever runs this, by their real paths", () => {
+  const place = realpathSync(mkdtempSync(join(tmpdir(), "handrail-homes-")));
+  try {
+    for (const name of ["ada", "own"]) mkdirSync(join(place, name));
+    symlinkSync(join(place, "ada"), join(place, "link"));
+    writeFileSync(join(place, "passwd"), `ada:x:1:1::${place}/link:/bin/sh\nodd\nrelative:x:2:2::home:/bin/sh\n`);
+    const homes = homeDirectories({ HOME: join(place, "own") }, join(place, "passwd"));
+    expect(homes).toEqual(expect.arrayContaining([join(place, "ada"), join(place, "own"), "/root"]));
+    expect(homes).not.toContain("home");
+    expect(homeDirectories({}, join(place, "none"))).toContain("/root");
+    expect(() => homeDirectories({}, place)).toThrow(/cannot be read/);
+    expect(() => requireUsualWorkspace(join(place, "own"), { HOME: join(place, "own") })).toThrow(
+      /home directory.*--allow-unusual-workspace/,
+    );
+    expect(() => requireUsualWorkspace(place, { HOME: join(place, "own") })).toThrow(/holds the home directory/);
+    expect(() => requireUsualWorkspace(place, { HOME: join(place, "own") }, true)).not.toThrow();
+    expect(() => requireUsualWorkspace(join(place, "own"), { HOME: join(place, "own") }, true)).toThrow(/home directory/);
+    expect(() => requireUsualWorkspace(join(place, "ada"), { HOME: join(place, "own") })).not.toThrow();
+  } finally {
+    rmSync(place, { recursive: true });
+  }
+});
