@@ -4,7 +4,6 @@
 // INVARIANT: a folder that is not listed may not exist; nothing is allowed by being forgotten.
 const STAGE = "wire|validate|config|session|policy|approval|flow|budget|dedupe|sandbox|redact|cas|ledger|knowledge";
 const PORT = "^src/(?:session|approval|flow|budget|dedupe|cas|ledger|knowledge|sandbox)/[a-z/-]+-store\\.ts$";
-const TEST = "\\.test\\.ts$"; // tests beside the code may reach anything
 const AUTHORITY =
   "^(node:)?(child_process|fs|fs/promises|net|tls|http|https|http2|dgram|dns|dns/promises|worker_threads|cluster|vm|inspector|inspector/promises|os|process|repl|sqlite|wasi|v8)$";
 
@@ -31,7 +30,7 @@ const MAY = {
  * The order within a folder, lowest first: a sub-folder may import those before it. "." are the files of the folder itself. Folders
  * that stand here have no other sub-folders.
  */
-const ORDER = {
+export const ORDER = {
   approval: ["decisions", "."],
   cli: ["terminal", "start", "approvals", "commands", "."],
   config: ["sections", "files", "."],
@@ -77,7 +76,7 @@ const orders = Object.entries(ORDER).flatMap(([folder, subs]) => [
   ...subs.slice(0, -1).map((sub, index) => ({
     name: `order:${folder}/${sub}`,
     severity: "error",
-    from: { path: filesOf(folder, sub), pathNot: TEST },
+    from: { path: filesOf(folder, sub) },
     to: { path: subs.slice(index + 1).map((above) => filesOf(folder, above)) },
   })),
   ...["from", "to"].map((end) => ({
@@ -94,7 +93,7 @@ const LISTED = [`^src/(${Object.keys(MAY).join("|")})/`, "^src/index\\.ts$"];
 const layers = Object.entries(MAY).map(([from, to]) => ({
   name: `layer:${from}`,
   severity: "error",
-  from: { path: `^src/(${from})/`, pathNot: TEST },
+  from: { path: `^src/(${from})/` },
   to: { path: "^src/", pathNot: ["^src/$1/", ...to.map((folder) => (folder === PORT ? PORT : `^src/(?:${folder})/`))] },
 }));
 
@@ -110,7 +109,7 @@ export default {
       name: "ports-are-types",
       comment: "a store knows a port's shape, never its code",
       severity: "error",
-      from: { path: "^src/stores/", pathNot: TEST },
+      from: { path: "^src/stores/" },
       to: { path: PORT, dependencyTypesNot: ["type-only"] },
     },
     { name: "no-cycles", severity: "error", from: {}, to: { circular: true } },
@@ -118,42 +117,42 @@ export default {
       name: "plugins-are-islands",
       comment: "no tool, store or transport imports its sibling; what tools share is their kit",
       severity: "error",
-      from: { path: "^src/(tools|stores|transports)/([^/]+)/", pathNot: TEST },
+      from: { path: "^src/(tools|stores|transports)/([^/]+)/" },
       to: { path: "^src/$1/", pathNot: ["^src/$1/$2/", "^src/tools/kit/"] },
     },
     {
       name: "kernel-by-its-door",
       severity: "error",
-      from: { pathNot: ["^src/kernel/", TEST, "^test/"] },
+      from: { pathNot: ["^src/kernel/", "^test/"] },
       to: { path: "^src/kernel/", pathNot: "^src/kernel/index\\.ts$" },
     },
     {
       name: "ambient-authority",
       comment: "files, processes and networks are reached through handles; only these folders open them",
       severity: "error",
-      from: { path: "^src/", pathNot: ["^src/(sandbox|stores|transports|server|cli)/", TEST] },
+      from: { path: "^src/", pathNot: ["^src/(sandbox|stores|transports|server|cli)/"] },
       to: { dependencyTypes: ["core"], path: AUTHORITY },
     },
     {
       name: "module-loading",
       comment: "a package that is given back is brought back by `require`; this one file knows which",
       severity: "error",
-      from: { path: "^src/", pathNot: ["^src/(sandbox|stores|transports|server|cli)/", "^src/policy/compile/cedar\\.ts$", TEST] },
+      from: { path: "^src/", pathNot: ["^src/(sandbox|stores|transports|server|cli)/", "^src/policy/compile/cedar\\.ts$"] },
       to: { dependencyTypes: ["core"], path: "^(node:)?module$" },
     },
     {
       name: "native-calls",
       comment: "koffi calls any function of any library: raw authority, kept where the machine is touched",
       severity: "error",
-      from: { path: "^src/", pathNot: ["^src/(sandbox|stores)/", TEST] },
+      from: { path: "^src/", pathNot: ["^src/(sandbox|stores)/"] },
       to: { path: "(^|node_modules/)koffi(/|$)" },
     },
     {
       name: "tests-are-not-imported",
       comment: "code never depends on its tests",
       severity: "error",
-      from: { path: "^src/", pathNot: TEST },
-      to: { path: [TEST, "^(test|bench|scripts|examples)/"] },
+      from: { path: "^src/" },
+      to: { path: "^(test|bench|scripts|examples)/" },
     },
     {
       name: "unresolvable",
@@ -166,7 +165,7 @@ export default {
       name: "dev-dependency-in-product",
       comment: "what ships may import only what is installed with it",
       severity: "error",
-      from: { path: "^src/", pathNot: TEST },
+      from: { path: "^src/" },
       to: { dependencyTypes: ["npm-dev", "npm-no-pkg", "npm-unknown"], dependencyTypesNot: ["type-only"] },
     },
   ],

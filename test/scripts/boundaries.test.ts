@@ -15,16 +15,20 @@ const LAWFUL: Readonly<Record<string, string>> = {
   "src/stores/embedded/s.ts": 'import type { Port } from "../../sandbox/branch-store.ts";\nexport type S = Port;',
   "src/kernel/index.ts": 'export { k } from "./pipeline.ts";',
   "src/kernel/pipeline.ts": 'export const k = "k";',
-  "src/policy/p.test.ts": 'import "../kernel/pipeline.ts";\nimport "../ledger/entry.ts";\nimport "node:fs";\nimport "fast-check";',
+  "src/names/n.ts": 'import "../base/b.ts";',
+  "src/kernel/call/c.ts": "export const c = 1;",
+  "src/kernel/judge/j.ts": 'import "../call/c.ts";',
+  "src/tools/kit/k.ts": "export const k = 1;",
+  "src/tools/a/a.ts": 'import "../kit/k.ts";',
 };
 
 /** A file that breaks one rule, and the name of the rule. */
 const FAULTS: readonly (readonly [rule: string, path: string, text: string])[] = [
-  ["layer:base", "src/base/x1.ts", 'import "../model/m.ts";'],
+  ["layer:base", "src/base/x1.ts", 'import "../model/outcome/m.ts";'],
   ["layer:config|session|policy", "src/policy/x2.ts", 'import type { E } from "../ledger/entry.ts";\nexport type X = E;'],
   ["layer:config|session|policy", "src/cas/x3.ts", 'export type X = import("../ledger/entry.ts").E;'],
   ["layer:tools", "src/tools/a/x4.ts", 'export * from "../../sandbox/open.ts";'],
-  ["layer:tools", "src/tools/a/x5.ts", 'export const x = () => import("../../policy/p.test.ts");'],
+  ["layer:tools", "src/tools/a/x5.ts", 'export const x = () => import("../../policy/p.ts");'],
   ["layer:transports", "src/transports/a/x6.ts", 'import "../../ledger/entry.ts";'],
   ["layer:cli", "src/cli/x7.ts", 'import "../kernel/index.ts";'],
   ["unlisted-folder-imports", "src/odd/x8.ts", 'import "../base/b.ts";'],
@@ -38,7 +42,13 @@ const FAULTS: readonly (readonly [rule: string, path: string, text: string])[] =
   ["module-loading", "src/policy/x14m.ts", 'import { createRequire } from "node:module";\nexport const x = createRequire;'],
   ["ambient-authority", "src/tools/a/x15.ts", 'import type { ChildProcess } from "child_process";\nexport type X = ChildProcess;'],
   ["native-calls", "src/server/x16.ts", 'import koffi from "koffi";\nexport const x = koffi;'],
-  ["tests-are-not-imported", "src/policy/x17.ts", 'import "./p.test.ts";'],
+  ["tests-are-not-imported", "src/policy/x17.ts", 'import "../../test/t.ts";'],
+  ["layer:names|text", "src/names/x20.ts", 'import "../model/outcome/m.ts";'],
+  ["layer:names|text", "src/names/x21.ts", 'import "../text/t.ts";'],
+  ["order:kernel/call", "src/kernel/call/x22.ts", 'import "../judge/j.ts";'],
+  ["order:kernel/judge", "src/kernel/judge/x23.ts", 'import type { k } from "../pipeline.ts";\nexport type X = typeof k;'],
+  ["order:server/.", "src/server/x24.ts", 'import "./doors/d.ts";'],
+  ["unlisted-sub-folder:kernel", "src/kernel/odd/x25.ts", 'import "../call/c.ts";'],
   ["unresolvable", "src/base/x18.ts", 'import "./nowhere.ts";'],
   ["dev-dependency-in-product", "src/base/x19.ts", 'import * as check from "fast-check";\nexport const x = check;'],
 ];
@@ -48,7 +58,11 @@ const NEIGHBOURS: Readonly<Record<string, string>> = {
   "src/base/y.ts": 'import "./x11.ts";',
   "src/tools/b/y.ts": "export const y = 1;",
   "src/server/y.ts": 'import "../odd.ts";',
-  "src/model/m.ts": "export const m = 1;",
+  "src/model/outcome/m.ts": "export const m = 1;",
+  "src/policy/p.ts": "export const p = 1;",
+  "src/text/t.ts": "export const t = 1;",
+  "src/server/doors/d.ts": "export const d = 1;",
+  "test/t.ts": "export const t = 1;",
 };
 
 test("the lawful tree passes", () => {
