@@ -2,22 +2,20 @@
 import { checkArming } from "../../src/approval/arming.ts";
 import { pace, reserveBudget } from "../../src/kernel/answer/spend.ts";
 import { approve } from "../../src/kernel/ask/approve.ts";
-import { receive } from "../../src/kernel/call/submission.ts";
-import { beginTrail } from "../../src/kernel/call/trail.ts";
-import { analyse } from "../../src/kernel/judge/analyse.ts";
-import { authenticateCall } from "../../src/kernel/judge/authenticate.ts";
+import { Holdings } from "../../src/kernel/call/holdings.ts";
 import { callerOf } from "../../src/kernel/judge/caller.ts";
 import { checkMasterGate } from "../../src/kernel/judge/gates.ts";
 import { interleave, microsecondsEachAwaited, type Row } from "../measure.ts";
 import type { Effort } from "../options.ts";
 import type { Playground } from "../playground.ts";
 import { openBareKernel } from "../spine/bare-kernel.ts";
+import { stageCall } from "../spine/running-call.ts";
 
 /** The figure. */
 export async function measureFreeGates(playground: Playground, effort: Effort): Promise<readonly Row[]> {
   const { path, files } = playground.workspace("gates", 1);
   await using kernel = await openBareKernel(playground.directory("state-gates"), path);
-  const { parts, policy, token } = kernel;
+  const { parts, token } = kernel;
   const call = {
     kind: "call",
     requestId: "bench",
@@ -25,19 +23,13 @@ export async function measureFreeGates(playground: Playground, effort: Effort): 
     tool: "read_file",
     arguments: { path: files[0] },
   } as const;
-  const trail = beginTrail(parts.clock);
-  const received = await receive(call, trail);
-  const authenticated = await authenticateCall(parts, trail, token);
-  if (!received.ok || !authenticated.ok) throw new Error("the call of the gates was refused");
-  trail.caller = await callerOf(parts, authenticated.value);
-  const { caller } = trail;
-  const analysed = analyse(parts.registry, received.value, trail);
-  if (!analysed.ok) throw new Error("the arguments of the gates were refused");
+  const { kernel: staged, who, running } = await stageCall(kernel, call);
+  const { caller, ruling } = running;
   const waiter = { signal: new AbortController().signal };
-  const decided = { permits: ["dev.read-files"], obligations: [] };
   const gates = async () => {
-    const open = checkMasterGate(parts.settings, "read_file").ok && checkArming("read_file", decided.obligations, caller.armed).ok;
-    const held = pace(parts, trail) ?? approve(parts, trail, policy, decided, waiter) ?? reserveBudget(parts, trail, waiter);
+    const granted = { ...running, holdings: new Holdings() };
+    const open = checkMasterGate(parts.settings, "read_file").ok && checkArming("read_file", ruling.obligations, caller.armed).ok;
+    const held = pace(parts, granted) ?? approve(staged, granted, waiter) ?? reserveBudget(parts, granted, waiter);
     if (!open || (held && (await held))) throw new Error("a gate was closed");
   };
   const whole = () => kernel.door.execute(call, waiter.signal);
@@ -60,7 +52,7 @@ export async function measureFreeGates(playground: Playground, effort: Effort): 
     await interleave(
       caught,
       effort.rounds,
-      turn(() => callerOf(parts, authenticated.value)),
+      turn(() => callerOf(parts, who)),
       turn(whole),
     ),
   ];

@@ -66,6 +66,6 @@ function follow({ mark, capability, accesses }: FlowCall, nowMs: number): boolea
   const verdict = judgeFlow(mark, capability, accesses);
   let due = 0;
   for (const access of accesses) due += flowObligations(mark, capability, access).length;
-  const { seen } = labelResult({ name: "tool", capability }, mark, [], NOTHING_FOUND, nowMs);
+  const { seen } = labelResult({ tool: { name: "tool", capability }, mark, sources: [], found: NOTHING_FOUND, nowMs });
   return verdict.ok && due >= 0 && covers(mark, seen);
 }

@@ -7,17 +7,13 @@ import { Socket } from "node:net";
 import { create } from "@bufbuild/protobuf";
 import { systemRandom } from "../../src/base/ids.ts";
 import { ToolRequestSchema } from "../../src/gen/handrail/tool/v1/tool_pb.ts";
-import { Evidence } from "../../src/kernel/answer/evidence.ts";
 import { finishResult } from "../../src/kernel/answer/result.ts";
-import { receive } from "../../src/kernel/call/submission.ts";
-import { beginTrail } from "../../src/kernel/call/trail.ts";
-import { callRules } from "../../src/kernel/handles/call-rules.ts";
+import { RunRecord } from "../../src/kernel/call/run-record.ts";
+import { decode } from "../../src/kernel/call/submission.ts";
 import { analyse } from "../../src/kernel/judge/analyse.ts";
-import { callerOf } from "../../src/kernel/judge/caller.ts";
 import { evaluateAccesses } from "../../src/kernel/judge/decide.ts";
 import { checkMasterGate } from "../../src/kernel/judge/gates.ts";
 import { checkScope } from "../../src/kernel/judge/scope.ts";
-import { CallRedaction, secretsOf } from "../../src/kernel/redaction/redaction.ts";
 import { runTool } from "../../src/kernel/run.ts";
 import { chainEntries, GENESIS_HASH, pendingEntry } from "../../src/ledger/chain.ts";
 import type { LedgerEvent } from "../../src/model/outcome/event.ts";
@@ -33,6 +29,7 @@ import { interleave, microsecondsEach, microsecondsEachAwaited, type Row } from 
 import type { Effort } from "../options.ts";
 import type { Playground } from "../playground.ts";
 import { type BareKernel, openBareKernel } from "./bare-kernel.ts";
+import { stageCall } from "./running-call.ts";
 
 const CHAIN_BATCH = 64;
 
@@ -76,46 +73,32 @@ export async function measureStages(playground: Playground, effort: Effort): Pro
   return rows;
 }
 
-type Call = (index: number) => Extract<Parameters<typeof receive>[0], { kind: "call" }>;
+type Call = (index: number) => Extract<Parameters<typeof decode>[0], { kind: "call" }>;
 
 /** The stages inside the door, in their order. */
 async function kernelStages(kernel: BareKernel, call: Call): Promise<readonly Stage[]> {
   const { parts, policy } = kernel;
-  const nowMs = parts.clock.nowMs();
-  const trail = beginTrail(parts.clock);
-  const received = await receive(call(0), trail);
-  const authenticated = await authenticate(parts.sessions, kernel.token, nowMs);
-  if (!received.ok || !authenticated.ok) throw new Error("the call of the stages was refused");
-  trail.redaction = new CallRedaction(await parts.redactor(), secretsOf(received.value));
-  const { session } = authenticated.value;
-  const caller = await callerOf(parts, authenticated.value);
-  const analysed = analyse(parts.registry, received.value, trail);
-  if (!analysed.ok) throw new Error("the arguments of the stages were refused");
-  const { tool, demands } = analysed.value;
-  const scoped = checkScope(caller, tool, analysed.value, nowMs);
-  if (!scoped.ok) throw new Error("the path of the stages was refused");
-  Object.assign(trail, { session, caller, accesses: scoped.value, policyHash: policy.hash, rules: ["dev.read-files"] });
-  const evidence = new Evidence(parts);
-  const rules = callRules(parts, trail, caller, policy);
+  const { kernel: staged, who, analysis, running } = await stageCall(kernel, call(0));
+  const { caller, tool, demands, accesses, receivedAtMs: nowMs, look } = running;
   const { signal } = new AbortController();
-  const ran = await runTool(parts, evidence, trail, rules, { signal });
+  const ran = await runTool(staged, running, { signal });
   if (ran.kind !== "output") throw new Error("the read of the stages failed");
-  const clean = await finishResult(parts, trail, ran.output, signal);
+  const clean = await finishResult(parts, running, ran.output, signal);
   if (clean instanceof ToolFailure) throw new Error("the result of the stages was refused");
   return [
-    awaited("receive", "envelope: validate a call by name", (index) => receive(call(index), { requestId: "" })),
+    awaited("receive", "envelope: validate a call by name", async (index) => (await decode(call(index))).validate()),
     plain("gate", "master gate", () => checkMasterGate(parts.settings, "read_file")),
     awaited("authenticate", "authenticate: session, token hash, lease", () => authenticate(parts.sessions, kernel.token, nowMs)),
-    awaited("workspace", "workspace of the session", () => parts.workspaces.open(session)),
-    plain("analyse", "analyse: schema and accesses", () => analyse(parts.registry, received.value, {})),
-    plain("scope", "scope: lease, role, mode, path, zone", () => checkScope(caller, tool, analysed.value, nowMs)),
+    awaited("workspace", "workspace of the session", () => parts.workspaces.open(who.session)),
+    plain("analyse", "analyse: schema and accesses", () => analyse(tool, running.call, look)),
+    plain("scope", "scope: lease, role, mode, path, zone", () => checkScope(caller, tool, analysis, nowMs)),
     plain("policy", "policy: describe, key, remembered decision", () =>
-      evaluateAccesses(policy, caller, tool, scoped.value, nowMs, demands),
+      evaluateAccesses({ policy, caller, tool, nowMs, demands }, accesses),
     ),
     plain("policy-plain", "policy without memo and slices", () => policy.evaluatePlainly(policyQuestion())),
-    awaited("run", "run: contained open and read of 4 KB", () => runTool(parts, evidence, trail, rules, { signal })),
-    plain("clean", "redact, bound, label", () => finishResult(parts, trail, ran.output, signal)),
-    awaited("evidence", "evidence: facts of the outcome", () => evidence.executed(trail, clean)),
+    awaited("run", "run: contained open and read of 4 KB", () => runTool(staged, { ...running, run: new RunRecord() }, { signal })),
+    plain("clean", "redact, bound, label", () => finishResult(parts, running, ran.output, signal)),
+    awaited("evidence", "evidence: facts of the outcome", () => staged.evidence.executed(running, clean)),
   ];
 }
 

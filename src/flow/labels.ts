@@ -23,18 +23,19 @@ export interface LabelledResult {
   readonly seen: Mark;
 }
 
-/**
- * Labels a result of `tool`.
- * @param mark of the principal before the call: what a command prints is trusted no further than what went into it
- * @param sources labels of stored content that the result was made from
- */
-export function labelResult(
-  tool: { readonly name: string; readonly capability: Pick<ToolCapability, "effect" | "labels"> },
-  mark: Mark,
-  sources: readonly Mark[],
-  found: FoundSecrets,
-  nowMs: number,
-): LabelledResult {
+/** What decides about a result's label. */
+export interface ResultOrigin {
+  readonly tool: { readonly name: string; readonly capability: Pick<ToolCapability, "effect" | "labels"> };
+  /** Of the principal before the call: what a command prints is trusted no further than what went into it. */
+  readonly mark: Mark;
+  /** Labels of stored content that the result was made from. */
+  readonly sources: readonly Mark[];
+  readonly found: FoundSecrets;
+  readonly nowMs: number;
+}
+
+/** Labels a result of a tool. */
+export function labelResult({ tool, mark, sources, found, nowMs }: ResultOrigin): LabelledResult {
   const { effect, labels } = tool.capability;
   const declared: Mark = { trustLevel: labels?.outputTrust ?? "untrusted", dataClass: labels?.outputDataClass ?? "internal" };
   const trusted = effect === "exec" ? { ...declared, trustLevel: lowerTrust(declared.trustLevel, mark.trustLevel) } : declared;

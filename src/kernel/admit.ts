@@ -8,9 +8,8 @@ import type { Denial } from "../model/outcome/decision.ts";
 import type { Session } from "../model/people/session.ts";
 import type { CallResponse } from "../model/tool/call.ts";
 import { Answer } from "./answer/answer.ts";
-import type { Evidence } from "./answer/evidence.ts";
-import type { KernelParts } from "./call/parts.ts";
-import { beginTrail } from "./call/trail.ts";
+import type { Kernel } from "./answer/kernel.ts";
+import { arrive, type Known } from "./call/stages.ts";
 import { authenticateCall } from "./judge/authenticate.ts";
 import { CallRedaction, secretsOf } from "./redaction/redaction.ts";
 
@@ -26,26 +25,25 @@ export type Admission =
   | { readonly kind: "refused"; readonly response: CallResponse };
 
 /** Admits `asker` if its session may act now. Never rejects. */
-export async function admit(parts: KernelParts, evidence: Evidence, asker: Asker): Promise<Admission> {
-  const trail = beginTrail(parts.clock);
-  trail.requestId = asker.requestId.slice(0, MAX_ID_LEN).toWellFormed();
-  const answer = new Answer(parts, evidence, trail);
+export async function admit(kernel: Kernel, asker: Asker): Promise<Admission> {
+  const { parts } = kernel;
+  const answer = new Answer(kernel);
+  let known: Known = { ...arrive(parts.clock), requestId: asker.requestId.slice(0, MAX_ID_LEN).toWellFormed() };
   try {
-    trail.redaction = new CallRedaction(await parts.redactor(), secretsOf(asker));
-    const authenticated = await authenticateCall(parts, trail, asker.sessionToken);
+    known = { ...known, redaction: new CallRedaction(await parts.redactor(), secretsOf(asker)) };
+    const authenticated = await authenticateCall(parts, { token: asker.sessionToken, atMs: known.receivedAtMs });
     if (authenticated.ok) return { kind: "admitted", session: authenticated.value.session };
-    return { kind: "refused", response: await answer.denied(authenticated.denial) };
+    known = { ...known, session: authenticated.session };
+    return { kind: "refused", response: await answer.denied(known, authenticated.denial) };
   } catch (thrown) {
-    return { kind: "refused", response: await answer.thrown(thrown) };
+    return { kind: "refused", response: await answer.thrown(known, thrown) };
   }
 }
 
 /** Records a request that something other than the pipeline refused; beyond a rate only counted. Never rejects. */
-export async function recordRefusal(parts: KernelParts, evidence: Evidence, denial: Denial): Promise<void> {
+export async function recordRefusal({ parts, evidence }: Kernel, denial: Denial): Promise<void> {
   try {
-    const trail = beginTrail(parts.clock);
-    trail.redaction = new CallRedaction(await parts.redactor());
-    await evidence.denied(trail, denial);
+    await evidence.denied({ ...arrive(parts.clock), redaction: new CallRedaction(await parts.redactor()) }, denial);
   } catch (error) {
     parts.onInternalError(error);
   }

@@ -16,8 +16,9 @@ import type { CallResponse, ToolCall } from "../model/tool/call.ts";
 import type { KernelParts } from "./call/parts.ts";
 import type { Submission, Waiter } from "./call/submission.ts";
 import type { ReceivedUpload, Transfer, UploadFailure } from "./call/transfer.ts";
+import { WorkspaceLook } from "./call/workspace-look.ts";
 import { receiveContent } from "./handles/content-access.ts";
-import { analyse } from "./judge/analyse.ts";
+import { analyse, findTool } from "./judge/analyse.ts";
 import { mayAct } from "./judge/authenticate.ts";
 import { callerOf } from "./judge/caller.ts";
 import { evaluateAccesses } from "./judge/decide.ts";
@@ -57,15 +58,23 @@ export type Fetched =
     }
   | { readonly kind: "refused"; readonly response: CallResponse };
 
-type Submit = (submission: Submission, waiter: Waiter) => Promise<CallResponse>;
+/** A kernel, as far as content streams beside its calls. */
+export interface ContentKernel {
+  readonly parts: KernelParts;
+  readonly submit: (submission: Submission, waiter: Waiter) => Promise<CallResponse>;
+}
+
+/** An upload as it comes. */
+export interface Upload {
+  readonly who: TransferCaller;
+  readonly announced: UploadAnnouncement;
+  readonly chunks: AsyncIterable<Uint8Array>;
+}
 
 /** Stores an upload: the call `put_content` with bytes that come beside it. Never rejects. */
 export async function putContent(
-  parts: KernelParts,
-  submit: Submit,
-  who: TransferCaller,
-  announced: UploadAnnouncement,
-  chunks: AsyncIterable<Uint8Array>,
+  { parts, submit }: ContentKernel,
+  { who, announced, chunks }: Upload,
   signal: AbortSignal,
 ): Promise<CallResponse> {
   const said: JsonObject = {
@@ -79,7 +88,8 @@ export async function putContent(
     unread(chunks);
     return call(said, {});
   }
-  const received = await receive(parts, who, { ...announcedContent(announced), sender }, boundedChunks(chunks, signal), signal);
+  const upload = { who, announced: { ...announcedContent(announced), sender }, chunks: boundedChunks(chunks, signal) };
+  const received = await receive(parts, upload, signal);
   if (received instanceof Error) return call(said, { upload: received });
   try {
     return await call({ content_hash: received.staged.hash, size_bytes: received.staged.sizeBytes }, { upload: received });
@@ -89,7 +99,7 @@ export async function putContent(
 }
 
 /** Fetches content: the call `artifact_fetch` whose bytes stream after it was answered. Never rejects. */
-export async function getContent(parts: KernelParts, submit: Submit, request: FetchRequest, signal: AbortSignal): Promise<Fetched> {
+export async function getContent({ parts, submit }: ContentKernel, request: FetchRequest, signal: AbortSignal): Promise<Fetched> {
   const { requestId, sessionToken, hash, offset, limit } = request;
   const args = { content_hash: hex(hash), ...(offset !== undefined && { offset }), ...(limit !== undefined && { limit }) };
   const transfer: Transfer = {};
@@ -119,16 +129,19 @@ async function senderOf(parts: KernelParts, who: TransferCaller, args: JsonObjec
     if (!checkMasterGate(parts.settings, call.tool).ok) return undefined;
     const authenticated = await mayAct(parts, who.sessionToken, nowMs);
     if (!authenticated.ok) return undefined;
-    const analysed = analyse(parts.registry, call, {}, parts.settings.gates);
-    if (!analysed.ok) return undefined;
     const { session } = authenticated.value;
     const caller = await callerOf(parts, authenticated.value);
-    const { tool } = analysed.value;
+    const found = findTool(parts.registry, caller.gates, call.tool);
+    if (!found.ok) return undefined;
+    const tool = found.value;
+    const analysed = analyse(tool, call, new WorkspaceLook(caller.place));
+    if (!analysed.ok) return undefined;
     const scoped = checkScope(caller, tool, analysed.value, nowMs);
     if (!scoped.ok || !judgeFlow(caller.mark, tool.capability, scoped.value).ok) return undefined;
     const demands = withGateDemands(caller, tool.name, analysed.value.demands);
     const policy = await parts.policy(session.preset);
-    const decided = evaluateAccesses(policy, caller, tool, scoped.value, nowMs, demands, wholeCall(tool, scoped.value, args));
+    const question = { policy, caller, tool, nowMs, demands, call: wholeCall(tool, scoped.value, args) };
+    const decided = evaluateAccesses(question, scoped.value);
     if (!decided.ok || decided.value.obligations.length > 0) return undefined;
     return JSON.stringify([session.userId, session.agentId]);
   } catch (error) {
@@ -141,14 +154,12 @@ async function senderOf(parts: KernelParts, who: TransferCaller, args: JsonObjec
 
 async function receive(
   parts: KernelParts,
-  who: TransferCaller,
-  announced: AnnouncedContent,
-  chunks: AsyncIterable<Uint8Array>,
+  { who, ...incoming }: Pick<Upload, "who" | "chunks"> & { readonly announced: AnnouncedContent },
   signal: AbortSignal,
 ): Promise<ReceivedUpload | UploadFailure> {
   try {
     const redaction = new CallRedaction(await parts.redactor(), secretsOf(who));
-    return await receiveContent(parts.content, chunks, announced, redaction, signal);
+    return await receiveContent(parts.content, { ...incoming, redaction }, signal);
   } catch (error) {
     if (error instanceof ToolFailure || error instanceof Refusal || error instanceof KernelError) return error;
     // The sender's stream broke: it was cut, or its transport failed.

@@ -8,9 +8,9 @@ import type { CallResponse } from "../model/tool/call.ts";
 import type { Authenticated } from "../session/session.ts";
 import { type Admission, type Asker, admit, recordRefusal } from "./admit.ts";
 import { Evidence } from "./answer/evidence.ts";
+import type { Kernel } from "./answer/kernel.ts";
 import type { KernelParts } from "./call/parts.ts";
 import { loadCodec, type Submission, type Waiter } from "./call/submission.ts";
-import { beginTrail } from "./call/trail.ts";
 import { type Fetched, type FetchRequest, getContent, putContent, type TransferCaller, type UploadAnnouncement } from "./content-door.ts";
 import type { ToolDefinition } from "./declared/registry.ts";
 import { type Assumptions, type CallExplanation, explainCall, redactedExplanation } from "./judge/explain.ts";
@@ -87,10 +87,11 @@ export interface KernelDoor {
 
 /** Opens the door of a kernel made of `parts`. */
 export function createKernelDoor(parts: KernelParts): KernelDoor {
-  const evidence = new Evidence(parts);
+  const kernel: Kernel = { parts, evidence: new Evidence(parts) };
   const run = (submission: Submission, end: AbortSignal | AbortController, waiter: Omit<Waiter, "signal">): Promise<CallResponse> => {
-    const trail = beginTrail(parts.clock);
-    return parts.killSwitch.during(trail, end, (signal) => pipeline({ parts, evidence, trail }, submission, { ...waiter, signal }));
+    return parts.killSwitch.during(end, (running) =>
+      pipeline(kernel, { submission, waiter: { ...waiter, signal: running.signal }, running }),
+    );
   };
   const submit = (submission: Submission, { signal, ...waiter }: Waiter) => run(submission, signal, waiter);
   const execute: KernelDoor["execute"] = (submission, end, listener, inBand) => run(submission, end, { listener, inBand });
@@ -100,18 +101,18 @@ export function createKernelDoor(parts: KernelParts): KernelDoor {
       const { responseBytes } = await loadCodec();
       return responseBytes(await execute({ kind: "wire", bytes: request }, end));
     },
-    admit: (asker) => admit(parts, evidence, asker),
-    putContent: (who, announced, chunks, signal) => putContent(parts, submit, who, announced, chunks, signal),
-    getContent: (request, signal) => getContent(parts, submit, request, signal),
-    openQuestion: (call, ref) => openQuestion(parts, evidence, call, ref),
-    answerRound: (call, state, answer) => answerRound(parts, evidence, call, state, answer),
-    recordRefusal: (denial) => recordRefusal(parts, evidence, denial),
+    admit: (asker) => admit(kernel, asker),
+    putContent: (who, announced, chunks, signal) => putContent({ parts, submit }, { who, announced, chunks }, signal),
+    getContent: (request, signal) => getContent({ parts, submit }, request, signal),
+    openQuestion: (call, ref) => openQuestion(kernel, call, ref),
+    answerRound: (call, state, answer) => answerRound(kernel, call, { state, answer }),
+    recordRefusal: (denial) => recordRefusal(kernel, denial),
     tools: () => parts.registry.getToolDefinitions(),
     explain: async (who, tool, args, assuming) => {
       const redaction = new CallRedaction(await parts.redactor()).knowing(args);
-      return redactedExplanation(await explainCall(parts, redaction, who, tool, args, assuming), redaction);
+      return redactedExplanation(await explainCall(parts, redaction, { who, tool, args, assuming }), redaction);
     },
     warmUp: (sessionToken) => warmUp(parts, sessionToken),
-    flush: () => evidence.flush(),
+    flush: () => kernel.evidence.flush(),
   };
 }

@@ -1,36 +1,19 @@
 /** Intent before effect: what is about to happen is durable before it happens. */
-import type { PolicyEngine } from "../policy/policy.ts";
-import type { Evidence } from "./answer/evidence.ts";
-import { recheck } from "./ask/recheck.ts";
-import type { Ended } from "./call/ended.ts";
-import type { KernelParts } from "./call/parts.ts";
-import type { Trail } from "./call/trail.ts";
+import type { Clock } from "../base/clock.ts";
+import { SLOW_STORE_MS } from "../base/limits.ts";
+import type { Kernel } from "./answer/kernel.ts";
+import type { Granted } from "./call/stages.ts";
 
 /**
- * Begins the claim of a call with an effect and records its intent; what allowed the call is looked at again, because that took time. A
- * read waits for nothing here: it is looked at again only when something before kept it waiting.
+ * Whether what allowed the call may have changed since: a person was waited for, or a store took its time. Whatever has an intent is
+ * looked at again in any case, because recording that takes time.
  */
-export function recordIntent(
-  parts: KernelParts,
-  evidence: Evidence,
-  trail: Trail,
-  decidedBy: PolicyEngine,
-): undefined | Promise<Ended | undefined> {
-  const isRead = trail.tool?.capability.effect === "read";
-  return isRead && !trail.waited ? undefined : record(parts, evidence, trail, decidedBy, isRead);
+export function mustRecheck(clock: Clock, { holdings, decidedAtMs }: Granted): boolean {
+  return holdings.approval !== undefined || clock.monotonicMs() - decidedAtMs >= SLOW_STORE_MS;
 }
 
-async function record(
-  parts: KernelParts,
-  evidence: Evidence,
-  trail: Trail,
-  decidedBy: PolicyEngine,
-  isRead: boolean,
-): Promise<Ended | undefined> {
-  if (!isRead) {
-    await trail.claim?.begin();
-    trail.intent = await evidence.intent(trail);
-  }
-  const still = await recheck(parts, trail, decidedBy);
-  return still.ok ? undefined : { kind: "denial", denial: still.denial };
+/** Begins the claim of a call with an effect and records its intent. Resolves with the sequence of the intent. */
+export async function recordIntent({ evidence }: Kernel, granted: Granted): Promise<number> {
+  await granted.holdings.claim?.begin();
+  return evidence.intent(granted);
 }

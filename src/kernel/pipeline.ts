@@ -10,20 +10,32 @@ import { judgeFlow } from "../flow/flow.ts";
 import type { Verdict } from "../model/outcome/decision.ts";
 import type { CallResponse } from "../model/tool/call.ts";
 import { Answer } from "./answer/answer.ts";
-import type { Evidence } from "./answer/evidence.ts";
+import type { Kernel } from "./answer/kernel.ts";
 import { finishResult } from "./answer/result.ts";
 import { outOfTime, pace, paid, reserveBudget, timed } from "./answer/spend.ts";
 import { approve } from "./ask/approve.ts";
+import { recheck } from "./ask/recheck.ts";
 import type { Ended } from "./call/ended.ts";
-import type { KernelParts } from "./call/parts.ts";
-import { receive, type Submission, type Waiter } from "./call/submission.ts";
-import type { Trail } from "./call/trail.ts";
-import { callRules } from "./handles/call-rules.ts";
-import { recordIntent } from "./intent.ts";
-import { analyse } from "./judge/analyse.ts";
+import { Holdings } from "./call/holdings.ts";
+import type { RunningCall } from "./call/kill-switch.ts";
+import { RunRecord } from "./call/run-record.ts";
+import {
+  type Analysed,
+  type Authenticated,
+  arrive,
+  type Decided,
+  type Granted,
+  type Known,
+  type Received,
+  type Running,
+} from "./call/stages.ts";
+import { decode, type Submission, type Waiter } from "./call/submission.ts";
+import { WorkspaceLook } from "./call/workspace-look.ts";
+import { mustRecheck, recordIntent } from "./intent.ts";
+import { analyse, findTool } from "./judge/analyse.ts";
 import { authenticateCall } from "./judge/authenticate.ts";
 import { callerOf } from "./judge/caller.ts";
-import { type Decided, evaluateAccesses } from "./judge/decide.ts";
+import { evaluateAccesses } from "./judge/decide.ts";
 import { checkMasterGate, withGateDemands } from "./judge/gates.ts";
 import { checkScope } from "./judge/scope.ts";
 import { markSecrets } from "./judge/secret-writes.ts";
@@ -32,90 +44,109 @@ import { CallRedaction, secretsOf } from "./redaction/redaction.ts";
 import { replayed } from "./replay.ts";
 import { runTool } from "./run.ts";
 
-/** The kernel that takes a request, and the request's own trail, which has just begun. */
-interface Begun {
-  readonly parts: KernelParts;
-  readonly evidence: Evidence;
-  readonly trail: Trail;
+/** A request, who waits for its answer, and the kill switch's hold on it. */
+export interface Arrival {
+  readonly submission: Submission;
+  readonly waiter: Waiter;
+  readonly running: RunningCall;
 }
 
 /** Takes one request through every stage and answers it once. */
-export async function pipeline({ parts, evidence, trail }: Begun, submission: Submission, waiter: Waiter): Promise<CallResponse> {
-  const answer = new Answer(parts, evidence, trail);
+export async function pipeline(kernel: Kernel, { submission, waiter, running }: Arrival): Promise<CallResponse> {
+  const { parts } = kernel;
+  const answer = new Answer(kernel);
+  const arrived = arrive(parts.clock, running);
+  let known: Known = arrived;
   try {
     // without a redactor nothing is said about a call; decode → validate
-    trail.redaction = new CallRedaction(await parts.redactor());
-    const received = await receive(submission, trail);
-    if (!received.ok) return await answer.denied(received.denial);
-    const call = received.value;
-    trail.redaction = trail.redaction.hiding(secretsOf(call)).knowing(call.arguments);
+    const redaction = new CallRedaction(await parts.redactor());
+    known = { ...arrived, redaction };
+    const { requestId, validate } = await decode(submission);
+    known = { ...known, requestId };
+    const valid = validate();
+    if (!valid.ok) return await answer.denied(known, valid.denial);
+    const call = valid.value;
+    const received: Received = { ...arrived, requestId, call, redaction: redaction.hiding(secretsOf(call)).knowing(call.arguments) };
+    known = received;
 
     // master gate
     const gate = checkMasterGate(parts.settings, call.tool);
-    if (!gate.ok) return await answer.denied(gate.denial);
+    if (!gate.ok) return await answer.denied(known, gate.denial);
 
     // authenticate
-    const authenticated = await authenticateCall(parts, trail, call.sessionToken);
-    if (!authenticated.ok) return await answer.denied(authenticated.denial);
-    const caller = await callerOf(parts, authenticated.value);
-    trail.caller = caller;
+    const who = await authenticateCall(parts, { token: call.sessionToken, atMs: received.receivedAtMs, running });
+    known = { ...received, session: who.ok ? who.value.session : who.session };
+    if (!who.ok) return await answer.denied(known, who.denial);
+    const caller = await callerOf(parts, who.value);
+    const authenticated: Authenticated = { ...received, session: caller.session, caller };
+    known = authenticated;
 
     // analyse
     await parts.registry.prepare(call.tool);
-    const analysed = analyse(parts.registry, call, trail, caller.gates);
-    if (!analysed.ok) return await answer.denied(analysed.denial);
-    const { tool } = analysed.value;
+    const found = findTool(parts.registry, caller.gates, call.tool);
+    if (!found.ok) return await answer.denied(known, found.denial);
+    const tool = found.value;
+    known = { ...authenticated, tool };
+    const look = new WorkspaceLook(caller.place);
+    const analysis = analyse(tool, call, look);
+    if (!analysis.ok) return await answer.denied(known, analysis.denial);
+    const { args, demands } = analysis.value;
+    known = { ...known, demands, look };
 
     // scope: lease ∧ role ∧ mode ∧ skill ∧ workspace
-    const scoped = checkScope(caller, tool, analysed.value, trail.receivedAtMs);
-    if (!scoped.ok) return await answer.denied(scoped.denial);
-    trail.accesses = markSecrets(trail.redaction, tool, call, scoped.value);
+    const scoped = checkScope(caller, tool, analysis.value, received.receivedAtMs);
+    if (!scoped.ok) return await answer.denied(known, scoped.denial);
+    const accesses = markSecrets(received.redaction, tool, call, scoped.value);
+    const analysed: Analysed = { ...authenticated, tool, args, demands, look, accesses };
 
     // evaluate policy
     const policy = await parts.policy(caller.session.preset);
-    trail.policyHash = policy.hash;
-    const demands = withGateDemands(caller, tool.name, analysed.value.demands);
-    const whole = wholeCall(tool, trail.accesses, call.arguments);
-    const decided = evaluateAccesses(policy, caller, tool, trail.accesses, trail.receivedAtMs, demands, whole);
-    if (!decided.ok) return await answer.denied(decided.denial);
-    remember(trail, decided.value);
+    known = { ...analysed, policy };
+    const asked = { policy, caller, tool, nowMs: received.receivedAtMs, call: wholeCall(tool, accesses, call.arguments) };
+    const ruling = evaluateAccesses({ ...asked, demands: withGateDemands(caller, tool.name, demands) }, accesses);
+    if (!ruling.ok) return await answer.denied(known, ruling.denial);
+    const decided: Decided = { ...analysed, policy, ruling: ruling.value };
+    const granted: Granted = { ...decided, decidedAtMs: parts.clock.monotonicMs(), holdings: new Holdings() };
+    known = granted;
 
     // flow control → dedupe → rate limit → arming → approval, which may wait for a person and then looks at everything again
-    // → reserve budget → record intent → re-check, because recording waited for the disk
+    // → reserve budget
     for (const step of [
-      () => unless(judgeFlow(caller.mark, tool.capability, trail.accesses)),
-      () => replayed(parts, trail, policy, waiter.signal),
-      () => pace(parts, trail),
-      () => unless(checkArming(tool.name, decided.value.obligations, caller.armed)),
-      () => approve(parts, trail, policy, decided.value, waiter),
-      () => reserveBudget(parts, trail, waiter),
-      () => recordIntent(parts, evidence, trail, policy),
+      () => unless(judgeFlow(caller.mark, tool.capability, accesses)),
+      () => replayed(kernel, granted, waiter.signal),
+      () => pace(parts, granted),
+      () => unless(checkArming(tool.name, ruling.value.obligations, caller.armed)),
+      () => approve(kernel, granted, waiter),
+      () => reserveBudget(parts, granted, waiter),
     ]) {
       const ending = step();
       const ended = ending instanceof Promise ? await ending : ending;
-      if (ended) return await answer.ended(ended);
+      if (ended) return await answer.ended(known, ended);
     }
 
+    // record intent → re-check, because recording waited for the disk
+    const mayHaveChanged = mustRecheck(parts.clock, granted);
+    const intent = tool.capability.effect === "read" ? undefined : await recordIntent(kernel, granted);
+    known = { ...granted, intent };
+    const still = mayHaveChanged || intent !== undefined ? await recheck(parts, granted) : undefined;
+    if (still?.ok === false) return await answer.denied(known, still.denial);
+
     // execute
-    const ran = await runTool(parts, evidence, trail, callRules(parts, trail, caller, policy), timed(parts, trail, waiter));
-    if (ran.kind === "refusal") return await answer.denied(ran.denial);
-    if (ran.kind === "failure") return await answer.failed(outOfTime(trail) ?? ran.failure);
+    const started: Running = { ...granted, intent, run: new RunRecord() };
+    known = started;
+    const ran = await runTool(kernel, started, timed(parts, granted, waiter));
+    if (ran.kind === "refusal") return await answer.denied(known, ran.denial);
+    if (ran.kind === "failure") return await answer.failed(known, outOfTime(started) ?? ran.failure);
 
     // redact → truncate → label → store → record outcome → settle budget → respond
-    const finished = await finishResult(parts, trail, ran.output, waiter.signal);
-    return await answer.succeeded(trail.spending ? await paid(trail, finished, ran.output, waiter) : finished);
+    const finished = await finishResult(parts, started, ran.output, waiter.signal);
+    return await answer.succeeded(started, await paid(started, finished, ran.output, waiter));
   } catch (thrown) {
-    return answer.thrown(thrown);
+    return answer.thrown(known, thrown);
   }
 }
 
 /** How the call ends, unless it may go on. */
 function unless(verdict: Verdict<unknown>): Ended | undefined {
   return verdict.ok ? undefined : { kind: "denial", denial: verdict.denial };
-}
-
-/** What policy said, for evidence. */
-function remember(trail: Trail, { permits, obligations }: Decided): void {
-  trail.rules = permits;
-  trail.obligations = obligations.map((due) => `${due.obligation} ${due.ruleId}`);
 }

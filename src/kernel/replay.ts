@@ -7,12 +7,12 @@ import { canonicalJson } from "../base/json.ts";
 import { callDigest } from "../dedupe/dedupe.ts";
 import type { Denial } from "../model/outcome/decision.ts";
 import type { LeaseScope } from "../model/people/lease.ts";
-import type { PolicyEngine } from "../policy/policy.ts";
+import type { Kernel } from "./answer/kernel.ts";
 import { goneContent } from "./answer/replayed-content.ts";
 import { stillAllowed } from "./ask/recheck.ts";
 import type { Ended } from "./call/ended.ts";
 import type { KernelParts } from "./call/parts.ts";
-import type { Caller, Trail } from "./call/trail.ts";
+import type { Granted } from "./call/stages.ts";
 import { canonicalArguments } from "./declared/plain-arguments.ts";
 
 const RULES_CHANGED: Denial = {
@@ -29,7 +29,8 @@ const RULES_CHANGED: Denial = {
  * behind a hash; and by which what it returned was redacted. An answer holds what those rules let through, and no analysis
  * of the call names it.
  */
-function basisOf({ session, lease, place, gates }: Caller, policy: PolicyEngine, redaction: string): string {
+function basisOf({ caller, policy }: Granted, redaction: string): string {
+  const { session, lease, place, gates } = caller;
   const { role, mode, skill = "" } = session;
   const rules = [policy.hash, place.rules ?? "", redaction, gates.hash, role, mode, skill, lease.id] as const;
   const known = bases.get(lease.scope);
@@ -48,27 +49,27 @@ const bases = new WeakMap<
 >();
 
 /**
- * How the call ends here, or `undefined` when it goes on: then, if it has a key, with a claim in its trail.
+ * How the call ends here, or `undefined` when it goes on: then, if it has a key, with a claim in its holdings.
  * @throws KernelError STORE_UNAVAILABLE or STORE_CORRUPT when nobody can say whether it was executed before
  */
-export async function replayed(parts: KernelParts, trail: Trail, policy: PolicyEngine, signal: AbortSignal): Promise<Ended | undefined> {
-  const { call, session, caller, tool, redaction } = trail;
-  if (!call || !session || !caller || !tool || !redaction || call.dedupeKey === "") return undefined;
+export function replayed({ parts }: Kernel, granted: Granted, signal: AbortSignal): undefined | Promise<Ended | undefined> {
+  return granted.call.dedupeKey === "" ? undefined : enter(parts, granted, signal);
+}
+
+async function enter(parts: KernelParts, granted: Granted, signal: AbortSignal): Promise<Ended | undefined> {
+  const { call, session, tool, redaction, holdings } = granted;
   const digest = callDigest(parts.argumentsKey, call.tool, canonicalArguments(call.arguments), call.reply);
   const keyed = { sessionId: session.id, dedupeKey: call.dedupeKey, call: digest };
   const repeatable = tool.capability.effect === "read";
-  const entry = await parts.dedupe.enter(
-    { ...keyed, basis: basisOf(caller, policy, redaction.digest(parts.argumentsKey)), repeatable },
-    signal,
-  );
-  if (entry.kind === "go_on") trail.claim = entry.claim;
+  const entry = await parts.dedupe.enter({ ...keyed, basis: basisOf(granted, redaction.digest(parts.argumentsKey)), repeatable }, signal);
+  if (entry.kind === "go_on") holdings.takeClaim(entry.claim);
   if (entry.kind === "failure") return entry;
   if (entry.kind === "stale") return { kind: "denial", denial: RULES_CHANGED };
   if (entry.waited) {
-    const still = await stillAllowed(parts, trail, policy);
+    const still = await stillAllowed(parts, granted);
     if (!still.ok) return { kind: "denial", denial: still.denial };
   }
   if (entry.kind !== "replay") return undefined;
-  const gone = await goneContent(parts, trail, entry.answer);
+  const gone = await goneContent(parts, granted, entry.answer);
   return gone ? { kind: "failure", failure: gone } : entry;
 }

@@ -15,10 +15,9 @@ import type { Session } from "../model/people/session.ts";
 import type { CallResponse } from "../model/tool/call.ts";
 import { type Asker, admit } from "./admit.ts";
 import { Answer } from "./answer/answer.ts";
-import type { Evidence } from "./answer/evidence.ts";
+import type { Kernel } from "./answer/kernel.ts";
 import { foreignRound } from "./ask/approval-denials.ts";
-import type { KernelParts } from "./call/parts.ts";
-import { beginTrail } from "./call/trail.ts";
+import { arrive, type Known } from "./call/stages.ts";
 import { CallRedaction, secretsOf } from "./redaction/redaction.ts";
 
 /** A call as its client makes it, and the client. */
@@ -39,15 +38,10 @@ export interface OpenedQuestion {
 export type AnsweredRound = { readonly kind: "taken" } | { readonly kind: "refused"; readonly response: CallResponse };
 
 /** What the attended client of a session is to ask about the request `ref`; `undefined` when there is nothing it may answer. */
-export async function openQuestion(
-  parts: KernelParts,
-  evidence: Evidence,
-  call: RoundCall,
-  ref: string,
-): Promise<OpenedQuestion | undefined> {
-  const admitted = await admit(parts, evidence, call);
+export async function openQuestion(kernel: Kernel, call: RoundCall, ref: string): Promise<OpenedQuestion | undefined> {
+  const admitted = await admit(kernel, call);
   if (admitted.kind === "refused") return undefined;
-  const { approvals, argumentsKey, clock, onInternalError } = parts;
+  const { approvals, argumentsKey, clock, onInternalError } = kernel.parts;
   const approval = await approvals.find(ref).catch(onInternalError);
   const digest = digestOf(argumentsKey, call);
   if (!approval || approval.sessionId !== admitted.session.id || digest === undefined) return undefined;
@@ -59,20 +53,21 @@ export async function openQuestion(
   return { question, state: sealRound(argumentsKey, facts) };
 }
 
-/** Takes the answer that `call` brings, if `state` was sealed for it. */
-export async function answerRound(
-  parts: KernelParts,
-  evidence: Evidence,
-  call: RoundCall,
-  state: unknown,
-  answer: InBandAnswer,
-): Promise<AnsweredRound> {
-  const admitted = await admit(parts, evidence, call);
+/** What a client brings back: the state that it was given, and the answer. */
+export interface BroughtAnswer {
+  readonly state: unknown;
+  readonly answer: InBandAnswer;
+}
+
+/** Takes the answer that `call` brings, if its state was sealed for it. */
+export async function answerRound(kernel: Kernel, call: RoundCall, { state, answer }: BroughtAnswer): Promise<AnsweredRound> {
+  const { parts } = kernel;
+  const admitted = await admit(kernel, call);
   if (admitted.kind === "refused") return admitted;
   const { session } = admitted;
   const refuse = async (problem: string): Promise<AnsweredRound> => ({
     kind: "refused",
-    response: await refused(parts, evidence, call, session, (end) => end.denied(foreignRound(problem))),
+    response: await refused(kernel, { ...call, session }, (end, known) => end.denied(known, foreignRound(problem))),
   });
   try {
     const digest = digestOf(parts.argumentsKey, call) ?? "";
@@ -89,26 +84,23 @@ export async function answerRound(
     const isOver = outcome.kind === "unknown" || (outcome.kind === "not_counted" && outcome.why === "repeated");
     return isOver ? await refuse("it was answered before") : { kind: "taken" };
   } catch (error) {
-    return { kind: "refused", response: await refused(parts, evidence, call, session, (end) => end.thrown(error)) };
+    return { kind: "refused", response: await refused(kernel, { ...call, session }, (end, known) => end.thrown(known, error)) };
   }
 }
 
 async function refused(
-  parts: KernelParts,
-  evidence: Evidence,
-  { requestId, sessionToken }: Asker,
-  session: Session,
-  finish: (answer: Answer) => Promise<CallResponse>,
+  kernel: Kernel,
+  { requestId, sessionToken, session }: Asker & { readonly session: Session },
+  finish: (answer: Answer, known: Known) => Promise<CallResponse>,
 ): Promise<CallResponse> {
-  const trail = beginTrail(parts.clock);
-  trail.requestId = requestId;
-  trail.session = session;
-  const answer = new Answer(parts, evidence, trail);
+  const { parts } = kernel;
+  const answer = new Answer(kernel);
+  const known: Known = { ...arrive(parts.clock), requestId, session };
   try {
-    trail.redaction = new CallRedaction(await parts.redactor(), secretsOf({ sessionToken }));
-    return await finish(answer);
+    const redaction = new CallRedaction(await parts.redactor(), secretsOf({ sessionToken }));
+    return await finish(answer, { ...known, redaction });
   } catch (error) {
-    return answer.thrown(error);
+    return answer.thrown(known, error);
   }
 }
 

@@ -2,22 +2,20 @@
  * The only place where a tool is executed (choke point): with handles that do what scope and policy decided, until it ends
  * or is cancelled.
  */
-import { assert } from "../base/errors.ts";
 import { CANCEL_GRACE_MS } from "../base/limits.ts";
 import { asStep } from "../base/long-steps.ts";
 import type { Denial } from "../model/outcome/decision.ts";
 import { FailureWithoutEffect, Refusal, ToolFailure } from "../model/outcome/failure.ts";
 import type { ToolOutput } from "../model/tool/tool.ts";
-import type { Evidence } from "./answer/evidence.ts";
 import { followDeclared } from "./answer/follow.ts";
+import type { Kernel } from "./answer/kernel.ts";
 import { ProgressFeed } from "./answer/progress.ts";
 import { invalidOutput } from "./answer/tool-output.ts";
 import { brokenOff } from "./call/broken-off.ts";
-import type { KernelParts } from "./call/parts.ts";
+import type { Running } from "./call/stages.ts";
 import type { Waiter } from "./call/submission.ts";
-import type { Trail } from "./call/trail.ts";
 import { CallHandles } from "./handles/call-handles.ts";
-import type { CallRules } from "./handles/call-rules.ts";
+import { callRules } from "./handles/call-rules.ts";
 
 /** What came of running the tool: its output, its failure, or a refusal that only the machine could show. */
 export type Ran =
@@ -25,30 +23,28 @@ export type Ran =
   | { readonly kind: "failure"; readonly failure: ToolFailure }
   | { readonly kind: "refusal"; readonly denial: Denial };
 
-/** Runs the tool of `trail` with contained handles. Only bugs throw. */
-export async function runTool(parts: KernelParts, evidence: Evidence, trail: Trail, rules: CallRules, waiter: Waiter): Promise<Ran> {
-  const { signal, listener } = waiter;
-  assert(trail.tool && trail.call && trail.caller && trail.redaction, "a tool runs only after every stage before it");
+/** Runs the tool of a call with contained handles. Only bugs throw. */
+export async function runTool(kernel: Kernel, running: Running, { signal, listener, transfer }: Waiter): Promise<Ran> {
+  const { parts } = kernel;
+  const { tool, args, redaction, intent, run } = running;
   if (signal.aborted) return cancelled();
-  const feed = listener && new ProgressFeed(parts, listener, trail.redaction, trail.intent !== undefined);
-  const context = new CallHandles(parts, evidence, trail, rules, waiter, feed?.report ?? nobodyListens);
-  if (listener && trail.intent !== undefined) await followDeclared(parts, evidence, trail);
-  trail.ran = true;
+  const feed = listener && new ProgressFeed(parts, listener, redaction, intent !== undefined);
+  const rules = callRules(parts, running);
+  const context = new CallHandles({ kernel, running, rules, signal, report: feed?.report ?? nobodyListens, transfer });
+  if (listener && intent !== undefined) await followDeclared(kernel, running);
+  run.begin();
   try {
-    const { tool, args } = trail;
-    const running = asStep(`running ${tool.name}`, () => tool.execute(args, context));
-    const output = running instanceof Promise ? await untilCancelled(running, signal) : running;
-    trail.done = true;
-    const invalid = invalidOutput(trail.tool.name, output);
+    const executing = asStep(`running ${tool.name}`, () => tool.execute(args, context));
+    const output = executing instanceof Promise ? await untilCancelled(executing, signal) : executing;
+    run.noteReturn();
+    const invalid = invalidOutput(tool.name, output);
     if (invalid === undefined) return { kind: "output", output };
-    // What an effect left behind, nobody can say who cannot read what came of it.
-    return trail.intent === undefined
-      ? { kind: "refusal", denial: invalid }
-      : { kind: "failure", failure: brokenOff("failed", invalid.message) };
+    // The tool may have changed something, but its result is unreadable: answer OUTCOME_UNKNOWN.
+    return intent === undefined ? { kind: "refusal", denial: invalid } : { kind: "failure", failure: brokenOff("failed", invalid.message) };
   } catch (error) {
     if (error instanceof ToolFailure) {
       if (error.cause !== undefined) parts.onInternalError(error.cause);
-      return { kind: "failure", failure: failureOf(error, trail) };
+      return { kind: "failure", failure: failureAfter(error, running) };
     }
     if (error instanceof Refusal) return { kind: "refusal", denial: error.denial };
     throw error;
@@ -58,10 +54,10 @@ export async function runTool(parts: KernelParts, evidence: Evidence, trail: Tra
 }
 
 /** A failure that invites to try again does so only while nothing was changed. */
-function failureOf(failure: ToolFailure, trail: Trail): ToolFailure {
+function failureAfter(failure: ToolFailure, { run }: Running): ToolFailure {
   const isWithoutEffect = failure instanceof FailureWithoutEffect;
-  if (trail.changes.any) return isWithoutEffect || failure.retryable ? brokenOff("failed", failure.message) : failure;
-  if (isWithoutEffect) trail.unaffected = true;
+  if (run.changes.any) return isWithoutEffect || failure.retryable ? brokenOff("failed", failure.message) : failure;
+  if (isWithoutEffect) run.noteNothingLeft();
   return failure;
 }
 

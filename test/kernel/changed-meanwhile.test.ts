@@ -2,8 +2,10 @@
 import { describe, expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { blake3Hex } from "../../src/base/hash.ts";
-import { beginTrail, type Caller, type Trail } from "../../src/kernel/call/trail.ts";
+import { RunRecord } from "../../src/kernel/call/run-record.ts";
+import { arrive, type Caller, type Running } from "../../src/kernel/call/stages.ts";
 import { createContentAccess } from "../../src/kernel/handles/content-access.ts";
+import type { HandleParts } from "../../src/kernel/handles/handle-parts.ts";
 import { CallRedaction, secretsOf } from "../../src/kernel/redaction/redaction.ts";
 import { FailureWithoutEffect, Refusal, ToolFailure } from "../../src/model/outcome/failure.ts";
 import type { ToolContext } from "../../src/model/tool/tool.ts";
@@ -126,19 +128,24 @@ test("stored content counts as a change, and content that was refused does not",
   const changes = async (text: string): Promise<boolean> => {
     const bytes = Buffer.from(text);
     const id = contentResourceId({ kind: "content", hash: blake3Hex(bytes) });
-    const trail: Trail = {
-      ...beginTrail(systemClock),
+    const mark = { trustLevel: "user", dataClass: "internal" } as const;
+    const { session, lease } = kernel;
+    const running = {
+      ...arrive(systemClock),
+      session,
+      caller: { session, lease, mark } as Caller,
       accesses: [{ resource: { kind: "artifact", id }, effect: "write" }],
       redaction: new CallRedaction(createRedactor(), secretsOf({ sessionToken: kernel.token })),
       tool: testTool("store", () => ({ kind: "data", data: {} })),
-    };
-    const mark = { trustLevel: "user", dataClass: "internal" } as const;
-    const caller = { session: kernel.session, lease: kernel.lease, mark } as Caller;
+      run: new RunRecord(),
+    } as unknown as Running;
     const parts = { content: kernel.content, clock: systemClock };
     const { signal } = new AbortController();
-    const content = createContentAccess({ parts, trail, caller, judge: () => true, transfer: undefined, signal });
-    await content.put(bytes).catch(() => undefined);
-    return trail.changes.any;
+    const handle = { kernel: { parts }, running, rules: { judgeArtifact: () => true }, transfer: undefined, signal };
+    await createContentAccess(handle as unknown as HandleParts)
+      .put(bytes)
+      .catch(() => undefined);
+    return running.run.changes.any;
   };
   expect(await changes("text")).toBe(true);
   expect(await changes(`with ${kernel.token}`)).toBe(false);

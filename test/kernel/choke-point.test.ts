@@ -129,7 +129,7 @@ describe("the kernel", () => {
     const files = product();
     files.set("src/server/planted-import.ts", 'import { runTool } from "../kernel/run.ts";');
     files.set("src/cli/commands/planted-dynamic.ts", 'await import("../../kernel/pipeline.ts");');
-    files.set("src/transports/planted-types.ts", 'export type { Trail } from "../kernel/call/trail.ts";');
+    files.set("src/transports/planted-types.ts", 'export type { Running } from "../kernel/call/stages.ts";');
     expect(backDoors(files)).toEqual([
       "src/server/planted-import.ts imports src/kernel/run.ts",
       "src/cli/commands/planted-dynamic.ts imports src/kernel/pipeline.ts",

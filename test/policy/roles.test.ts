@@ -134,13 +134,12 @@ const redactor = createRedactor();
 function cell(role: string, name: string, on: string): string {
   const caller = { session: sessionOf(role), lease: LEASE, place, mark: INITIAL_MARK, armed: false, gates: NO_GATES };
   const decided = name.includes(":")
-    ? imagineAccesses(
-        policy,
-        caller.session,
-        { name, capability: stub(name).capability },
-        accessesOf(name, EFFECTS[name] ?? "read", on) as never,
-        { time: 0 },
-      )
+    ? imagineAccesses(policy, {
+        session: caller.session,
+        tool: { name, capability: stub(name).capability },
+        accesses: accessesOf(name, EFFECTS[name] ?? "read", on) as never,
+        context: { time: 0 },
+      })
     : imagineCall({ registry, policy, redactor, caller, tool: name, args: { on }, nowMs: 0 });
   if (!decided.ok) return `- ${decided.denial.ruleId}`;
   const due = [...new Set(decided.value.obligations.map(({ obligation }) => obligation))].sort().join("+");

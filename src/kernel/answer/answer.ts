@@ -10,133 +10,145 @@ import type { CallResponse, Outcome } from "../../model/tool/call.ts";
 import { brokenOff } from "../call/broken-off.ts";
 import type { Ended } from "../call/ended.ts";
 import type { KernelParts } from "../call/parts.ts";
-import type { Trail } from "../call/trail.ts";
+import type { Known, Running } from "../call/stages.ts";
 import { unusable } from "../call/unusable.ts";
 import type { CallRedaction } from "../redaction/redaction.ts";
 import type { Evidence } from "./evidence.ts";
 import { followDeclared, followResult } from "./follow.ts";
+import type { Kernel } from "./kernel.ts";
 import type { CleanResult } from "./large-result.ts";
 import { consumedOf, settleBudget } from "./spend.ts";
 
-/** The one answer to the call of `trail`. */
+/** The one answer to a call. */
 export class Answer {
+  readonly #kernel: Kernel;
   readonly #parts: KernelParts;
   readonly #evidence: Evidence;
-  readonly #trail: Trail;
 
-  constructor(parts: KernelParts, evidence: Evidence, trail: Trail) {
-    this.#parts = parts;
-    this.#evidence = evidence;
-    this.#trail = trail;
+  constructor(kernel: Kernel) {
+    this.#kernel = kernel;
+    this.#parts = kernel.parts;
+    this.#evidence = kernel.evidence;
   }
 
   /** Records and answers a refusal; one that comes after a change is answered as what it leaves behind. */
-  async denied(denial: Denial): Promise<CallResponse> {
-    const shown = this.#trail.redaction?.denial(denial) ?? denial;
-    const sequence = await this.#evidence.denied(this.#trail, shown);
-    if (this.#trail.changes.any) return this.failed(brokenOff("was refused", shown.message));
-    return this.#respond({ kind: "denied", denial: shown }, [denial.ruleId], sequence);
+  async denied(known: Known, denial: Denial): Promise<CallResponse> {
+    const shown = known.redaction?.denial(denial) ?? denial;
+    const sequence = await this.#evidence.denied(known, shown);
+    if (known.run?.changes.any) return this.failed(known, brokenOff("was refused", shown.message));
+    return this.#respond(known, { outcome: { kind: "denied", denial: shown }, rules: [denial.ruleId], sequence });
   }
 
   /** Records and answers a tool's failure. What a tool that ran says of it is seen by the caller, as its result would be. */
-  async failed(failure: ToolFailure): Promise<CallResponse> {
-    const { stopped, ran } = this.#trail;
-    if (stopped && failure.code === "CANCELLED" && this.#isHarmless()) return this.denied(stopped);
-    const seen = ran ? await followDeclared(this.#parts, this.#evidence, this.#trail) : undefined;
-    return this.#failed(failure, seen);
+  async failed(known: Known, failure: ToolFailure): Promise<CallResponse> {
+    const { stoppedBy } = known.notice;
+    if (stoppedBy && failure.code === "CANCELLED" && isHarmless(known)) return this.denied(known, stoppedBy);
+    const seen = known.run?.hasBegun ? await followDeclared(this.#kernel, known) : undefined;
+    return this.#failed(known, failure, seen);
   }
 
-  /** Whether nothing can have come of the call: then whoever must not act any more learns that, and nothing else. */
-  #isHarmless(): boolean {
-    const { ran, tool, changes, unaffected } = this.#trail;
-    return !ran || unaffected === true || (tool?.capability.effect === "read" && !changes.any);
-  }
-
-  async #failed(failure: ToolFailure, seen: Mark | undefined): Promise<CallResponse> {
-    const outcome = errorOf(failure, this.#trail.redaction);
-    await this.#prepare(outcome, seen);
-    const sequence = await this.#evidence.failed(this.#trail, failure);
-    return this.#respond(outcome, this.#trail.rules, sequence, seen);
+  async #failed(known: Known, failure: ToolFailure, seen: Mark | undefined): Promise<CallResponse> {
+    const outcome = errorOf(failure, known.redaction);
+    await this.#prepare(known, outcome, seen);
+    const sequence = await this.#evidence.failed(known, failure);
+    return this.#respond(known, { outcome, sequence, seen });
   }
 
   /** Records and answers a success: the result is answered only once its record stands. */
-  async succeeded(result: CleanResult | ToolFailure): Promise<CallResponse> {
-    if (result instanceof ToolFailure) return this.failed(result);
-    if (this.#trail.stopped && this.#isHarmless()) return this.denied(this.#trail.stopped);
-    await followResult(this.#parts, this.#evidence, this.#trail, result.seen);
-    await this.#prepare(result.outcome, result.seen);
-    const sequence = await this.#evidence.executed(this.#trail, result);
-    return this.#respond(result.outcome, this.#trail.rules, sequence, result.seen);
+  async succeeded(running: Running, result: CleanResult | ToolFailure): Promise<CallResponse> {
+    if (result instanceof ToolFailure) return this.failed(running, result);
+    const { stoppedBy } = running.notice;
+    if (stoppedBy && isHarmless(running)) return this.denied(running, stoppedBy);
+    const { outcome, seen } = result;
+    await followResult(this.#kernel, running, seen);
+    await this.#prepare(running, outcome, seen);
+    const sequence = await this.#evidence.executed(running, result);
+    return this.#respond(running, { outcome, sequence, seen });
   }
 
   /** Records and answers a call that is not executed: by the first answer to it, byte for byte, or by what speaks against that. */
-  async ended(ended: Ended): Promise<CallResponse> {
-    if (ended.kind === "denial") return this.denied(ended.denial);
-    if (ended.kind === "failure") return this.failed(ended.failure);
-    if (ended.seen) await followResult(this.#parts, this.#evidence, this.#trail, ended.seen);
-    await this.#evidence.replayed(this.#trail, ended.answer);
-    return { ...ended.answer, requestId: this.#trail.requestId };
+  async ended(known: Known, ended: Ended): Promise<CallResponse> {
+    if (ended.kind === "denial") return this.denied(known, ended.denial);
+    if (ended.kind === "failure") return this.failed(known, ended.failure);
+    if (ended.seen) await followResult(this.#kernel, known, ended.seen);
+    await this.#evidence.replayed(known, ended.answer);
+    return { ...ended.answer, requestId: known.requestId };
   }
 
   /**
    * Answers what was thrown: an unusable configuration or store refuses the call, an unusable ledger too, everything else is
    * a bug. Whatever it was, the outcome of a tool with an effect that had begun is unknown.
    */
-  async thrown(error: unknown): Promise<CallResponse> {
+  async thrown(known: Known, error: unknown): Promise<CallResponse> {
     this.#parts.onInternalError(error);
-    const known = error instanceof KernelError ? error : undefined;
-    if (known?.code === "LEDGER_UNAVAILABLE") return this.#unrecorded();
+    const expected = error instanceof KernelError ? error : undefined;
+    if (expected?.code === "LEDGER_UNAVAILABLE") return this.#unrecorded(known);
     try {
-      if (this.#trail.ran && this.#trail.intent !== undefined) return await this.#failed(BROKEN_OFF, undefined);
-      const denial = known && unusable(known);
-      if (denial) return await this.denied(denial);
-      return await this.#failed((known && storeFailure(known)) ?? BUG, undefined);
+      if (known.run?.hasBegun && known.intent !== undefined) return await this.#failed(known, BROKEN_OFF, undefined);
+      const denial = expected && unusable(expected);
+      if (denial) return await this.denied(known, denial);
+      return await this.#failed(known, (expected && storeFailure(expected)) ?? BUG, undefined);
     } catch (recordingError) {
       this.#parts.onInternalError(recordingError);
-      return this.#unrecorded();
+      return this.#unrecorded(known);
     }
   }
 
-  #unrecorded(): Promise<CallResponse> {
-    return this.#respond(errorOf(unrecorded(this.#trail), undefined), this.#trail.rules, undefined);
+  #unrecorded(known: Known): Promise<CallResponse> {
+    return this.#respond(known, { outcome: errorOf(unrecorded(known), undefined) });
   }
 
   /** Puts the answer of an effect with a dedupe key aside, so that it outlives a kernel that is killed once its outcome is recorded. */
-  async #prepare(outcome: Outcome, seen: Mark | undefined): Promise<void> {
-    const { claim, intent } = this.#trail;
-    if (claim === undefined || intent === undefined) return;
-    await claim.prepare(this.#response(outcome, this.#trail.rules, undefined), this.#execution(), intent, seen);
+  async #prepare(known: Known, outcome: Outcome, seen: Mark | undefined): Promise<void> {
+    const { holdings, intent } = known;
+    if (holdings?.claim === undefined || intent === undefined) return;
+    await holdings.claim.prepare(this.#response(known, { outcome }), executionOf(known), intent, seen);
   }
 
   /** INVARIANT: the one way to an answer of this call's own, so that its claim and its budget are settled once, whatever the answer is. */
-  async #respond(outcome: Outcome, rules: readonly string[], sequence: number | undefined, seen?: Mark): Promise<CallResponse> {
-    const { requestId, claim, approval, tool, ran } = this.#trail;
-    if (approval && !ran) await this.#parts.approvals.giveBack(approval.ref, requestId);
-    await settleBudget(this.#trail, outcome.kind === "denied");
-    const response = this.#response(outcome, rules, sequence);
-    if (claim && tool) await claim.settle(response, this.#execution(), seen);
+  async #respond(known: Known, said: Said): Promise<CallResponse> {
+    const { requestId, holdings, run } = known;
+    const { claim, approval } = holdings ?? {};
+    if (approval && !run?.hasBegun) await this.#parts.approvals.giveBack(approval.ref, requestId);
+    await settleBudget(known, said.outcome.kind === "denied");
+    const response = this.#response(known, said);
+    if (claim) await claim.settle(response, executionOf(known), said.seen);
     return response;
   }
 
-  #response(outcome: Outcome, rules: readonly string[], sequence: number | undefined): CallResponse {
-    const { requestId, startedMs } = this.#trail;
+  #response(known: Known, { outcome, rules, sequence }: Said): CallResponse {
+    const { requestId, startedMs, ruling } = known;
     const durationMs = Math.max(0, this.#parts.clock.monotonicMs() - startedMs);
-    const consumed = outcome.kind === "success" ? consumedOf(this.#trail) : undefined;
+    const consumed = outcome.kind === "success" ? consumedOf(known) : undefined;
     return {
       requestId,
       outcome,
       durationMs,
-      rules,
+      rules: rules ?? ruling?.permits ?? [],
       ...(sequence !== undefined && { ledgerSequence: sequence }),
       ...(consumed !== undefined && { budgetConsumed: consumed }),
     };
   }
+}
 
-  /** How far the call came; it has a tool, as every call with a claim does. */
-  #execution(): Execution {
-    const { tool, ran, done = false, unaffected = false } = this.#trail;
-    return { effect: tool?.capability.effect ?? "write", ran, done, unaffected };
-  }
+/** What an answer says: the outcome, by which rules, with which entry of the ledger, and what the caller has seen by it. */
+interface Said {
+  readonly outcome: Outcome;
+  /** The permits of the ruling when absent. */
+  readonly rules?: readonly string[];
+  readonly sequence?: number | undefined;
+  readonly seen?: Mark | undefined;
+}
+
+/** Whether nothing can have come of the call: then whoever must not act any more learns that, and nothing else. */
+function isHarmless({ run, tool }: Known): boolean {
+  return !run?.hasBegun || run.leftNothing || (tool?.capability.effect === "read" && !run.changes.any);
+}
+
+/** How far the call came. */
+function executionOf({ tool, run }: Known): Execution {
+  const { hasBegun: ran = false, hasReturned: done = false, leftNothing: unaffected = false } = run ?? {};
+  return { effect: tool?.capability.effect ?? "write", ran, done, unaffected };
 }
 
 const BUG = new ToolFailure(
@@ -152,8 +164,8 @@ const BROKEN_OFF = new ToolFailure(
 );
 
 /** An effect whose outcome could not be recorded is unknown; before an effect, nothing has happened and a retry is safe. */
-function unrecorded(trail: Trail): ToolFailure {
-  if (trail.intent !== undefined) {
+function unrecorded({ intent }: Known): ToolFailure {
+  if (intent !== undefined) {
     return new ToolFailure(
       "OUTCOME_UNKNOWN",
       "the call may have taken effect, but its outcome could not be recorded",

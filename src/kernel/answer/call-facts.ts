@@ -7,7 +7,7 @@
 import { blake3KeyedHex } from "../../base/hash.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { INITIAL_MARK } from "../../flow/flow.ts";
-import type { Trail } from "../call/trail.ts";
+import type { Known, ResolvedAccess } from "../call/stages.ts";
 import { canonicalArguments } from "../declared/plain-arguments.ts";
 import { recordedArguments } from "../redaction/recorded-arguments.ts";
 import { commandsFact } from "./exec-record.ts";
@@ -28,23 +28,24 @@ export type OutcomeFacts = {
  * Facts of a call. What does not apply to it is `undefined`, so that most records have the same members: objects of one shape
  * are made and printed faster than those of many.
  */
-export function callFacts(trail: Trail, argumentsKey: Uint8Array, outcome: OutcomeFacts = {}): JsonObject {
-  const { call, session, rules, obligations, sandboxed, approval } = trail;
+export function callFacts(known: Known, argumentsKey: Uint8Array, outcome: OutcomeFacts = {}): JsonObject {
+  const { call, session, ruling, run, holdings } = known;
   if (!call) return outcome;
-  const words = wordsOf(trail, call.tool);
-  const shown = clean(trail, words);
+  const words = wordsOf(known, call.tool);
+  const shown = clean(known, words);
   const isClean = shown === words;
-  const digest = trail.tool === undefined || logsArguments(trail) ? undefined : canonicalArguments(call.arguments);
+  const digest = known.tool === undefined || logsArguments(known) ? undefined : canonicalArguments(call.arguments);
+  const approval = holdings?.approval;
   const facts = {
     tool: isClean ? words.tool : undefined,
     role: session?.role,
     preset: session?.preset,
     accesses: isClean ? words.accesses : undefined,
-    mark: markFact(trail),
-    rules: rules.length > 0 ? rules : undefined,
-    obligations: obligations.length > 0 ? obligations : undefined,
-    policy: trail.policyHash,
-    severity: severityOf(trail),
+    mark: markFact(known),
+    rules: ruling !== undefined && ruling.permits.length > 0 ? ruling.permits : undefined,
+    obligations: obligationsFact(known),
+    policy: known.policy?.hash,
+    severity: severityOf(known),
     args: isClean ? words.args : undefined,
     argsDigest: digest === undefined ? undefined : blake3KeyedHex(argumentsKey, digest),
     argsBytes: digest === undefined ? undefined : Buffer.byteLength(digest),
@@ -56,22 +57,28 @@ export function callFacts(trail: Trail, argumentsKey: Uint8Array, outcome: Outco
     label: outcome.label,
     executionTime: outcome.executionTime,
   };
-  if (isClean && sandboxed === undefined && approval === undefined) return facts;
+  if (isClean && run?.sandbox === undefined && approval === undefined) return facts;
   return {
     ...facts,
     ...(!isClean && shown),
-    ...(sandboxed && { sandbox: sandboxed, ...clean(trail, commandsFact(trail)) }),
+    ...(run?.sandbox && { sandbox: run.sandbox, ...clean(known, commandsFact(run)) }),
     ...(approval && { approvalRef: approval.ref, approvalId: approval.id }),
   };
 }
 
 /** Facts that hold words of the caller or of a tool, without their secrets; without redaction they are left out. */
-export function clean(trail: Trail, facts: JsonObject): JsonObject {
-  return trail.redaction?.facts(facts) ?? {};
+export function clean({ redaction }: Pick<Known, "redaction">, facts: JsonObject): JsonObject {
+  return redaction?.facts(facts) ?? {};
+}
+
+/** What policy wants to happen first, as `ask dev.write-protected`. */
+function obligationsFact({ ruling }: Known): readonly string[] | undefined {
+  if (ruling === undefined || ruling.obligations.length === 0) return undefined;
+  return ruling.obligations.map(({ obligation, ruleId }) => `${obligation} ${ruleId}`);
 }
 
 /** An access as evidence and prompts have it; what the caller wrote stands in it. */
-export function accessFact(access: Trail["accesses"][number]): JsonObject {
+export function accessFact(access: ResolvedAccess): JsonObject {
   const { resource, effect, action, carriesSecret } = access;
   const fact: JsonObject = resource.kind === "file" ? fileFact(access) : { ...resource, effect };
   if (action === undefined && carriesSecret !== true) return fact;
@@ -79,7 +86,7 @@ export function accessFact(access: Trail["accesses"][number]): JsonObject {
 }
 
 /** The zone, and whether a secret goes with it, is what lets a later policy be asked about the same access. The root is named where it is the project. */
-function fileFact({ resource, effect, target }: Trail["accesses"][number]): JsonObject {
+function fileFact({ resource, effect, target }: ResolvedAccess): JsonObject {
   if (target === undefined) return { kind: "file", effect, path: resource.kind === "file" ? resource.path : "" };
   const { place, zone } = target;
   if (place.root !== "project") return { effect, kind: "file", path: place.path, zone };
@@ -88,22 +95,22 @@ function fileFact({ resource, effect, target }: Trail["accesses"][number]): Json
 
 /** What the caller and the tool had words in. Members are absent where they do not apply: redaction leaves such an object as it is. */
 function wordsOf(
-  trail: Trail,
+  known: Known,
   tool: string,
 ): { readonly tool: string; readonly accesses?: readonly JsonObject[]; readonly args?: JsonObject } {
-  const accesses = trail.accesses.length > 0 ? trail.accesses.map(accessFact) : undefined;
-  const { redaction, call } = trail;
-  const args = redaction !== undefined && logsArguments(trail) ? recordedArguments(redaction, call?.arguments ?? {}) : undefined;
+  const { accesses: touched = [], redaction, call } = known;
+  const accesses = touched.length > 0 ? touched.map(accessFact) : undefined;
+  const args = redaction !== undefined && logsArguments(known) ? recordedArguments(redaction, call?.arguments ?? {}) : undefined;
   if (accesses === undefined) return args === undefined ? { tool } : { tool, args };
   return args === undefined ? { tool, accesses } : { tool, accesses, args };
 }
 
-function logsArguments({ tool }: Trail): boolean {
+function logsArguments({ tool }: Known): boolean {
   return tool?.capability.audit?.logArgs === true;
 }
 
 /** What the principal had seen, where it is not what everybody begins with: policy looks at it. */
-function markFact({ caller }: Trail): string | undefined {
+function markFact({ caller }: Known): string | undefined {
   if (caller === undefined) return undefined;
   const { trustLevel, dataClass } = caller.mark;
   if (trustLevel === INITIAL_MARK.trustLevel && dataClass === INITIAL_MARK.dataClass) return undefined;

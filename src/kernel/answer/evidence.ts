@@ -18,7 +18,7 @@ import type { CallResponse } from "../../model/tool/call.ts";
 import { resourceId } from "../../policy/terms/vocabulary.ts";
 import type { EgressAttempt } from "../../sandbox/sandbox.ts";
 import type { KernelParts } from "../call/parts.ts";
-import type { Trail } from "../call/trail.ts";
+import type { Known, Running } from "../call/stages.ts";
 import { policyResource } from "../judge/decide.ts";
 import { NETWORK_PREFIX } from "../judge/network-rules.ts";
 import type { CallRedaction } from "../redaction/redaction.ts";
@@ -28,6 +28,13 @@ import type { CleanResult } from "./large-result.ts";
 import { RefusalRates } from "./refusal-rate.ts";
 import { severityOf } from "./severity.ts";
 import { spentFact } from "./spend.ts";
+
+/** What a running tool wants recorded. */
+export interface ToolNote {
+  readonly category: string;
+  readonly event: string;
+  readonly fields: JsonObject;
+}
 
 /** Records what happens to calls; one per kernel. */
 export class Evidence {
@@ -43,15 +50,15 @@ export class Evidence {
   }
 
   /** Records the durable intent of a call with an effect. Resolves with its sequence. */
-  async intent(trail: Trail): Promise<number> {
-    return this.#record("tool_selected", trail, this.#callFacts(trail), "durable", { intent: true });
+  async intent(known: Known): Promise<number> {
+    return this.#record("tool_selected", known, this.#callFacts(known), { intent: true });
   }
 
   /**
    * Records that the call succeeded: durable if it had an intent, buffered if it only read. Resolves with the sequence,
    * if the entry has one already.
    */
-  executed(trail: Trail, clean: CleanResult): Promise<number | undefined> {
+  executed(known: Running, clean: CleanResult): Promise<number | undefined> {
     const { truncated, stored, label } = clean.outcome;
     const outcome = {
       success: true,
@@ -60,105 +67,100 @@ export class Evidence {
       outputBytes: clean.outputBytes,
       resultHash: stored?.hash,
       label: { dataClass: label.dataClass, trustLevel: label.trustLevel },
-      executionTime: this.#elapsedMs(trail),
+      executionTime: this.#elapsedMs(known),
     };
-    const facts = this.#callFacts(trail, outcome);
-    return this.#withRedactions(this.#outcome("tool_executed", trail, withEnd(trail, facts)), trail);
+    const facts = this.#callFacts(known, outcome);
+    return this.#withRedactions(this.#outcome("tool_executed", known, withEnd(known, facts)), known);
   }
 
   /** Records with an outcome what was hidden: which rules found how much, never what. */
-  #withRedactions(outcome: Promise<number | undefined>, trail: Trail): Promise<number | undefined> {
-    const { definite, probable } = trail.redaction?.found ?? NOTHING_FOUND;
-    if (trail.redaction === undefined || definite + probable === 0) return outcome;
-    return this.#recordRedactions(outcome, trail, trail.redaction);
+  #withRedactions(outcome: Promise<number | undefined>, known: Known): Promise<number | undefined> {
+    const { definite, probable } = known.redaction?.found ?? NOTHING_FOUND;
+    if (known.redaction === undefined || definite + probable === 0) return outcome;
+    return this.#recordRedactions(outcome, known, known.redaction);
   }
 
-  async #recordRedactions(outcome: Promise<number | undefined>, trail: Trail, redaction: CallRedaction): Promise<number | undefined> {
+  async #recordRedactions(outcome: Promise<number | undefined>, known: Known, redaction: CallRedaction): Promise<number | undefined> {
     const { definite, probable } = redaction.found;
     const { rules } = redaction;
     const counts = { counts: rules, secretsFound: definite + probable, definite, probable };
-    const found = { ...clean(trail, { tool: trail.call?.tool ?? "" }), rules: Object.keys(rules), ...counts, severity: "warning" };
-    const [sequence] = await Promise.all([outcome, this.#record("secret_redacted", trail, found, "durable", {})]);
+    const found = { ...clean(known, { tool: known.call?.tool ?? "" }), rules: Object.keys(rules), ...counts, severity: "warning" };
+    const [sequence] = await Promise.all([outcome, this.#record("secret_redacted", known, found)]);
     return sequence;
   }
 
   /** Records that the call failed, and whether the tool ran at all; `undefined` when it was only counted. */
-  async failed(trail: Trail, failure: Pick<ToolFailure, "code">): Promise<number | undefined> {
-    const isCountable = trail.session === undefined || failure.code === "RATE_LIMITED";
-    if (isCountable && !this.#admitRefusal(trail)) return undefined;
+  async failed(known: Known, failure: Pick<ToolFailure, "code">): Promise<number | undefined> {
+    const isCountable = known.session === undefined || failure.code === "RATE_LIMITED";
+    if (isCountable && !this.#admitRefusal(known)) return undefined;
     const facts = {
-      ...this.#callFacts(trail, { success: false, executionTime: this.#elapsedMs(trail) }),
+      ...this.#callFacts(known, { success: false, executionTime: this.#elapsedMs(known) }),
       errorCode: failure.code,
-      ...(!trail.ran && { ran: false }),
+      ...(!known.run?.hasBegun && { ran: false }),
     };
-    const recorded = this.#outcome("tool_executed", trail, withEnd(trail, facts));
-    return trail.ran ? this.#withRedactions(recorded, trail) : recorded;
+    const recorded = this.#outcome("tool_executed", known, withEnd(known, facts));
+    return known.run?.hasBegun ? this.#withRedactions(recorded, known) : recorded;
   }
 
   /** Records that the answer `first` was given again and nothing was executed. Buffered: the effect, if any, is recorded. */
-  async replayed(trail: Trail, first: CallResponse): Promise<void> {
+  async replayed(known: Known, first: CallResponse): Promise<void> {
     const { outcome, requestId, ledgerSequence } = first;
     const facts = {
-      ...this.#callFacts(trail, { success: outcome.kind === "success", executionTime: this.#elapsedMs(trail) }),
+      ...this.#callFacts(known, { success: outcome.kind === "success", executionTime: this.#elapsedMs(known) }),
       ...(outcome.kind === "error" && { errorCode: outcome.code }),
       firstRequestId: requestId.slice(0, MAX_ID_LEN).toWellFormed(),
       ...(ledgerSequence !== undefined && { firstSequence: ledgerSequence }),
     };
-    await this.#buffered("tool_replayed", trail, facts);
+    await this.#buffered("tool_replayed", known, facts);
   }
 
   /** Records a refusal; `undefined` when it was only counted. */
-  async denied(trail: Trail, denial: Denial): Promise<number | undefined> {
-    if (mayFlood(trail, denial) && !this.#admitRefusal(trail)) return undefined;
+  async denied(known: Known, denial: Denial): Promise<number | undefined> {
+    if (mayFlood(known, denial) && !this.#admitRefusal(known)) return undefined;
     // What was changed before is recorded with the outcome that follows, and what was spent with it.
-    const spent = trail.changes.any ? {} : spentFact(trail, true);
-    const facts = { ...this.#callFacts(trail), ...denialFacts(denial), ...spent, severity: severityOf(trail, "warning") };
-    const entry = this.#record(
-      "tool_execution_denied",
-      trail,
-      facts,
-      "durable",
-      // What was changed before is closed by the outcome that follows: it is unknown, and not that nothing happened.
-      trail.intent === undefined || trail.changes.any ? {} : { closes: trail.intent },
-    );
+    const spent = known.run?.changes.any ? {} : spentFact(known, true);
+    const facts = { ...this.#callFacts(known), ...denialFacts(denial), ...spent, severity: severityOf(known, "warning") };
+    // What was changed before is closed by the outcome that follows: it is unknown, and not that nothing happened.
+    const link = known.intent === undefined || known.run?.changes.any ? {} : { closes: known.intent };
+    const entry = this.#record("tool_execution_denied", known, facts, link);
     const others: Promise<unknown>[] = [];
     const violation = violationType(denial);
-    if (violation !== undefined) others.push(this.#violation(trail, denial, violation));
-    if (denial.ruleId.startsWith(NETWORK_PREFIX)) others.push(this.#record("network_blocked", trail, facts, "durable", {}));
-    if (denial.reason === "tool_approval_required") others.push(this.#record("tool_approval_required", trail, facts, "durable", {}));
+    if (violation !== undefined) others.push(this.#violation(known, denial, violation));
+    if (denial.ruleId.startsWith(NETWORK_PREFIX)) others.push(this.#record("network_blocked", known, facts));
+    if (denial.reason === "tool_approval_required") others.push(this.#record("tool_approval_required", known, facts));
     const [sequence] = await Promise.all([entry, ...others]);
     return sequence;
   }
 
   /** Records what a running tool wants recorded. */
-  async note(trail: Trail, category: string, event: string, fields: JsonObject): Promise<void> {
-    await this.#buffered("tool_audit", trail, { tool: trail.call?.tool ?? "", ...clean(trail, { category, event, fields }) });
+  async note(known: Known, note: ToolNote): Promise<void> {
+    await this.#buffered("tool_audit", known, { tool: known.call?.tool ?? "", ...clean(known, { ...note }) });
   }
 
   /** Records what a command tried to reach: what was refused durably, as denials are. */
-  async networkAttempt(trail: Trail, attempt: EgressAttempt): Promise<void> {
+  async networkAttempt(known: Known, attempt: EgressAttempt): Promise<void> {
     const { outcome, durationMs, host, serverName, ...rest } = attempt;
     const facts = {
-      tool: trail.call?.tool ?? "",
+      tool: known.call?.tool ?? "",
       ...rest,
       outcome,
-      ...clean(trail, { host, ...(serverName !== undefined && { serverName }) }),
+      ...clean(known, { host, ...(serverName !== undefined && { serverName }) }),
       executionTime: Math.round(durationMs * 1000) / 1000,
     };
-    if (outcome !== "refused") await this.#buffered("network_reached", trail, facts);
-    else await this.#record("network_blocked", trail, { ...facts, severity: "warning" }, "durable", {});
+    if (outcome !== "refused") await this.#buffered("network_reached", known, facts);
+    else await this.#record("network_blocked", known, { ...facts, severity: "warning" });
   }
 
   /** Records that the principal has now seen more than before. */
-  async markRaised(trail: Trail, before: Mark, after: Mark): Promise<void> {
-    await this.#buffered("mark_raised", trail, { tool: trail.call?.tool ?? "", before: { ...before }, after: { ...after } });
+  async markRaised(known: Known, before: Mark, after: Mark): Promise<void> {
+    await this.#buffered("mark_raised", known, { tool: known.call?.tool ?? "", before: { ...before }, after: { ...after } });
   }
 
   /** Records that an abandoned file lock was broken. */
-  async lockBroken(trail: Trail, path: string, owner: string): Promise<void> {
-    await this.#buffered("file_lock_broken", trail, {
-      tool: trail.call?.tool ?? "",
-      ...clean(trail, { path }),
+  async lockBroken(known: Known, path: string, owner: string): Promise<void> {
+    await this.#buffered("file_lock_broken", known, {
+      tool: known.call?.tool ?? "",
+      ...clean(known, { path }),
       owner,
       severity: "warning",
     });
@@ -179,43 +181,40 @@ export class Evidence {
     }
   }
 
-  #outcome(type: EventType, trail: Trail, facts: JsonObject): Promise<number | undefined> {
-    if (trail.intent === undefined) return this.#buffered(type, trail, facts);
-    return this.#record(type, trail, facts, "durable", { closes: trail.intent });
+  #outcome(type: EventType, known: Known, facts: JsonObject): Promise<number | undefined> {
+    if (known.intent === undefined) return this.#buffered(type, known, facts);
+    return this.#record(type, known, facts, { closes: known.intent });
   }
 
   /** The security audit record of a violation (Flow §7.2), and the alarm when there are too many. */
-  async #violation(trail: Trail, denial: Denial, type: EventType): Promise<void> {
-    const { session } = trail;
+  async #violation(known: Known, denial: Denial, type: EventType): Promise<void> {
+    const { session } = known;
     const facts = {
-      timestamp: new Date(trail.receivedAtMs).toISOString(),
+      timestamp: new Date(known.receivedAtMs).toISOString(),
       agent_id: session?.agentId ?? "",
       violation_type: denial.reason,
-      ...clean(trail, {
-        target_path: violatedPath(trail, denial, type),
+      ...clean(known, {
+        target_path: violatedPath(known, denial, type),
         command_args: denial.command === undefined ? [] : [denial.command],
       }),
       severity: "warning",
     };
-    await Promise.all([this.#record(type, trail, facts, "durable", {}), this.#count(trail)]);
+    await Promise.all([this.#record(type, known, facts), this.#count(known)]);
   }
 
   /** An alarm flags the principal for review, frozen until then unless the operator wants alarms recorded only. */
-  async #count(trail: Trail): Promise<void> {
-    const { session } = trail;
+  async #count(known: Known): Promise<void> {
+    const { session } = known;
     const alarm = session && (await countViolation(this.#parts, session));
     if (!session || !alarm) return;
     const { userId, agentId, serviceRoot } = session;
     const raised = { violations_per_minute: alarm.violationsPerMinute, severity: "critical", review: "required", frozen: alarm.frozen };
     const frozen = { scope: "workspace", userId, agentId, serviceRoot, cause: "alert", severity: "critical" };
-    await Promise.all([
-      this.#record("alert_mode", trail, raised, "durable", {}),
-      ...(alarm.frozen ? [this.#record("frozen", trail, frozen, "durable", {})] : []),
-    ]);
+    await Promise.all([this.#record("alert_mode", known, raised), ...(alarm.frozen ? [this.#record("frozen", known, frozen)] : [])]);
   }
 
-  #admitRefusal(trail: Trail): boolean {
-    const { receivedAtMs: nowMs, session } = trail;
+  #admitRefusal(known: Known): boolean {
+    const { receivedAtMs: nowMs, session } = known;
     if (nowMs - this.#flushedMs >= 1000 || nowMs < this.#flushedMs) {
       this.#flushedMs = nowMs;
       this.flush().catch(this.#parts.onInternalError);
@@ -225,28 +224,22 @@ export class Evidence {
     return false;
   }
 
-  #record(
-    type: EventType,
-    trail: Trail,
-    payload: JsonObject,
-    durability: "durable",
-    link: Pick<LedgerEvent, "intent" | "closes">,
-  ): Promise<number> {
-    return this.#parts.ledger.record({ ...this.#event(type, trail, payload), ...link }, durability);
+  #record(type: EventType, known: Known, payload: JsonObject, link: Pick<LedgerEvent, "intent" | "closes"> = {}): Promise<number> {
+    return this.#parts.ledger.record({ ...this.#event(type, known, payload), ...link }, "durable");
   }
 
   /** Resolves with `undefined` while the entry has no place in the chain yet. */
-  #buffered(type: EventType, trail: Trail, payload: JsonObject): Promise<number | undefined> {
-    return this.#parts.ledger.record(this.#event(type, trail, payload), "buffered");
+  #buffered(type: EventType, known: Known, payload: JsonObject): Promise<number | undefined> {
+    return this.#parts.ledger.record(this.#event(type, known, payload), "buffered");
   }
 
-  #event(type: EventType, trail: Trail, payload: JsonObject): LedgerEvent {
-    const { session } = trail;
+  #event(type: EventType, known: Known, payload: JsonObject): LedgerEvent {
+    const { session } = known;
     return {
       type,
       sessionId: session?.id ?? "",
       actor: session ? this.#actorOf(session) : "",
-      requestId: trail.requestId.slice(0, MAX_ID_LEN).toWellFormed(),
+      requestId: known.requestId.slice(0, MAX_ID_LEN).toWellFormed(),
       timeMs: this.#parts.clock.nowMs(),
       payload,
     };
@@ -261,24 +254,24 @@ export class Evidence {
     return this.#lastActor;
   }
 
-  #callFacts(trail: Trail, outcome?: OutcomeFacts): JsonObject {
-    return callFacts(trail, this.#parts.argumentsKey, outcome);
+  #callFacts(known: Known, outcome?: OutcomeFacts): JsonObject {
+    return callFacts(known, this.#parts.argumentsKey, outcome);
   }
 
-  #elapsedMs(trail: Trail): number {
-    return Math.round((this.#parts.clock.monotonicMs() - trail.startedMs) * 1000) / 1000;
+  #elapsedMs(known: Known): number {
+    return Math.round((this.#parts.clock.monotonicMs() - known.startedMs) * 1000) / 1000;
   }
 }
 
 /** The facts with what the call spent, and why it was told to end while it ran, where its session must not act any more. */
-function withEnd(trail: Trail, facts: JsonObject): JsonObject {
-  const { spending, stopped } = trail;
-  if (spending === undefined && stopped === undefined) return facts;
-  return { ...facts, ...spentFact(trail), ...(stopped && { stopped: stopped.reason }) };
+function withEnd(known: Known, facts: JsonObject): JsonObject {
+  const { stoppedBy } = known.notice;
+  if (known.holdings?.payment?.spending === undefined && stoppedBy === undefined) return facts;
+  return { ...facts, ...spentFact(known), ...(stoppedBy && { stopped: stoppedBy.reason }) };
 }
 
 /** What the security audit names as the target: the file that was judged, or what else the call was about. */
-function violatedPath({ accesses }: Trail, { targetPath }: Denial, type: EventType): string {
+function violatedPath({ accesses = [] }: Known, { targetPath }: Denial, type: EventType): string {
   if (targetPath !== undefined) return targetPath;
   if (type === "workspace_violation") return "outside the workspace";
   const [access] = accesses;
@@ -286,7 +279,7 @@ function violatedPath({ accesses }: Trail, { targetPath }: Denial, type: EventTy
 }
 
 /** Refusals that cost their sender nothing: of unknown tokens, and of sessions whose time is over. Never an intent's end. */
-function mayFlood({ session, intent }: Trail, { layer, reason }: Denial): boolean {
+function mayFlood({ session, intent }: Known, { layer, reason }: Denial): boolean {
   if (intent !== undefined) return false;
   return session === undefined || layer === "authenticate" || reason === "lease_expired";
 }

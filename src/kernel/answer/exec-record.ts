@@ -4,14 +4,14 @@
 import type { JsonObject } from "../../base/json.ts";
 import { COMMANDS_RECORDED_MAX, NOT_KEPT_CHARACTERS_MAX, NOT_KEPT_RECORDED_MAX } from "../../base/limits.ts";
 import type { ExecOutcome } from "../../model/work/exec.ts";
-import type { Trail } from "../call/trail.ts";
+import type { RunRecord } from "../call/run-record.ts";
 
 /** Notes a command that has ended, for the outcome of its call. */
 export function noteCommand(
-  trail: Trail,
+  run: RunRecord,
   { exitCode, signal, endedBy, durationMs, usage, stdout, stderr, landed }: Omit<ExecOutcome, "enforced" | "network">,
 ): void {
-  trail.commands.push({
+  run.noteCommand({
     ...(exitCode !== undefined && { exitCode }),
     ...(signal !== undefined && { signal }),
     ...(endedBy !== undefined && { endedBy }),
@@ -32,7 +32,7 @@ export function noteCommand(
 }
 
 /** The commands in the order in which they ended; of very many the last ones, and how many there were. */
-export function commandsFact({ commands }: Trail): JsonObject {
+export function commandsFact({ commands }: Pick<RunRecord, "commands">): JsonObject {
   if (commands.length === 0) return {};
   const last = commands.slice(-COMMANDS_RECORDED_MAX);
   return { commands: last, ...(last.length < commands.length && { commandsCount: commands.length }) };

@@ -17,7 +17,7 @@ import type { Label, Mark } from "../../model/outcome/label.ts";
 import type { Outcome } from "../../model/tool/call.ts";
 import type { Window } from "../../model/tool/tool.ts";
 import type { KernelParts } from "../call/parts.ts";
-import type { Trail } from "../call/trail.ts";
+import type { Running } from "../call/stages.ts";
 import type { CallRedaction } from "../redaction/redaction.ts";
 
 /** A result that may leave, and the facts about it that evidence keeps. */
@@ -35,15 +35,20 @@ export type Finished = CleanResult | ToolFailure;
 /** What storing results needs. */
 export type ResultParts = Pick<KernelParts, "content" | "clock" | "onInternalError">;
 
+/** Where results are stored, and the call that they are of. */
+export interface ResultKeeper {
+  readonly parts: ResultParts;
+  readonly running: Running;
+}
+
+/** The label of a result, and how many secrets were hidden in it. */
+export interface ResultFacts extends LabelledResult {
+  readonly secretsFound: number;
+}
+
 /** Stores bytes that a caller takes raw. */
-export async function keepBytes(
-  parts: ResultParts,
-  trail: Trail,
-  bytes: Uint8Array,
-  { label, seen }: LabelledResult,
-  secretsFound: number,
-): Promise<Finished> {
-  const stored = await keep(parts, trail, once(bytes), () => storedLabel(label, seen), NEVER);
+export async function keepBytes(keeper: ResultKeeper, bytes: Uint8Array, { label, seen, secretsFound }: ResultFacts): Promise<Finished> {
+  const stored = await keep(keeper, { chunks: once(bytes), label: () => storedLabel(label, seen), signal: NEVER });
   if (stored instanceof ToolFailure) return stored;
   return {
     outcome: { kind: "success", data: named(stored), stored, label, truncated: false },
@@ -54,14 +59,8 @@ export async function keepBytes(
 }
 
 /** Stores the printed data of a result, and shows its beginning. */
-export async function keepText(
-  parts: ResultParts,
-  trail: Trail,
-  text: string,
-  { label, seen }: LabelledResult,
-  secretsFound: number,
-): Promise<Finished> {
-  const stored = await keep(parts, trail, once(Buffer.from(text)), () => storedLabel(label, seen), NEVER);
+export async function keepText(keeper: ResultKeeper, text: string, { label, seen, secretsFound }: ResultFacts): Promise<Finished> {
+  const stored = await keep(keeper, { chunks: once(Buffer.from(text)), label: () => storedLabel(label, seen), signal: NEVER });
   if (stored instanceof ToolFailure) return stored;
   const shown = preview(text, SHOWN_BYTES_MAX);
   const data = { ...named(stored), preview: shown, rest: wayToTheRest(stored.hash, Buffer.byteLength(shown)) };
@@ -73,21 +72,20 @@ export interface StreamRules {
   readonly redaction: CallRedaction;
   readonly window: Window | undefined;
   readonly labelled: () => LabelledResult;
+  readonly signal: AbortSignal;
 }
 
 /** Stores a result that never stands in memory as a whole. */
 export async function keepStream(
-  parts: ResultParts,
-  trail: Trail,
+  keeper: ResultKeeper,
   chunks: AsyncIterable<Uint8Array>,
-  { redaction, window, labelled }: StreamRules,
-  signal: AbortSignal,
+  { redaction, window, labelled, signal }: StreamRules,
 ): Promise<Finished> {
   const storedAs = () => {
     const { label, seen } = labelled();
     return storedLabel(label, seen);
   };
-  const stored = await keep(parts, trail, redacted(chunks, redaction, window), storedAs, signal).finally(() => unread(chunks));
+  const stored = await keep(keeper, { chunks: redacted(chunks, redaction, window), label: storedAs, signal }).finally(() => unread(chunks));
   if (stored instanceof ToolFailure) return stored;
   const { label, seen } = labelled();
   const { definite, probable } = redaction.found;
@@ -109,41 +107,41 @@ const NEVER = new AbortController().signal;
 
 type Stored = NonNullable<CleanResult["outcome"]["stored"]>;
 
-async function keep(
-  parts: ResultParts,
-  trail: Trail,
-  chunks: AsyncIterable<Uint8Array>,
-  label: () => Label,
-  signal: AbortSignal,
-): Promise<Stored | ToolFailure> {
+interface Kept {
+  readonly chunks: AsyncIterable<Uint8Array>;
+  readonly label: () => Label;
+  readonly signal: AbortSignal;
+}
+
+async function keep(keeper: ResultKeeper, { chunks, label, signal }: Kept): Promise<Stored | ToolFailure> {
+  const { parts, running } = keeper;
   let staged: StagedContent | undefined;
   try {
     staged = await parts.content.stage(chunks, {}, signal);
-    const { hash, sizeBytes } = await staged.commit({ ...holdingOf(trail), label: label(), nowMs: parts.clock.nowMs() });
+    const { hash, sizeBytes } = await staged.commit({ ...holdingOf(running), label: label(), nowMs: parts.clock.nowMs() });
     return { hash, sizeBytes };
   } catch (error) {
-    return notKept(parts, trail, error);
+    return notKept(keeper, error);
   } finally {
     await staged?.discard();
   }
 }
 
-function holdingOf({ caller, requestId }: Trail): Pick<Parameters<StagedContent["commit"]>[0], "owner" | "reference"> {
-  const session = caller?.session;
+function holdingOf({ session, requestId }: Running): Pick<Parameters<StagedContent["commit"]>[0], "owner" | "reference"> {
   return {
-    owner: { userId: session?.userId ?? "", workspace: session?.serviceRoot ?? "" },
-    reference: { sessionId: session?.id ?? "", requestId },
+    owner: { userId: session.userId, workspace: session.serviceRoot },
+    reference: { sessionId: session.id, requestId },
   };
 }
 
 /** A large result that cannot be stored cannot be answered. What the call did stands all the same, and the answer says so. */
-function notKept(parts: ResultParts, trail: Trail, error: unknown): ToolFailure {
+function notKept({ parts, running }: ResultKeeper, error: unknown): ToolFailure {
   if (error instanceof ToolFailure && error.code === "CANCELLED") return error;
   const known = error instanceof ToolFailure || (error instanceof KernelError && storeFailure(error) !== undefined);
   if (!known) throw error;
   parts.onInternalError(error);
-  if (error instanceof ToolFailure && error.code === "RESOURCE_BUSY" && trail.intent === undefined) return tooBusy();
-  const did = trail.intent === undefined ? "" : "the call took effect, but ";
+  if (error instanceof ToolFailure && error.code === "RESOURCE_BUSY" && running.intent === undefined) return tooBusy();
+  const did = running.intent === undefined ? "" : "the call took effect, but ";
   return new ToolFailure(
     "OUTPUT_LIMIT",
     `${did}its result is too large for an answer and could not be stored`,

@@ -7,15 +7,15 @@ import { ToolFailure } from "../../model/outcome/failure.ts";
 import type { CallResponse } from "../../model/tool/call.ts";
 import { CONTENT_ID_PREFIX } from "../../model/work/content.ts";
 import type { KernelParts } from "../call/parts.ts";
-import type { Trail } from "../call/trail.ts";
+import type { Analysed } from "../call/stages.ts";
 
-/** Why the kept `answer` to the call of `trail` is not given again; `undefined` when everything that it names is there. */
+/** Why a kept answer to a call is not given again; `undefined` when everything that it names is there. */
 export async function goneContent(
   parts: Pick<KernelParts, "content">,
-  { accesses, session }: Trail,
+  { accesses, session }: Analysed,
   { outcome }: CallResponse,
 ): Promise<ToolFailure | undefined> {
-  if (outcome.kind !== "success" || session === undefined) return undefined;
+  if (outcome.kind !== "success") return undefined;
   const hashes = new Set<string>(outcome.stored ? [outcome.stored.hash] : []);
   for (const { resource, effect } of accesses) {
     if (resource.kind !== "artifact" || effect === "read" || !resource.id.startsWith(CONTENT_ID_PREFIX)) continue;

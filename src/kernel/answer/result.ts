@@ -5,26 +5,25 @@
  * Bytes that a caller takes raw are answered up to 1 MiB. Text that is shown to a model is cut at 100 KB, unless the caller
  * said how much it wants; the whole of it is stored then.
  */
-import { assert } from "../../base/errors.ts";
 import { INLINE_RESULT_BYTES_MAX, SHOWN_BYTES_MAX } from "../../base/limits.ts";
-import { type FoundSecrets, type LabelledResult, labelResult } from "../../flow/labels.ts";
+import { type LabelledResult, labelResult } from "../../flow/labels.ts";
 import type { ToolOutput } from "../../model/tool/tool.ts";
-import type { Trail } from "../call/trail.ts";
+import type { Running } from "../call/stages.ts";
 import { type CleanResult, type Finished, keepBytes, keepStream, keepText, type ResultParts } from "./large-result.ts";
 
 /**
  * Redacts, bounds and labels `output`. What is more than the answer shows is stored (CTR-0024); the failure says why it
  * could not be.
  */
-export function finishResult(parts: ResultParts, trail: Trail, output: ToolOutput, signal: AbortSignal): Finished | Promise<Finished> {
-  const { tool, redaction } = trail;
-  assert(tool && redaction, "a result belongs to a call that ran");
-  const labelled = (): LabelledResult => labelOutput(trail, output, redaction.found, parts.clock.nowMs());
+export function finishResult(parts: ResultParts, running: Running, output: ToolOutput, signal: AbortSignal): Finished | Promise<Finished> {
+  const { tool, redaction } = running;
+  const keeper = { parts, running };
+  const labelled = (): LabelledResult => labelOutput(running, output, parts.clock.nowMs());
   const count = () => redaction.found.definite + redaction.found.probable;
-  if (output.kind === "stream") return keepStream(parts, trail, output.chunks, { redaction, window: output.window, labelled }, signal);
+  if (output.kind === "stream") return keepStream(keeper, output.chunks, { redaction, window: output.window, labelled, signal });
   if (output.kind === "bytes") {
     const bytes = redaction.bytes(output.bytes, output.window);
-    if (bytes.byteLength > INLINE_RESULT_BYTES_MAX) return keepBytes(parts, trail, bytes, labelled(), count());
+    if (bytes.byteLength > INLINE_RESULT_BYTES_MAX) return keepBytes(keeper, bytes, { ...labelled(), secretsFound: count() });
     return finished({ kind: "success", data: {}, bytes, truncated: false }, labelled(), count(), bytes.byteLength);
   }
   const measured = { bytes: 0, values: 0 };
@@ -33,7 +32,7 @@ export function finishResult(parts: ResultParts, trail: Trail, output: ToolOutpu
   // Printing takes time: only what may be too long is printed to be measured.
   const printedMax = measured.bytes * PRINTED_PER_BYTE_MAX + measured.values * PRINTED_PER_VALUE_MAX;
   const text = printedMax > shownMax ? JSON.stringify(data) : undefined;
-  if (text !== undefined && Buffer.byteLength(text) > shownMax) return keepText(parts, trail, text, labelled(), count());
+  if (text !== undefined && Buffer.byteLength(text) > shownMax) return keepText(keeper, text, { ...labelled(), secretsFound: count() });
   return finished({ kind: "success", data, truncated: output.truncated ?? false }, labelled(), count(), measured.bytes);
 }
 
@@ -52,9 +51,7 @@ function finished(
 }
 
 /** The label of an output: its tool's, the label of the content that it was made from, and what was found in it. */
-function labelOutput(trail: Trail, output: ToolOutput, found: FoundSecrets, nowMs: number): LabelledResult {
-  const { tool, caller } = trail;
-  assert(tool && caller, "a result belongs to a call that ran");
+function labelOutput({ tool, caller, redaction }: Running, output: ToolOutput, nowMs: number): LabelledResult {
   const sources = output.kind === "data" && output.label ? [output.label] : [];
-  return labelResult(tool, caller.mark, sources, found, nowMs);
+  return labelResult({ tool, mark: caller.mark, sources, found: redaction.found, nowMs });
 }

@@ -4,11 +4,11 @@
  */
 import { PRIVILEGED_ROLES } from "../../model/people/role.ts";
 import { isSystemTool } from "../../model/work/system.ts";
-import type { Trail } from "../call/trail.ts";
+import type { Known } from "../call/stages.ts";
 
-/** The severity of a call's record; what is nobody's concern has the one that is named, or none. */
+/** The severity of a call's record; returns `otherwise` for calls that are neither privileged nor system calls. */
 export function severityOf(
-  { call, session, tool, accesses }: Pick<Trail, "call" | "session" | "tool" | "accesses">,
+  { call, session, tool, accesses = [] }: Pick<Known, "call" | "session" | "tool" | "accesses">,
   otherwise?: "warning",
 ): "critical" | "warning" | "info" | undefined {
   // Refused before anybody knows the tool, such as where it is switched off, it goes by its name.

@@ -8,7 +8,7 @@
  */
 import { assert } from "../../base/errors.ts";
 import type { JsonObject } from "../../base/json.ts";
-import { LEASE_DEPTH_MAX, RESERVED_DURATION_MS, RESERVED_RESULT_BYTES, SLOW_STORE_MS } from "../../base/limits.ts";
+import { LEASE_DEPTH_MAX, RESERVED_DURATION_MS, RESERVED_RESULT_BYTES } from "../../base/limits.ts";
 import { accountsOf, mustPay } from "../../budget/accounts.ts";
 import type { Need } from "../../budget/budget.ts";
 import { allow, type Denial, deny, type Verdict } from "../../model/outcome/decision.ts";
@@ -19,8 +19,8 @@ import type { ToolOutput } from "../../model/tool/tool.ts";
 import type { Ended } from "../call/ended.ts";
 import type { KernelParts } from "../call/parts.ts";
 import { argumentBytes, Spending } from "../call/spending.ts";
+import type { Granted, Known, Running } from "../call/stages.ts";
 import type { Waiter } from "../call/submission.ts";
-import type { Trail } from "../call/trail.ts";
 import type { Finished } from "./large-result.ts";
 
 const LIMITS_CHANGED: Denial = {
@@ -38,43 +38,31 @@ const RESERVATION_GONE: Denial = {
 };
 
 /** Whether the call comes too fast; `undefined` at once where no rate is limited, or where the kernel holds what the call takes. */
-export function pace(parts: KernelParts, trail: Trail): undefined | Promise<Ended | undefined> {
+export function pace(parts: KernelParts, { session, tool }: Granted): undefined | Promise<Ended | undefined> {
   const { limits } = parts.settings;
   if (limits.rates === undefined) return undefined;
-  const { session, tool } = trail;
-  assert(session && tool, "only an authenticated call of a known tool is paced");
-  const paced = parts.rates.admit(session, tool.name, limits);
-  return (
-    paced &&
-    noting(
-      parts,
-      trail,
-      paced.then((failure) => failure && { kind: "failure", failure }),
-    )
-  );
+  return parts.rates.admit(session, tool.name, limits)?.then((failure) => failure && { kind: "failure", failure });
 }
 
-/** Reserves what the call may spend, into its trail; `undefined` at once where nothing is limited. */
-export function reserveBudget(parts: KernelParts, trail: Trail, waiter: Waiter): undefined | Promise<Ended | undefined> {
+/** Reserves what the call may spend, into its holdings; `undefined` at once where nothing is limited. */
+export function reserveBudget(parts: KernelParts, granted: Granted, waiter: Waiter): undefined | Promise<Ended | undefined> {
   const { limits } = parts.settings;
-  const { caller } = trail;
-  assert(caller, "only an authenticated call is paid for");
-  trail.limits = limits.id;
-  if (!mustPay(caller.lease, limits)) return undefined;
-  return noting(parts, trail, reserve(parts, trail, waiter));
+  if (mustPay(granted.caller.lease, limits)) return reserve(parts, granted, waiter);
+  granted.holdings.takePayment({ limits: limits.id, spending: undefined });
+  return undefined;
 }
 
-async function reserve(parts: KernelParts, trail: Trail, { transfer }: Waiter): Promise<Ended | undefined> {
-  const { caller, session, tool, call } = trail;
-  assert(caller && session && tool && call, "only an analysed call is paid for");
+async function reserve(parts: KernelParts, granted: Granted, { transfer }: Waiter): Promise<Ended | undefined> {
+  const { caller, session, tool, call, args, requestId, holdings } = granted;
+  const limits = parts.settings.limits.id;
   const accounts = accountsOf(session, await leasesOf(parts, caller.lease), parts.settings.limits);
   const upload = transfer?.upload !== undefined && "staged" in transfer.upload ? transfer.upload.staged.sizeBytes : 0;
   const bytesIn = argumentBytes(call.arguments) + upload;
-  const need = needOf(tool.spends?.(trail.args) ?? {}, bytesIn);
-  const spender = { sessionId: session.id, actor: `${session.userId}/${session.agentId}`, requestId: trail.requestId };
+  const need = needOf(tool.spends?.(args) ?? {}, bytesIn);
+  const spender = { sessionId: session.id, actor: `${session.userId}/${session.agentId}`, requestId };
   const reserved = await parts.budgets.reserve(accounts, need, spender, tool.capability.effect !== "read");
   if (!reserved.ok) return { kind: "denial", denial: reserved.denial };
-  trail.spending = new Spending(reserved.value, bytesIn, parts.clock);
+  holdings.takePayment({ limits, spending: new Spending(reserved.value, bytesIn, parts.clock) });
   return undefined;
 }
 
@@ -96,31 +84,24 @@ async function leasesOf({ sessions }: Pick<KernelParts, "sessions">, lease: Leas
   return leases;
 }
 
-/** A store that another process keeps busy takes time before it answers: then what allowed the call has to be looked at again. */
-async function noting<T>({ clock }: KernelParts, trail: Trail, work: Promise<T>): Promise<T> {
-  const startedMs = clock.monotonicMs();
-  try {
-    return await work;
-  } finally {
-    if (clock.monotonicMs() - startedMs >= SLOW_STORE_MS) trail.waited = true;
-  }
-}
-
 /** Whether what was reserved for the call still stands, under the limits by which it was. */
-export async function stillPaid(parts: KernelParts, { limits, spending }: Trail): Promise<Verdict<undefined>> {
-  if (limits === undefined) return allow(undefined);
+export async function stillPaid(parts: KernelParts, { holdings }: Granted): Promise<Verdict<undefined>> {
+  if (holdings.payment === undefined) return allow(undefined);
+  const { limits, spending } = holdings.payment;
   if (limits !== parts.settings.limits.id) return deny(LIMITS_CHANGED);
   return spending === undefined || (await spending.stands()) ? allow(undefined) : deny(RESERVATION_GONE);
 }
 
 /** The waiter for a running tool, which is told to stop when the time that its budget has left is over. */
-export function timed(parts: KernelParts, { spending }: Trail, waiter: Waiter): Waiter {
+export function timed(parts: KernelParts, { holdings }: Granted, waiter: Waiter): Waiter {
+  const spending = holdings.payment?.spending;
   return spending === undefined ? waiter : { ...waiter, signal: spending.start(waiter.signal, parts.onInternalError) };
 }
 
 /** What a call is answered that was stopped because its time was over, and had changed nothing. */
-export function outOfTime({ spending, changes }: Trail): ToolFailure | undefined {
-  if (spending?.stoppedBy === undefined || changes.any) return undefined;
+export function outOfTime({ holdings, run }: Running): ToolFailure | undefined {
+  const spending = holdings.payment?.spending;
+  if (spending?.stoppedBy === undefined || run.changes.any) return undefined;
   return new ToolFailure(
     "TIMEOUT",
     `the call was stopped: ${spending.stoppedBy.message}`,
@@ -129,36 +110,38 @@ export function outOfTime({ spending, changes }: Trail): ToolFailure | undefined
 }
 
 /** Pays for a result before it is handed over: one that nothing is left for is withheld. */
-export async function paid(trail: Trail, finished: Finished, output: ToolOutput, { transfer }: Waiter): Promise<Finished> {
-  const { spending } = trail;
+export async function paid({ holdings, tool }: Running, finished: Finished, output: ToolOutput, { transfer }: Waiter): Promise<Finished> {
+  const spending = holdings.payment?.spending;
   if (spending === undefined) return finished;
   const bytes = finished instanceof ToolFailure ? 0 : finished.outputBytes + (transfer?.opened?.lengthBytes ?? 0);
   const lacking = await spending.charge(bytes, output.consumed ?? {});
   if (lacking === undefined || finished instanceof ToolFailure) return finished;
-  const done = trail.tool?.capability.effect === "read" ? "" : "; what the call did stands";
+  const done = tool.capability.effect === "read" ? "" : "; what the call did stands";
   return new ToolFailure("OUTPUT_LIMIT", `the result is withheld: ${lacking.message}${done}`, lacking.fix ?? "ask for less of it");
 }
 
 /** Settles what the call spent. Never rejects. */
-export function settleBudget(trail: Trail, isDenied: boolean): undefined | Promise<void> {
-  return trail.spending?.settle(spentBy(trail, isDenied));
+export function settleBudget(known: Known, isDenied: boolean): undefined | Promise<void> {
+  return known.holdings?.payment?.spending?.settle(spentBy(known, isDenied));
 }
 
 /** Nothing when it never ran; when it was denied while it ran, what its tool may have paid others: nobody gets that back. */
-function spentBy({ spending, ran }: Trail, isDenied: boolean): Amounts {
-  if (spending === undefined || !ran) return NOTHING;
+function spentBy({ holdings, run }: Known, isDenied: boolean): Amounts {
+  const spending = holdings?.payment?.spending;
+  if (spending === undefined || run?.hasBegun !== true) return NOTHING;
   const { spent } = spending;
   return isDenied ? { ...NOTHING, tokens: spent.tokens, costMicros: spent.costMicros } : spent;
 }
 
 /** What a call has spent, in the unit of its tool; `undefined` where nothing limits it. */
-export function consumedOf({ spending, tool }: Trail): number | undefined {
+export function consumedOf({ holdings, tool }: Known): number | undefined {
+  const spending = holdings?.payment?.spending;
   return spending && tool && spending.spent[budgetUnit(tool.capability)];
 }
 
 /** What a call has spent, for evidence: nothing is said where nothing is limited, or nothing was spent. */
-export function spentFact(trail: Trail, isDenied = false): JsonObject {
-  const spent = spentBy(trail, isDenied);
+export function spentFact(known: Known, isDenied = false): JsonObject {
+  const spent = spentBy(known, isDenied);
   const members = BUDGET_MEMBERS.filter((member) => spent[member] > 0);
   return members.length === 0 ? {} : { consumed: Object.fromEntries(members.map((member) => [member, spent[member]])) };
 }

@@ -5,46 +5,33 @@
  * INVARIANTS: a call that asks goes on only with an approval that fits it in every byte, used for this one execution; what was looked at
  * before a wait is looked at again after it; whatever cannot be looked at, recorded or asked denies.
  */
-import { type ImposedObligation, requiredDenial, stagedDenial } from "../../approval/approval.ts";
+import { requiredDenial, stagedDenial } from "../../approval/approval.ts";
 import type { StoredApproval } from "../../approval/approval-store.ts";
 import { mayBeAnsweredInBand } from "../../approval/in-band.ts";
-import { assert, KernelError } from "../../base/errors.ts";
+import { KernelError } from "../../base/errors.ts";
 import type { Denial } from "../../model/outcome/decision.ts";
 import { Refusal, ToolFailure } from "../../model/outcome/failure.ts";
 import type { FileAccess } from "../../model/place/files.ts";
-import type { PolicyEngine } from "../../policy/policy.ts";
 import { createFileAccess } from "../../sandbox/files/files.ts";
+import type { Kernel } from "../answer/kernel.ts";
 import type { Ended } from "../call/ended.ts";
 import type { KernelParts } from "../call/parts.ts";
 import { ApprovedTargets } from "../call/pre-image.ts";
+import type { Granted } from "../call/stages.ts";
 import type { Waiter } from "../call/submission.ts";
-import type { Trail } from "../call/trail.ts";
-import type { Decided } from "../judge/decide.ts";
 import { unanalysed } from "../judge/scope.ts";
 import { deniedBy, FAILED, FORGED, invalid } from "./approval-denials.ts";
-import { type BoundAsk, bindAsk, filesBefore, runsPrograms } from "./bind-ask.ts";
+import { asksIn, type BoundAsk, bindAsk, filesBefore, runsPrograms } from "./bind-ask.ts";
 import { describeCall } from "./prompt.ts";
 import { stillAllowed } from "./recheck.ts";
 
 /** How the call ends here, or `undefined` when it goes on: at once when nobody asks. */
-export function approve(
-  parts: KernelParts,
-  trail: Trail,
-  policy: PolicyEngine,
-  { obligations }: Decided,
-  waiter: Waiter,
-): undefined | Promise<Ended | undefined> {
+export function approve({ parts }: Kernel, granted: Granted, waiter: Waiter): undefined | Promise<Ended | undefined> {
+  const { obligations } = granted.ruling;
   if (obligations.every(({ obligation }) => obligation === "arm")) return undefined;
-  assert(trail.tool, "only an analysed call asks");
-  const staged = stagedDenial(trail.tool.name, obligations);
+  const staged = stagedDenial(granted.tool.name, obligations);
   if (staged) return Promise.resolve(denial(staged));
-  return failingClosed(parts, () => approveAsked(parts, trail, policy, obligations, waiter));
-}
-
-/** Rules that ask, each once, sorted by id. */
-function asksIn(obligations: readonly ImposedObligation[]): readonly ImposedObligation[] {
-  const asks = new Map(obligations.filter(({ obligation }) => obligation === "ask").map((due) => [due.ruleId, due]));
-  return [...asks.values()].sort((left, right) => (left.ruleId < right.ruleId ? -1 : 1));
+  return failingClosed(parts, () => approveAsked(parts, granted, waiter));
 }
 
 /** A store that is down, or a prompt that cannot be made, denies. That the ledger takes nothing is said as everywhere. */
@@ -60,31 +47,21 @@ async function failingClosed(parts: KernelParts, work: () => Promise<Ended | und
   }
 }
 
-async function approveAsked(
-  parts: KernelParts,
-  trail: Trail,
-  policy: PolicyEngine,
-  obligations: readonly ImposedObligation[],
-  waiter: Waiter,
-): Promise<Ended | undefined> {
-  const { tool, caller } = trail;
-  assert(tool && caller, "only an authenticated call asks");
-  const asks = asksIn(obligations);
-  trail.waited = true; // files, stores and people take their time
-  const bound = await bindAsk(parts, trail, caller, policy, asks, waiter.signal);
+async function approveAsked(parts: KernelParts, granted: Granted, waiter: Waiter): Promise<Ended | undefined> {
+  const bound = await bindAsk(parts, granted, waiter.signal);
   const standing = await parts.approvals.look(bound);
-  if (standing.kind === "granted") return use(parts, trail, bound, standing.approval);
+  if (standing.kind === "granted") return use(parts, granted, bound, standing.approval);
   if (standing.kind !== "pending" && standing.kind !== "none") return denial(deniedBy(standing.kind, standing.approval));
-  const asked = standing.kind === "pending" ? standing.approval : await ask(parts, trail, policy, obligations, bound, waiter);
+  const asked = standing.kind === "pending" ? standing.approval : await ask(parts, granted, bound, waiter);
   if (asked instanceof ToolFailure) return { kind: "failure", failure: asked };
   const end = await parts.approvals.wait(asked, waiter.signal, waiter.inBand);
   switch (end.kind) {
     case "settled":
-      return settled(parts, trail, policy, end.approval, waiter);
+      return settled(parts, granted, end.approval, waiter);
     case "cancelled":
       return { kind: "failure", failure: CANCELLED };
     case "late":
-      return denial(requiredDenial(tool.name, bound.firstRule, LATER, asked.ref));
+      return denial(requiredDenial(granted.tool.name, bound.firstRule, LATER, asked.ref));
     case "failed":
       return denial({ ...FAILED, approvalRef: asked.ref });
     case "forged":
@@ -93,34 +70,26 @@ async function approveAsked(
 }
 
 /** Asks people; they see the files as they are after the digests were taken. */
-async function ask(
-  parts: KernelParts,
-  trail: Trail,
-  policy: PolicyEngine,
-  obligations: readonly ImposedObligation[],
-  bound: BoundAsk,
-  { signal }: Waiter,
-): Promise<StoredApproval | ToolFailure> {
-  const { tool, caller } = trail;
-  assert(tool && caller, "only an authenticated call asks");
+async function ask(parts: KernelParts, granted: Granted, bound: BoundAsk, { signal }: Waiter): Promise<StoredApproval | ToolFailure> {
+  const { tool, session, accesses, requestId, ruling } = granted;
+  const { obligations } = ruling;
   const asks = asksIn(obligations);
-  const { session } = caller;
   const asked = await parts.approvals.ask({
     call: bound.call,
     binding: bound.binding,
     caller: { ...session, sessionId: session.id, sessionEndsAtMs: session.expiresAtMs },
-    requestId: trail.requestId,
+    requestId,
     tool: tool.name,
     rules: asks.map(({ ruleId }) => ruleId),
     inBand: mayBeAnsweredInBand(
       tool,
-      trail.accesses,
+      accesses,
       obligations.map(({ obligation }) => obligation),
     ),
     describe: () => {
       const rules = asks.map(({ ruleId, reason }) => ({ ruleId, ...(reason !== undefined && { rationale: reason }) }));
-      const files = namedFiles(createFileAccess(filesBefore(parts, trail, caller, policy, signal)), trail);
-      return describeCall(trail, rules, files, runsPrograms(trail) ? parts.sandbox.backend() : undefined);
+      const files = namedFiles(createFileAccess(filesBefore(parts, granted, { signal })), granted);
+      return describeCall(granted, rules, files, runsPrograms(granted) ? parts.sandbox.backend() : undefined);
     },
   });
   if (asked.kind === "asked") return asked.approval;
@@ -129,52 +98,43 @@ async function ask(
 }
 
 /** Files that the call names: what it does not name was never judged. */
-function namedFiles(files: Pick<FileAccess, "read">, { tool, accesses }: Trail): Pick<FileAccess, "read"> {
+function namedFiles(files: Pick<FileAccess, "read">, { tool, accesses }: Granted): Pick<FileAccess, "read"> {
   return {
     read(path, options) {
       if (accesses.some(({ resource }) => resource.kind === "file" && resource.path === path)) return files.read(path, options);
-      throw new Refusal(unanalysed(tool?.name ?? "", "read"));
+      throw new Refusal(unanalysed(tool.name, "read"));
     },
   };
 }
 
 /** After a wait everything is looked at again: a session, a rule or a file may have changed while somebody decided. */
-async function settled(
-  parts: KernelParts,
-  trail: Trail,
-  policy: PolicyEngine,
-  approval: StoredApproval,
-  { signal }: Waiter,
-): Promise<Ended | undefined> {
+async function settled(parts: KernelParts, granted: Granted, approval: StoredApproval, { signal }: Waiter): Promise<Ended | undefined> {
   const { state, ref } = approval;
   if (state === "expired") await parts.approvals.close(approval, "expired");
   if (state !== "approved") return state === "pending" ? denial(FAILED) : denial(deniedBy(state === "void" ? "changed" : state, approval));
-  const still = await stillAllowed(parts, trail, policy);
+  const still = await stillAllowed(parts, granted);
   if (!still.ok) return denial(still.denial);
-  const { decided, caller } = still.value;
-  const asks = asksIn(decided.obligations);
-  const bound = asks.length === 0 ? undefined : await bindAsk(parts, trail, caller, policy, asks, signal);
-  if (bound?.binding === approval.binding) return use(parts, trail, bound, approval);
+  const now: Granted = { ...granted, ...still.value };
+  const bound = asksIn(now.ruling.obligations).length === 0 ? undefined : await bindAsk(parts, now, signal);
+  if (bound?.binding === approval.binding) return use(parts, granted, bound, approval);
   await parts.approvals.close(approval, "void");
   return denial(invalid(ref));
 }
 
 /** Uses an approval for this call, or says what has become of it since. */
-async function use(parts: KernelParts, trail: Trail, bound: BoundAsk, approval: StoredApproval): Promise<Ended | undefined> {
+async function use(parts: KernelParts, granted: Granted, bound: BoundAsk, approval: StoredApproval): Promise<Ended | undefined> {
   const { ref } = approval;
-  if (await parts.approvals.consume(approval, bound.binding, trail.requestId, () => noteUse(parts, trail, bound, approval)))
-    return undefined;
+  const { tool, holdings, requestId } = granted;
+  // From then on the call has the approval, and gives it back if it never begins.
+  const take = () => {
+    const targets = new ApprovedTargets(bound.preImages, parts.argumentsKey);
+    holdings.takeApproval({ ref, id: `${tool.name}:${bound.kind}`, rules: bound.rules, targets });
+  };
+  if (await parts.approvals.consume(approval, bound.binding, requestId, take)) return undefined;
   const now = await parts.approvals.find(ref);
   if (now?.state === "denied" || now?.state === "expired") return denial(deniedBy(now.state, now));
   if (now?.state === "void") return denial(deniedBy("changed", now));
-  assert(trail.tool, "only an analysed call asks");
-  return denial(requiredDenial(trail.tool.name, bound.firstRule, TAKEN, ref));
-}
-
-/** From here on the call has the approval, and gives it back if it never begins. */
-function noteUse(parts: KernelParts, trail: Trail, bound: BoundAsk, { ref }: StoredApproval): void {
-  const targets = new ApprovedTargets(bound.preImages, parts.argumentsKey);
-  trail.approval = { ref, id: `${trail.tool?.name}:${bound.kind}`, rules: bound.rules, targets };
+  return denial(requiredDenial(tool.name, bound.firstRule, TAKEN, ref));
 }
 
 const LATER =

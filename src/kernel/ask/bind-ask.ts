@@ -8,11 +8,10 @@ import { assert } from "../../base/errors.ts";
 import { blake3KeyedHex } from "../../base/hash.ts";
 import type { JsonObject, JsonValue } from "../../base/json.ts";
 import type { Tool } from "../../model/tool/tool.ts";
-import type { PolicyEngine } from "../../policy/policy.ts";
 import type { FileAccessParts } from "../../sandbox/files/files.ts";
 import type { KernelParts } from "../call/parts.ts";
 import { type PreImages, preImagesOf } from "../call/pre-image.ts";
-import type { Caller, Trail } from "../call/trail.ts";
+import type { Decided } from "../call/stages.ts";
 import { plainArguments } from "../declared/plain-arguments.ts";
 import { judgeByPolicy } from "../judge/decide.ts";
 import { judgePlace, unanalysed } from "../judge/scope.ts";
@@ -28,25 +27,24 @@ export interface BoundAsk extends CallBinding {
   readonly preImages: PreImages;
 }
 
+/** The obligations that ask, each rule once, sorted by id. */
+export function asksIn(obligations: readonly ImposedObligation[]): readonly ImposedObligation[] {
+  const asks = new Map(obligations.filter(({ obligation }) => obligation === "ask").map((due) => [due.ruleId, due]));
+  return [...asks.values()].sort((left, right) => (left.ruleId < right.ruleId ? -1 : 1));
+}
+
 /**
- * Binds the call of `trail` as `caller` makes it now.
+ * Binds a call as its caller makes it now.
  * @throws Refusal when the machine shows that the call would be refused
  */
-export async function bindAsk(
-  parts: KernelParts,
-  trail: Trail,
-  caller: Caller,
-  policy: PolicyEngine,
-  asks: readonly ImposedObligation[],
-  signal: AbortSignal,
-): Promise<BoundAsk> {
-  const { call, tool } = trail;
-  assert(call && tool, "only an analysed call is bound");
-  const { session, lease, place, mark } = caller;
+export async function bindAsk(parts: KernelParts, decided: Decided, signal: AbortSignal): Promise<BoundAsk> {
+  const { call, tool, policy, ruling } = decided;
+  const { session, lease, place, mark } = decided.caller;
+  const asks = asksIn(ruling.obligations);
   const rules = asks.map(({ ruleId }) => ruleId);
   const [firstRule] = rules;
   assert(firstRule, "somebody asks about a call that is bound");
-  const preImages = await preImagesNow(parts, trail, caller, policy, signal);
+  const preImages = await preImagesNow(parts, decided, signal);
   const { userId, agentId, role, id: sessionId, serviceRoot } = session;
   const bound = bindCall(
     parts.argumentsKey,
@@ -69,8 +67,8 @@ export async function bindAsk(
       skill: session.skill ?? "",
       lease: { id: lease.id, ...lease.scope },
       mark,
-      containedBy: runsPrograms(trail) ? parts.sandbox.backend() : "",
-      ...groundOf(trail, parts.argumentsKey),
+      containedBy: runsPrograms(decided) ? parts.sandbox.backend() : "",
+      ...groundOf(decided, parts.argumentsKey),
       preImages: Object.fromEntries(preImages),
     },
   );
@@ -78,34 +76,29 @@ export async function bindAsk(
 }
 
 /** The files that the call is about, as they are now. @throws Refusal when the machine shows that the call would be refused */
-export function preImagesNow(
-  parts: KernelParts,
-  trail: Trail,
-  caller: Caller,
-  policy: PolicyEngine,
-  signal: AbortSignal,
-): Promise<PreImages> {
-  const changed = filesBefore(parts, trail, caller, policy, signal);
+export function preImagesNow(parts: KernelParts, decided: Decided, signal: AbortSignal): Promise<PreImages> {
+  const changed = filesBefore(parts, decided, { signal });
   // What a program is given to read decides about what it does.
-  const read = runsPrograms(trail) ? filesBefore(parts, trail, caller, policy, signal, "read") : undefined;
-  return preImagesOf({ changed, ...(read && { read }) }, parts.argumentsKey, trail.accesses, signal);
+  const read = runsPrograms(decided) ? filesBefore(parts, decided, { signal, only: "read" }) : undefined;
+  return preImagesOf({ changed, ...(read && { read }) }, parts.argumentsKey, decided.accesses, signal);
 }
 
 /** Whether the call runs programs, by what it says or by what its tool is for. */
-export function runsPrograms({ tool, accesses }: Pick<Trail, "tool" | "accesses">): boolean {
-  return tool?.capability.effect === "exec" || accesses.some(({ effect }) => effect === "exec");
+export function runsPrograms({ tool, accesses }: Pick<Decided, "tool" | "accesses">): boolean {
+  return tool.capability.effect === "exec" || accesses.some(({ effect }) => effect === "exec");
 }
 
 /**
  * What analysis made of the call, and of the project's files if it looked at them: which command a call of `run_test` runs does not stand in
  * its arguments. As digests, because some of it is what the agent wrote, byte by byte.
  */
-function groundOf(trail: Trail, key: Uint8Array): Readonly<Record<"accesses" | "repositories" | "toolchain", string>> {
-  const { accesses, seenToolchain } = trail;
+function groundOf(decided: Decided, key: Uint8Array): Readonly<Record<"accesses" | "repositories" | "toolchain", string>> {
+  const { accesses, look } = decided;
+  const { seenToolchain } = look;
   const digest = (value: unknown) => blake3KeyedHex(key, JSON.stringify(["handrail.approval.ground", value]));
   return {
     accesses: digest(accesses),
-    repositories: digest(repositoryGround(trail)),
+    repositories: digest(repositoryGround(decided)),
     toolchain: seenToolchain === undefined ? "" : digest(seenToolchain),
   };
 }
@@ -113,16 +106,11 @@ function groundOf(trail: Trail, key: Uint8Array): Readonly<Record<"accesses" | "
 /** Files as they are before the call, for digests and for showing what would change: those that it names, judged as it will change them. */
 export function filesBefore(
   parts: KernelParts,
-  trail: Trail,
-  caller: Caller,
-  policy: PolicyEngine,
-  signal: AbortSignal,
-  only?: "read",
+  { tool, accesses, caller, policy }: Decided,
+  { signal, only }: { readonly signal: AbortSignal; readonly only?: "read" },
 ): FileAccessParts {
-  const { tool, accesses } = trail;
-  assert(tool, "only an analysed call is looked at");
   const { workspace, roots } = caller.place;
-  const judge = judgeByPolicy(policy, caller, tool, parts.clock.nowMs());
+  const judge = judgeByPolicy({ policy, caller, tool, nowMs: parts.clock.nowMs() });
   const effects = new Set(accesses.filter(({ resource }) => resource.kind === "file").map(({ effect }) => effect));
   const changes = [...effects].some((effect) => effect !== "read");
   return {
@@ -130,7 +118,7 @@ export function filesBefore(
     roots,
     judge: (place, effect) => {
       const judged = only ?? (changes ? "write" : effect);
-      return judgePlace(caller, tool, place, workspace.zones.classify(place), judged) ?? judge(place, judged);
+      return judgePlace(caller, { tool, place, zone: workspace.zones.classify(place), effect: judged }) ?? judge(place, judged);
     },
     visible: () => false,
     locks: parts.locks,

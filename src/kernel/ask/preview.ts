@@ -19,20 +19,20 @@ import type { FileAccess } from "../../model/place/files.ts";
 import type { FilePreview, PreviewContext } from "../../model/tool/tool.ts";
 import { lineChanges } from "../../text/line-changes.ts";
 import { unifiedDiff } from "../../text/unified-diff.ts";
-import type { Trail } from "../call/trail.ts";
+import type { Decided } from "../call/stages.ts";
 import { unanalysed } from "../judge/scope.ts";
 import type { CallRedaction } from "../redaction/redaction.ts";
 
 /** What would change, and why that may not be all. */
 export type Preview = Pick<ApprovalDetails, "changes" | "unseen">;
 
-/** What the call of `trail` would change. @throws ToolFailure CANCELLED; besides that only bugs throw */
-export async function previewOf(trail: Trail, redaction: CallRedaction, files: Pick<FileAccess, "read">): Promise<Preview> {
-  const { tool } = trail;
-  if (tool?.preview === undefined) return { changes: [] };
+/** What a call would change. @throws ToolFailure CANCELLED; besides that only bugs throw */
+export async function previewOf(decided: Decided, files: Pick<FileAccess, "read">): Promise<Preview> {
+  const { tool, args, redaction } = decided;
+  if (tool.preview === undefined) return { changes: [] };
   let previews: readonly FilePreview[];
   try {
-    previews = await tool.preview(trail.args, contextOf(trail, redaction, files));
+    previews = await tool.preview(args, contextOf(decided, files));
   } catch (error) {
     const problem = error instanceof ToolFailure ? error.message : error instanceof Refusal ? error.denial.message : undefined;
     // People are never asked with a part missing because a client went away: an identical call may share the request.
@@ -42,10 +42,10 @@ export async function previewOf(trail: Trail, redaction: CallRedaction, files: P
   return describe(previews, redaction);
 }
 
-function contextOf({ tool, accesses }: Trail, redaction: CallRedaction, files: Pick<FileAccess, "read">): PreviewContext {
+function contextOf({ tool, accesses, redaction }: Decided, files: Pick<FileAccess, "read">): PreviewContext {
   const read = async (path: string) => {
     const isNamed = accesses.some(({ resource }) => resource.kind === "file" && resource.path === path);
-    if (!isNamed) throw new Refusal(unanalysed(tool?.name ?? "", "read"));
+    if (!isNamed) throw new Refusal(unanalysed(tool.name, "read"));
     return (await files.read(path, { bytesMax: PROMPT_FILE_BYTES_MAX })).bytes;
   };
   return {

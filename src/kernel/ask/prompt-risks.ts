@@ -10,7 +10,7 @@ import type { CommandDanger } from "../../model/place/command.ts";
 import { obeyedBy } from "../../model/place/obeyed-files/obeyed-files.ts";
 import { pathShapesRepository } from "../../model/place/repository-shape.ts";
 import type { Tool } from "../../model/tool/tool.ts";
-import type { ResolvedAccess } from "../call/trail.ts";
+import type { ResolvedAccess } from "../call/stages.ts";
 
 /** Of a file that is protected only for what lies beside it. */
 const REPOSITORY_RISK = "completes or changes what git takes for a repository, and git runs the programs that its `config` names";

@@ -1,10 +1,9 @@
 /**
  * What a person is told about a call that needs their approval: facts that the kernel established, redacted and bounded.
  *
- * Trusts the trail: accesses as scope resolved them, the mark as it stands. INVARIANT: `summary`, `risks` and `rules` hold
+ * Trusts the record of the call: accesses as scope resolved them, the mark as it stands. INVARIANT: `summary`, `risks` and `rules` hold
  * words of the kernel and of the operator's policy alone; what the agent wrote stands in `details.arguments`, `.accesses`, `.projectWords` and `.changes`.
  */
-import { assert } from "../../base/errors.ts";
 import type { JsonObject, JsonValue } from "../../base/json.ts";
 import { PROMPT_ACCESSES_BYTES_MAX, PROMPT_ACCESSES_MAX, PROMPT_TEXT_CHARACTERS_MAX } from "../../base/limits.ts";
 import type { ApprovalDetails, ApprovalRequest, AskingRule } from "../../model/approval/approval.ts";
@@ -13,9 +12,8 @@ import type { ProjectWords } from "../../model/tool/tool.ts";
 import type { ExecEnforcement } from "../../model/work/exec.ts";
 import { hasMarkers } from "../../redact/search/marker.ts";
 import { accessFact } from "../answer/call-facts.ts";
-import type { Trail } from "../call/trail.ts";
+import type { Decided } from "../call/stages.ts";
 import { shownArguments } from "../redaction/prompt-arguments.ts";
-import type { CallRedaction } from "../redaction/redaction.ts";
 import { previewOf } from "./preview.ts";
 import { isDanger, previewRisks, projectRisks, risksOf, summaryOf } from "./prompt-risks.ts";
 
@@ -29,23 +27,22 @@ const HIDDEN = "some of it is hidden, because it looks like a secret: nobody can
 export type DescribedCall = ApprovalRequest & { readonly details: ApprovalDetails };
 
 /**
- * Describes the call of `trail`, about which `rules` ask. INVARIANT: whoever binds an approval to the files as they are takes their
+ * Describes a call about which `rules` ask. INVARIANT: whoever binds an approval to the files as they are takes their
  * digests before this: a file that changes in between is then shown newer than it was bound, and no longer fits.
  * @param files reads what the call names, to show what would change
  * @param containedBy what contains the programs that the call runs, if it runs any
  */
 export async function describeCall(
-  trail: Trail,
+  decided: Decided,
   rules: readonly AskingRule[],
   files: Pick<FileAccess, "read">,
   containedBy?: ExecEnforcement["backend"],
 ): Promise<DescribedCall> {
-  const { call, caller, tool, redaction, accesses } = trail;
-  assert(call && caller && tool && redaction, "a call is described after it was judged");
+  const { call, caller, tool, redaction, accesses, look } = decided;
   const { session, mark } = caller;
-  const preview = await previewOf(trail, redaction, files);
+  const preview = await previewOf(decided, files);
   const { shown, isCut } = shownArguments(redaction, call.arguments);
-  const words = projectWordsOf(trail, redaction);
+  const words = projectWordsOf(decided);
   const kind = isDanger(rules) ? "danger" : "execute";
   const details = {
     kind,
@@ -57,7 +54,7 @@ export async function describeCall(
     workspace: session.serviceRoot,
     workDir: session.serviceRoot,
     seen: { trustLevel: mark.trustLevel, dataClass: mark.dataClass },
-    accesses: shownAccesses(trail),
+    accesses: shownAccesses(decided),
     ...(words.shown.length > 0 && { projectWords: words.shown }),
     ...preview,
     arguments: shown,
@@ -78,7 +75,7 @@ export async function describeCall(
     risks: [
       ...(containedBy === "none" ? [UNCONTAINED] : []),
       ...risksOf(tool, accesses, details.rules, mark),
-      ...projectRisks(tool, accesses, trail.seenToolchain !== undefined),
+      ...projectRisks(tool, accesses, look.seenToolchain !== undefined),
       ...previewRisks(preview),
       ...cut,
     ],
@@ -87,11 +84,8 @@ export async function describeCall(
 }
 
 /** What the project's files say about what runs, as analysis saw them; redacted as wholes, then cut. */
-function projectWordsOf(
-  { tool, args, toolchain }: Trail,
-  redaction: CallRedaction,
-): { readonly shown: readonly ProjectWords[]; readonly isCut: boolean } {
-  const all = toolchain === undefined ? [] : (tool?.projectWords?.(args, toolchain) ?? []);
+function projectWordsOf({ tool, args, look, redaction }: Decided): { readonly shown: readonly ProjectWords[]; readonly isCut: boolean } {
+  const all = tool.projectWords?.(args, look.toolchain) ?? [];
   const clean = all
     .slice(0, PROMPT_ACCESSES_MAX)
     .map(({ path, text }) => ({ path: path.toWellFormed(), text: redaction.words(text).toWellFormed() }));
@@ -100,7 +94,7 @@ function projectWordsOf(
 }
 
 /** The accesses, and how many more there are; none is shown in part. */
-function shownAccesses({ accesses }: Trail): readonly JsonObject[] {
+function shownAccesses({ accesses }: Decided): readonly JsonObject[] {
   const shown: JsonObject[] = [];
   let bytes = 0;
   for (const access of accesses.slice(0, PROMPT_ACCESSES_MAX)) {

@@ -4,16 +4,15 @@
  * state of the target is looked at by the handle that touches it.
  */
 import { checkObligations } from "../../approval/approval.ts";
-import { assert } from "../../base/errors.ts";
 import { judgeFlow } from "../../flow/flow.ts";
 import { allow, type Denial, deny, type Verdict } from "../../model/outcome/decision.ts";
-import type { PolicyEngine } from "../../policy/policy.ts";
 import { stillPaid } from "../answer/spend.ts";
 import type { KernelParts } from "../call/parts.ts";
-import type { Caller, Trail } from "../call/trail.ts";
+import type { Ruling } from "../call/ruling.ts";
+import type { Caller, Decided, Granted } from "../call/stages.ts";
 import { mayAct } from "../judge/authenticate.ts";
 import { callerOf } from "../judge/caller.ts";
-import { type Decided, evaluateAccesses } from "../judge/decide.ts";
+import { evaluateAccesses } from "../judge/decide.ts";
 import { checkMasterGate, withGateDemands } from "../judge/gates.ts";
 import { checkScope } from "../judge/scope.ts";
 import { wholeCall } from "../judge/whole-call.ts";
@@ -40,27 +39,23 @@ const TOOL_CHANGED: Denial = {
 };
 
 /** Whether the call may still run now. */
-export async function recheck(parts: KernelParts, trail: Trail, decidedBy: PolicyEngine): Promise<Verdict<undefined>> {
-  const still = await stillAllowed(parts, trail, decidedBy);
+export async function recheck(parts: KernelParts, granted: Granted): Promise<Verdict<undefined>> {
+  const still = await stillAllowed(parts, granted);
   if (!still.ok) return still;
-  const { tool, approval } = trail;
-  assert(tool, "what is still allowed has a tool");
-  const { decided, caller } = still.value;
-  const due = checkObligations(tool.name, decided.obligations, caller.armed, approval?.rules);
-  return due.ok ? stillPaid(parts, trail) : due;
+  const { ruling, caller } = still.value;
+  const due = checkObligations(granted.tool.name, ruling.obligations, caller.armed, granted.holdings.approval?.rules);
+  return due.ok ? stillPaid(parts, granted) : due;
 }
 
 /** What still allows a call, and the caller as things are now. */
 export interface StillAllowed {
-  readonly decided: Decided;
+  readonly ruling: Ruling;
   readonly caller: Caller;
 }
 
 /** Whether everything up to flow control still allows the call: what a replay needs, and what arming and approval rest on. */
-export async function stillAllowed(parts: KernelParts, trail: Trail, decidedBy: PolicyEngine): Promise<Verdict<StillAllowed>> {
-  const { call, caller, tool, demands } = trail;
-  if (!call || !caller || !tool || !demands)
-    return deny({ layer: "authenticate", reason: "session_invalid", ruleId: "SESSION:invalid", message: "the call lost its session" });
+export async function stillAllowed(parts: KernelParts, decided: Decided): Promise<Verdict<StillAllowed>> {
+  const { call, caller, tool, demands, accesses } = decided;
   const gate = checkMasterGate(parts.settings, tool.name);
   if (!gate.ok) return gate;
   if (parts.registry.get(tool.name) !== tool) return deny(TOOL_CHANGED);
@@ -69,13 +64,13 @@ export async function stillAllowed(parts: KernelParts, trail: Trail, decidedBy: 
   if (!again.ok) return again;
   const now = await callerOf(parts, again.value);
   if (now.place.rules !== caller.place.rules) return deny(RULES_CHANGED);
-  const scoped = checkScope(now, tool, { input: call.arguments, accesses: trail.accesses }, nowMs);
+  const scoped = checkScope(now, tool, { input: call.arguments, accesses }, nowMs);
   if (!scoped.ok) return scoped;
   const current = await parts.policy(caller.session.preset);
-  if (current.hash !== decidedBy.hash) return deny(CHANGED);
-  const whole = wholeCall(tool, scoped.value, call.arguments);
-  const decided = evaluateAccesses(current, now, tool, scoped.value, nowMs, withGateDemands(now, tool.name, demands), whole);
-  if (!decided.ok) return decided;
+  if (current.hash !== decided.policy.hash) return deny(CHANGED);
+  const question = { policy: current, caller: now, tool, nowMs, call: wholeCall(tool, scoped.value, call.arguments) };
+  const ruling = evaluateAccesses({ ...question, demands: withGateDemands(now, tool.name, demands) }, scoped.value);
+  if (!ruling.ok) return ruling;
   const flow = judgeFlow(now.mark, tool.capability, scoped.value);
-  return flow.ok ? allow({ decided: decided.value, caller: now }) : flow;
+  return flow.ok ? allow({ ruling: ruling.value, caller: now }) : flow;
 }

@@ -5,17 +5,17 @@
  */
 import type { JsonObject } from "../../base/json.ts";
 import type { GitRefResource } from "../../model/place/access.ts";
-import type { Trail } from "../call/trail.ts";
+import type { Analysed } from "../call/stages.ts";
 
 /** Of a call that touches no repository nothing. */
-export function repositoryGround({ accesses, caller, seenRepositories }: Trail): readonly JsonObject[] {
-  const look = caller?.place.repository;
-  if (look === undefined) return [];
+export function repositoryGround({ accesses, caller, look }: Analysed): readonly JsonObject[] {
+  const { repository } = caller.place;
+  if (repository === undefined) return [];
   const touched = accesses.filter(({ resource }) => resource.kind === "git_ref");
   // What is staged decides about what changes here, and not about what a remote is told.
   const changesHere = touched.some(({ resource, effect }) => effect === "write" && (resource as GitRefResource).remote === undefined);
-  return [...(seenRepositories ?? [])].map((directory): JsonObject => {
-    const now = look(directory);
+  return [...look.seenRepositories].map((directory): JsonObject => {
+    const now = repository(directory);
     if (now.kind !== "found") return { directory, kind: now.kind };
     const names = ["HEAD", ...touched.map(({ resource }) => (resource as GitRefResource).ref)];
     return {

@@ -9,3 +9,6 @@ export type PolicyJudge = (place: WorkspacePath, effect: "read" | "write") => De
 
 /** Whether a file of a tree may be read outright. */
 export type TreeJudge = (place: WorkspacePath, zone: Zone) => boolean;
+
+/** Whether the call may read an artifact that it did not name: content was asked for by its hash. */
+export type ArtifactJudge = (id: string) => boolean;

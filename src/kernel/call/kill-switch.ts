@@ -28,21 +28,47 @@ export interface KillSwitchParts {
   readonly onInternalError: (error: unknown) => void;
 }
 
-/** As much of a call's trail as the kill switch looks at: whose it is, once that is known, and why it was ended. */
-export interface StoppableCall {
-  session?: Session;
-  stopped?: Denial;
-}
+/** A call that runs in this kernel, in the hands of the kill switch. */
+export class RunningCall {
+  readonly #controller: AbortController;
+  #session: Session | undefined;
+  #stoppedBy: Denial | undefined;
 
-interface Running {
-  readonly trail: StoppableCall;
-  readonly controller: AbortController;
+  constructor(controller: AbortController) {
+    this.#controller = controller;
+  }
+
+  /** Aborts when nobody waits for the call any more, and when its session must not act any more. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Why it was ended: its session must not act any more. */
+  get stoppedBy(): Denial | undefined {
+    return this.#stoppedBy;
+  }
+
+  /** Whose it is, as far as that is known. */
+  get session(): Session | undefined {
+    return this.#session;
+  }
+
+  /** From now on the call ends when `session` must not act any more. */
+  belongsTo(session: Session): void {
+    this.#session = session;
+  }
+
+  /** Ends the call; the first reason stays. */
+  stop(denial: Denial): void {
+    this.#stoppedBy ??= denial;
+    this.#controller.abort();
+  }
 }
 
 /** The kill switch of one kernel. */
 export class KillSwitch {
   readonly #parts: KillSwitchParts;
-  readonly #running = new Set<Running>();
+  readonly #running = new Set<RunningCall>();
   readonly #held = new Map<string, Freeze>();
   readonly #freezing = new Map<string, Promise<boolean>>();
   #stopListening: StopListening | undefined;
@@ -59,26 +85,26 @@ export class KillSwitch {
   }
 
   /**
-   * Runs a call with a signal that ends it when nobody waits for it any more, and when its session must not act any more. `work` does not throw.
+   * Runs a call that ends when nobody waits for it any more, and when its session must not act any more. `work` does not throw.
    * @param end the caller's signal, or a controller that it has made for this call alone: that one is aborted here as well
    */
-  during<T>(trail: StoppableCall, end: AbortSignal | AbortController, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    if (end instanceof AbortSignal) return this.#following(trail, end, work);
-    const call: Running = { trail, controller: end };
+  during<T>(end: AbortSignal | AbortController, work: (call: RunningCall) => Promise<T>): Promise<T> {
+    if (end instanceof AbortSignal) return this.#following(end, work);
+    const call = new RunningCall(end);
     this.#running.add(call);
-    const running = work(end.signal);
+    const running = work(call);
     const ended = () => this.#running.delete(call);
     running.then(ended, ended);
     return running;
   }
 
-  async #following<T>(trail: StoppableCall, signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  async #following<T>(signal: AbortSignal, work: (call: RunningCall) => Promise<T>): Promise<T> {
     const controller = new AbortController();
     const cancel = () => controller.abort(signal.reason);
     if (signal.aborted) cancel();
     else signal.addEventListener("abort", cancel, { once: true });
     try {
-      return await this.during(trail, controller, work);
+      return await this.during(controller, work);
     } finally {
       signal.removeEventListener("abort", cancel);
     }
@@ -104,7 +130,7 @@ export class KillSwitch {
       await this.listen();
     } catch (error) {
       this.#parts.onInternalError(error);
-      for (const call of this.#running) end(call, UNKNOWN);
+      for (const call of this.#running) call.stop(UNKNOWN);
     }
   }
 
@@ -133,12 +159,12 @@ export class KillSwitch {
     endTurn(); // what was read before the bell rang says nothing
     const judged = new Map<string, Promise<Denial | undefined>>();
     for (const call of [...this.#running]) {
-      const { session, stopped } = call.trail;
-      if (session === undefined || stopped !== undefined) continue;
+      const { session, stoppedBy } = call;
+      if (session === undefined || stoppedBy !== undefined) continue;
       const judging = judged.get(session.id) ?? this.#judge(session);
       judged.set(session.id, judging);
       const denial = await judging;
-      if (denial !== undefined) end(call, denial);
+      if (denial !== undefined) call.stop(denial);
     }
   }
 
@@ -191,11 +217,6 @@ export class KillSwitch {
       }
     }
   }
-}
-
-function end({ trail, controller }: Running, denial: Denial): void {
-  trail.stopped ??= denial;
-  controller.abort();
 }
 
 const EVERYBODY = "";

@@ -11,7 +11,6 @@ import type { ProgressListener } from "../../model/outcome/progress.ts";
 import type { ToolCall } from "../../model/tool/call.ts";
 import { invariantOf, TOO_MANY_VALUES, validateEnvelope, validateRequest } from "../../validate/validate.ts";
 import { WireError } from "../../wire/index.ts";
-import type { Trail } from "./trail.ts";
 import type { Transfer } from "./transfer.ts";
 import { listed, summarised } from "./violations.ts";
 
@@ -52,31 +51,35 @@ export function loadCodec(): Promise<Codec> {
   return codec;
 }
 
-/** Decodes and validates; INVARIANT: every violation of the envelope is in the one answer (CTR-0033). */
-export function receive(submission: Submission, trail: Pick<Trail, "requestId" | "call">): Verdict<ToolCall> | Promise<Verdict<ToolCall>> {
-  if (submission.kind === "call") return noted(receiveCall(submission, trail), trail);
-  return loadCodec().then((codec) => noted(receiveEncoded(codec, submission, trail), trail));
+/** A submission as far as its id; it is validated once the id is known, so that every answer bears it. */
+export interface Decoded {
+  /** Empty where none can be read. */
+  readonly requestId: string;
+  /** INVARIANT: every violation of the envelope is in the one denial (CTR-0033). */
+  readonly validate: () => Verdict<ToolCall>;
 }
 
-function noted(received: Verdict<ToolCall>, trail: Pick<Trail, "call">): Verdict<ToolCall> {
-  if (received.ok) trail.call = received.value;
-  return received;
+/** Decodes a submission. Only bugs throw. */
+export function decode(submission: Submission): Decoded | Promise<Decoded> {
+  if (submission.kind === "call") return decodeCall(submission);
+  return loadCodec().then((codec) => decodeEncoded(codec, submission));
 }
 
 type Encoded = Exclude<Submission, { kind: "call" }>;
 
-function receiveEncoded(codec: Codec, submission: Encoded, trail: Pick<Trail, "requestId">): Verdict<ToolCall> {
-  let message: ReturnType<Codec["decodeRequest"]>;
+function decodeEncoded(codec: Codec, submission: Encoded): Decoded {
   try {
-    message = submission.kind === "wire" ? codec.decodeRequest(submission.bytes) : codec.requestFromJson(submission.text);
+    const message = submission.kind === "wire" ? codec.decodeRequest(submission.bytes) : codec.requestFromJson(submission.text);
+    const validate = () => {
+      const violations = validateRequest(message);
+      return violations.length > 0 ? invalid(violations) : allow(codec.toToolCall(message));
+    };
+    return { requestId: message.requestId, validate };
   } catch (error) {
     if (!(error instanceof WireError)) throw error;
-    if (submission.kind === "wire") trail.requestId = codec.readRequestId(submission.bytes);
-    return deny(codec.undecodableDenial(error));
+    const requestId = submission.kind === "wire" ? codec.readRequestId(submission.bytes) : "";
+    return { requestId, validate: () => deny(codec.undecodableDenial(error)) };
   }
-  trail.requestId = message.requestId;
-  const violations = validateRequest(message);
-  return violations.length > 0 ? invalid(violations) : allow(codec.toToolCall(message));
 }
 
 /** A program that is not checked by types handed over something else. */
@@ -87,11 +90,17 @@ const NO_CALL: Denial = {
   message: "the call cannot be read: its request id, its session token and the name of its tool must be text; send all three",
 };
 
-function receiveCall(submission: Extract<Submission, { kind: "call" }>, trail: Pick<Trail, "requestId">): Verdict<ToolCall> {
+type NamedCall = Extract<Submission, { kind: "call" }>;
+
+function decodeCall(submission: NamedCall): Decoded {
   const { requestId, sessionToken, tool } = submission;
-  if (![requestId, sessionToken, tool].every((member: unknown) => typeof member === "string")) return deny(NO_CALL);
+  const isReadable = [requestId, sessionToken, tool].every((member: unknown) => typeof member === "string");
+  return isReadable ? { requestId, validate: () => validateCall(submission) } : { requestId: "", validate: () => deny(NO_CALL) };
+}
+
+function validateCall(submission: NamedCall): Verdict<ToolCall> {
+  const { requestId, sessionToken, tool } = submission;
   const dedupeKey = typeof submission.dedupeKey === "string" ? submission.dedupeKey : "";
-  trail.requestId = requestId;
   const violations = [...validateEnvelope({ requestId, sessionToken, dedupeKey, tool })];
   if (submission.dedupeKey !== undefined && typeof submission.dedupeKey !== "string")
     violations.push({ field: "dedupe_key", rule: "format", message: "is not a string; send one, or leave it out" });

@@ -1,12 +1,11 @@
 /** What was decided about a call, for the handles of its tool: how to judge what turns up while it runs, and how to ask again. */
 import type { Verdict } from "../../model/outcome/decision.ts";
-import type { PolicyEngine } from "../../policy/policy.ts";
 import { recheck } from "../ask/recheck.ts";
-import type { PolicyJudge, TreeJudge } from "../call/judges.ts";
+import type { ArtifactJudge, PolicyJudge, TreeJudge } from "../call/judges.ts";
 import type { KernelParts } from "../call/parts.ts";
-import type { Caller, Trail } from "../call/trail.ts";
-import { judgeArtifactBy, judgeByPolicy, judgeTreeByPolicy } from "../judge/decide.ts";
-import type { ArtifactJudge } from "./content-access.ts";
+import type { Granted } from "../call/stages.ts";
+import { judgeArtifactBy, judgeByPolicy, judgeTreeByPolicy, type PolicyQuestion } from "../judge/decide.ts";
+import { wholeCall } from "../judge/whole-call.ts";
 
 /** What was decided about the call, and how to ask again. */
 export interface CallRules {
@@ -14,20 +13,23 @@ export interface CallRules {
   /** The same for the many files of a tree. */
   readonly judgeTree: TreeJudge;
   readonly judgeArtifact: ArtifactJudge;
-  readonly policy: PolicyEngine;
   /** Whether the call may still run now; asked after every wait. */
   readonly recheck: () => Promise<Verdict<undefined>>;
 }
 
-/** The rules of the call of `trail`, which `policy` allowed. */
-export function callRules(parts: KernelParts, trail: Trail, caller: Caller, policy: PolicyEngine): CallRules {
-  const tool = trail.tool as NonNullable<Trail["tool"]>;
-  const nowMs = trail.receivedAtMs;
+/** The rules of a call. */
+export function callRules(parts: KernelParts, granted: Granted): CallRules {
+  const { policy, caller, tool, receivedAtMs: nowMs } = granted;
+  const question = { policy, caller, tool, nowMs };
   return {
-    policy,
-    judge: judgeByPolicy(policy, caller, tool, nowMs),
-    judgeTree: judgeTreeByPolicy(policy, caller, tool, nowMs),
-    judgeArtifact: judgeArtifactBy(policy, caller, tool, nowMs),
-    recheck: () => recheck(parts, trail, policy),
+    judge: judgeByPolicy(question),
+    judgeTree: judgeTreeByPolicy(question),
+    judgeArtifact: judgeArtifactBy(question),
+    recheck: () => recheck(parts, granted),
   };
+}
+
+/** What policy is asked about the files that a program of the call meets: permits for this very call hold. */
+export function programQuestion({ policy, caller, tool, accesses, call, receivedAtMs }: Granted): PolicyQuestion {
+  return { policy, caller, tool, nowMs: receivedAtMs, call: wholeCall(tool, accesses, call.arguments) };
 }

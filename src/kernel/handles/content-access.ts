@@ -6,7 +6,6 @@
  * holds a secret of the kernel; it is never stored altered.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { assert } from "../../base/errors.ts";
 import { blake3Hex } from "../../base/hash.ts";
 import { ARTIFACTS_JUDGED_MAX, ARTIFACTS_PAGE_MAX } from "../../base/limits.ts";
 import type { AnnouncedContent, ContentStore } from "../../cas/content-store.ts";
@@ -25,64 +24,54 @@ import {
 } from "../../model/work/content.ts";
 import { contentNotFound } from "../../model/work/content-failures.ts";
 import type { ByteRedactionStream } from "../../redact/redact.ts";
+import type { ArtifactJudge } from "../call/judges.ts";
 import type { KernelParts } from "../call/parts.ts";
-import type { Caller, Trail } from "../call/trail.ts";
-import { type ReceivedUpload, type Transfer, uploadFailure } from "../call/transfer.ts";
+import type { Running } from "../call/stages.ts";
+import { type ReceivedUpload, uploadFailure } from "../call/transfer.ts";
 import type { CallRedaction } from "../redaction/redaction.ts";
-
-/** Whether the call may read an artifact that it did not name: content was asked for by its hash. */
-export type ArtifactJudge = (id: string) => boolean;
-
-/** What a content handle is made of. */
-export interface ContentHandleParts {
-  readonly parts: Pick<KernelParts, "content" | "clock">;
-  readonly trail: Trail;
-  readonly caller: Caller;
-  readonly judge: ArtifactJudge;
-  readonly transfer: Transfer | undefined;
-  readonly signal: AbortSignal;
-}
+import type { HandleParts } from "./handle-parts.ts";
 
 /** The content handle of a call. */
-export function createContentAccess(handle: ContentHandleParts): ContentAccess {
-  const { parts, transfer } = handle;
-  const { content } = parts;
+export function createContentAccess(handle: HandleParts): ContentAccess {
+  const { kernel, transfer } = handle;
+  const { content } = kernel.parts;
   // What this call was told it may read; a tool that makes up the description of other content gets nothing for it.
   const told = new WeakSet<FoundContent>();
   return {
     find: async (name) => {
-      requireNamed(handle.trail, name, "read");
+      requireNamed(handle.running, name, "read");
       const found = Object.freeze(await readable(handle, name));
       told.add(found);
       return found;
     },
     read: async (found, { offset, length }) => {
-      requireTold(handle.trail, told, found);
+      requireTold(handle.running, told, found);
       const pieces: Uint8Array[] = [];
       for await (const piece of content.read(found.hash, offset, length)) pieces.push(piece);
       return Buffer.concat(pieces);
     },
     stream: async (found, { offset, length }) => {
-      requireTold(handle.trail, told, found);
+      requireTold(handle.running, told, found);
       const lengthBytes = Math.max(0, Math.min(length, found.sizeBytes - offset));
       if (transfer) transfer.opened = { sizeBytes: found.sizeBytes, lengthBytes, chunks: content.read(found.hash, offset, length) };
     },
     put: (bytes) => put(handle, bytes),
     commitUpload: () => commitUpload(handle),
-    publish: (wish) => handle.trail.changes.during(() => publish(handle, wish)),
+    publish: (wish) => handle.running.run.changes.during(() => publish(handle, wish)),
   };
 }
 
-async function readable({ parts, caller, judge }: ContentHandleParts, name: ContentName): Promise<FoundContent> {
-  const { userId, serviceRoot: workspace } = caller.session;
+async function readable({ kernel, running, rules }: HandleParts, name: ContentName): Promise<FoundContent> {
+  const { content } = kernel.parts;
+  const { userId, serviceRoot: workspace } = running.session;
   if (name.kind === "artifact") {
-    const artifact = await parts.content.findArtifact(workspace, name.id);
+    const artifact = await content.findArtifact(workspace, name.id);
     if (artifact === undefined) throw contentNotFound(name);
     return throughArtifact(artifact);
   }
-  const own = await parts.content.find(name.hash, { userId, workspace });
+  const own = await content.find(name.hash, { userId, workspace });
   if (own !== undefined) return own;
-  const artifact = await readableArtifact(parts.content, workspace, name.hash, judge);
+  const artifact = await readableArtifact(content, { workspace, hash: name.hash, judge: rules.judgeArtifact });
   if (artifact === undefined) throw contentNotFound(name);
   return throughArtifact(artifact);
 }
@@ -90,9 +79,7 @@ async function readable({ parts, caller, judge }: ContentHandleParts, name: Cont
 /** The first artifact with that content that the caller may read; others get their turn between the pages. */
 async function readableArtifact(
   content: Pick<KernelParts["content"], "artifactsOf">,
-  workspace: string,
-  hash: string,
-  judge: ArtifactJudge,
+  { workspace, hash, judge }: { readonly workspace: string; readonly hash: string; readonly judge: ArtifactJudge },
 ): Promise<Artifact | undefined> {
   let after = "";
   for (let judged = 0; judged < ARTIFACTS_JUDGED_MAX; judged += ARTIFACTS_PAGE_MAX) {
@@ -110,39 +97,38 @@ function throughArtifact(artifact: Artifact): FoundContent {
   return { hash: artifact.contentHash, sizeBytes: artifact.sizeBytes, label: artifact.label, artifact };
 }
 
-async function put(handle: ContentHandleParts, bytes: Uint8Array): Promise<StoredContent> {
-  requireNamed(handle.trail, { kind: "content", hash: blake3Hex(bytes) }, "write");
-  const { redaction } = handle.trail;
-  assert(redaction, "content is stored only by a call");
-  return commit(handle, await receiveContent(handle.parts.content, once(bytes), {}, redaction, handle.signal));
+async function put(handle: HandleParts, bytes: Uint8Array): Promise<StoredContent> {
+  requireNamed(handle.running, { kind: "content", hash: blake3Hex(bytes) }, "write");
+  const incoming = { chunks: once(bytes), announced: {}, redaction: handle.running.redaction };
+  return commit(handle, await receiveContent(handle.kernel.parts.content, incoming, handle.signal));
 }
 
-async function commitUpload(handle: ContentHandleParts): Promise<StoredContent | undefined> {
+async function commitUpload(handle: HandleParts): Promise<StoredContent | undefined> {
   const upload = handle.transfer?.upload;
   if (upload === undefined) return undefined;
   if (upload instanceof Error) throw uploadFailure(upload);
-  requireNamed(handle.trail, { kind: "content", hash: upload.staged.hash }, "write");
+  requireNamed(handle.running, { kind: "content", hash: upload.staged.hash }, "write");
   return commit(handle, upload);
 }
 
-async function commit(handle: ContentHandleParts, { staged, found }: ReceivedUpload): Promise<StoredContent> {
+async function commit(handle: HandleParts, { staged, found }: ReceivedUpload): Promise<StoredContent> {
   try {
-    const holding = { owner: ownerOf(handle), label: labelOf(handle, found), nowMs: handle.parts.clock.nowMs() };
-    return await handle.trail.changes.during(() => staged.commit(holding));
+    const holding = { owner: ownerOf(handle), label: labelOf(handle, found), nowMs: handle.kernel.parts.clock.nowMs() };
+    return await handle.running.run.changes.during(() => staged.commit(holding));
   } finally {
     await staged.discard();
   }
 }
 
-async function publish(handle: ContentHandleParts, wish: ArtifactWish): Promise<Artifact> {
-  requireNamed(handle.trail, { kind: "artifact", id: wish.id }, "write");
+async function publish(handle: HandleParts, wish: ArtifactWish): Promise<Artifact> {
+  requireNamed(handle.running, { kind: "artifact", id: wish.id }, "write");
   const name: ContentName = { kind: "content", hash: wish.contentHash };
   const content = await readable(handle, name); // CTR-0020
   // Its category and metadata come from the agent, who may have seen more than the content shows.
-  const label: Label = { ...content.label, ...combineMarks(content.label, handle.caller.mark) };
-  const { agentId, id: sessionId } = handle.caller.session;
-  const publisher = { ...ownerOf(handle), agentId, sessionId, label, nowMs: handle.parts.clock.nowMs() };
-  const published = await handle.parts.content.publish(wish, publisher);
+  const label: Label = { ...content.label, ...combineMarks(content.label, handle.running.caller.mark) };
+  const { agentId, id: sessionId } = handle.running.session;
+  const publisher = { ...ownerOf(handle), agentId, sessionId, label, nowMs: handle.kernel.parts.clock.nowMs() };
+  const published = await handle.kernel.parts.content.publish(wish, publisher);
   if (published.kind === "published") return published.artifact;
   if (published.kind === "missing") throw contentNotFound(name);
   throw new ToolFailure(
@@ -152,41 +138,39 @@ async function publish(handle: ContentHandleParts, wish: ArtifactWish): Promise<
   );
 }
 
-function ownerOf({ caller }: ContentHandleParts) {
-  return { userId: caller.session.userId, workspace: caller.session.serviceRoot };
+function ownerOf({ running: { session } }: HandleParts) {
+  return { userId: session.userId, workspace: session.serviceRoot };
 }
 
 /**
  * Content that an agent sends has the label that the tool declares for it, combined with what the agent has seen; what looks
  * like a secret in it makes it sensitive, because it is handed out as it was stored.
  */
-function labelOf({ trail, parts, caller }: ContentHandleParts, found: FoundSecrets): Label {
-  const { tool } = trail;
-  assert(tool, "content is stored only by a tool that runs");
-  return labelResult(tool, caller.mark, [caller.mark], found, parts.clock.nowMs()).label;
+function labelOf({ kernel, running }: HandleParts, found: FoundSecrets): Label {
+  const { mark } = running.caller;
+  return labelResult({ tool: running.tool, mark, sources: [mark], found, nowMs: kernel.parts.clock.nowMs() }).label;
 }
 
 /** A tool may touch only what its analysis named: what was not analysed was never judged. */
-function requireNamed(trail: Trail, name: ContentName, effect: "read" | "write"): void {
+function requireNamed({ accesses, tool }: Running, name: ContentName, effect: "read" | "write"): void {
   const id = contentResourceId(name);
-  if (trail.accesses.some((access) => access.resource.kind === "artifact" && access.resource.id === id && access.effect === effect)) return;
+  if (accesses.some((access) => access.resource.kind === "artifact" && access.resource.id === id && access.effect === effect)) return;
   throw new Refusal({
     layer: "scope",
     reason: "permission_denied",
-    ruleId: `ANALYSE:${trail.call?.tool ?? ""}`,
-    message: `\`${trail.call?.tool ?? ""}\` tried ${effect} access to content that its analysis did not name; tell the tool's author`,
+    ruleId: `ANALYSE:${tool.name}`,
+    message: `\`${tool.name}\` tried ${effect} access to content that its analysis did not name; tell the tool's author`,
   });
 }
 
 /** Bytes are handed out only for what `find` answered, unchanged: everything about who may read was judged there. */
-function requireTold(trail: Trail, told: WeakSet<FoundContent>, found: FoundContent): void {
+function requireTold({ tool }: Running, told: WeakSet<FoundContent>, found: FoundContent): void {
   if (told.has(found)) return;
-  const tool = trail.call?.tool ?? "";
   throw new Refusal({
     layer: "scope",
     reason: "permission_denied",
-    ruleId: `ANALYSE:${tool}`,
-    message: `\`${tool}\` tried to read content that it did not find by its name; tell the tool's author`,
+    ruleId: `ANALYSE:${tool.name}`,
+    message: `\`${tool.name}\` tried to read content that it did not find by its name; tell the tool's author`,
   });
 }
 
@@ -198,15 +182,20 @@ const SECRET_IN_CONTENT: Denial = {
   fix: "send the content without the secret; `handrail redact --explain` says where it stands",
 };
 
+/** Content that comes in, what its sender said of it, and what finds secrets in it. */
+export interface IncomingContent {
+  readonly chunks: AsyncIterable<Uint8Array>;
+  readonly announced: AnnouncedContent;
+  readonly redaction: CallRedaction;
+}
+
 /**
- * Receives `chunks` as they are into a temporary place.
+ * Receives content as it is into a temporary place.
  * @throws Refusal as soon as a definite secret stands in them, wherever they are cut; and what `stage` throws
  */
 export async function receiveContent(
   content: Pick<ContentStore, "stage">,
-  chunks: AsyncIterable<Uint8Array>,
-  announced: AnnouncedContent,
-  redaction: CallRedaction,
+  { chunks, announced, redaction }: IncomingContent,
   signal: AbortSignal,
 ): Promise<ReceivedUpload> {
   const stream = redaction.byteStream();

@@ -5,72 +5,46 @@
  * everything is asked again right before the command begins.
  */
 
-import { assert } from "../../base/errors.ts";
 import { EXEC_KEPT_BYTES, EXEC_TIMEOUT_MS, MAX_TIMEOUT_MS } from "../../base/limits.ts";
 import { FailureWithoutEffect, Refusal, ToolFailure } from "../../model/outcome/failure.ts";
-import type { ProgressListener } from "../../model/outcome/progress.ts";
 import { commandOf } from "../../model/place/command.ts";
 import type { ExecAccess, ExecCommand, ExecOutcome, ExecRequest, ExecSelection } from "../../model/work/exec.ts";
-import type { GitRemotes } from "../../model/work/git-remote.ts";
-import type { PolicyEngine } from "../../policy/policy.ts";
-import type { NewFiles } from "../../sandbox/files/new-files.ts";
 import { makeFilledDirectories } from "../../sandbox/files/places/filled-directories.ts";
 import type { WorkspaceRoots } from "../../sandbox/files/places/roots.ts";
 import { requireDirectory } from "../../sandbox/files/places/working-directory.ts";
-import {
-  type EgressAttempt,
-  INSIDE_WORKSPACE,
-  type Sandbox,
-  type SandboxEnd,
-  type SandboxLimits,
-  type ScopeJudge,
-} from "../../sandbox/sandbox.ts";
+import { type EgressAttempt, INSIDE_WORKSPACE, type SandboxEnd, type ScopeJudge } from "../../sandbox/sandbox.ts";
 import { noteCommand } from "../answer/exec-record.ts";
-import type { Trail } from "../call/trail.ts";
+import type { Running } from "../call/stages.ts";
 import { unanalysed } from "../judge/scope.ts";
 import { ShownOutput } from "../redaction/shown-output.ts";
 import { commandEgress } from "./exec-egress.ts";
 import { execScope } from "./exec-scope.ts";
+import type { HandleParts } from "./handle-parts.ts";
 import { RepositoryHistories } from "./repository-history.ts";
-
-/** What the handle is made of. */
-export interface ExecParts {
-  readonly sandbox: () => Promise<Sandbox>;
-  readonly limits: Omit<SandboxLimits, "timeoutMs">;
-  readonly policy: PolicyEngine;
-  readonly trail: Trail;
-  /** Ends the call unless it may still run. */
-  readonly recheck: () => Promise<void>;
-  readonly report: ProgressListener;
-  readonly signal: AbortSignal;
-  /** Writes what a command tried to reach into the ledger. */
-  readonly recordAttempt: (attempt: EgressAttempt) => Promise<void>;
-  /** Names for what lands on another file system than views lie on. */
-  readonly newFiles: NewFiles;
-  /** What the operator knows of git's remotes. */
-  readonly gitRemotes: () => GitRemotes;
-}
+import { requireAllowed } from "./still-allowed.ts";
 
 /** Commands for one call. */
-export function createExec(exec: ExecParts): ExecAccess {
-  return { run: (request) => exec.trail.changes.during(() => run(exec, request)) };
+export function createExec(handle: HandleParts): ExecAccess {
+  return { run: (request) => handle.running.run.changes.during(() => run(handle, request)) };
 }
 
-async function run(exec: ExecParts, request: ExecRequest): Promise<ExecOutcome> {
-  const { trail, signal, report, policy } = exec;
-  const { caller, redaction } = trail;
-  assert(caller && redaction, "commands are run only for an authenticated call");
-  requireAnalysed(trail, request.command);
-  const egress = request.hosts === undefined ? undefined : commandEgress(trail, request.hosts, exec.recordAttempt);
-  const sandbox = await exec.sandbox();
-  if (!sandbox.isContained) requireNoSandbox(trail);
-  await exec.recheck();
+async function run(handle: HandleParts, request: ExecRequest): Promise<ExecOutcome> {
+  const { kernel, running, signal, report } = handle;
+  const { caller, redaction } = running;
+  const { parts, evidence } = kernel;
+  const boundsOfOne = parts.sandbox.limits();
+  requireAnalysed(running, request.command);
+  const record = (attempt: EgressAttempt) => evidence.networkAttempt(running, attempt);
+  const egress = request.hosts === undefined ? undefined : commandEgress(running, request.hosts, record);
+  const sandbox = await parts.sandbox.open();
+  if (!sandbox.isContained) requireNoSandbox(running);
+  await requireAllowed(handle);
   const { selection } = request;
   const workDir = selection?.workDir ?? insideOf(request.workDir);
   const { roots } = caller.place;
-  const histories = new RepositoryHistories(caller, trail.receivedAtMs);
+  const histories = new RepositoryHistories(caller, running.receivedAtMs);
   let hidden: readonly string[] = [];
-  const judge = execScope(trail, policy, trail.receivedAtMs, histories);
+  const judge = execScope(running, histories);
   if (selection !== undefined) makeFilled(roots, judge, selection);
   else if (workDir !== INSIDE_WORKSPACE) requireDirectory(roots, workDir.slice(INSIDE_WORKSPACE.length + 1));
   const output = new ShownOutput(request.keptBytesMax ?? EXEC_KEPT_BYTES, report);
@@ -79,31 +53,31 @@ async function run(exec: ExecParts, request: ExecRequest): Promise<ExecOutcome> 
       root: roots.service.path === "" ? "/" : roots.service.path,
       judge,
       async settle(tookTime) {
-        const again = sandbox.isContained && (await histories.settle(sandbox, exec.limits, signal));
-        if (histories.hasWaited || tookTime) await exec.recheck();
+        const again = sandbox.isContained && (await histories.settle(sandbox, boundsOfOne, signal));
+        if (histories.hasWaited || tookTime) await requireAllowed(handle);
         return again;
       },
       landing: {
-        newFiles: exec.newFiles,
+        newFiles: parts.newFiles,
         async before() {
           hidden = histories.hidden(); // what lands is judged by the same rules and is none of what the command did not see
-          await exec.recheck();
+          await requireAllowed(handle);
         },
       },
       command: argumentsOf(request.command),
       workDir,
       environment: request.environment ?? {},
-      limits: { ...exec.limits, timeoutMs: timeoutOf(request) },
+      limits: { ...boundsOfOne, timeoutMs: timeoutOf(request) },
       ...(egress && { egress: egress.grant }),
       ...(selection && { selection }),
     },
     output.takers,
     signal,
   );
-  trail.sandboxed = { ...end.enforced, namespaces: [...end.enforced.namespaces] };
+  running.run.noteSandbox({ ...end.enforced, namespaces: [...end.enforced.namespaces] });
   const network = end.egress && (await egress?.outcome(end.egress));
   const outcome = outcomeOf(end, output.shown(redaction));
-  noteCommand(trail, outcome);
+  noteCommand(running.run, outcome);
   if (end.problem !== undefined) throw end.problem;
   return {
     ...outcome,
@@ -127,22 +101,22 @@ function makeFilled(roots: WorkspaceRoots, judge: ScopeJudge, { directories }: E
 }
 
 /** A tool that says nothing demands a sandbox, too. */
-function requireNoSandbox({ tool }: Trail): void {
-  const demanded = tool?.capability.execution?.sandbox ?? "process";
+function requireNoSandbox({ tool }: Running): void {
+  const demanded = tool.capability.execution?.sandbox ?? "process";
   if (demanded === "none") return;
   throw new ToolFailure(
     "SANDBOX_UNAVAILABLE",
-    `\`${tool?.name}\` runs commands in a sandbox alone (\`sandbox: ${demanded}\`), and this kernel has none; the command did not run`,
+    `\`${tool.name}\` runs commands in a sandbox alone (\`sandbox: ${demanded}\`), and this kernel has none; the command did not run`,
     "ask the operator for another `sandbox.backend` in handrail.yaml, or to say `sandbox: none` for this tool under `capabilities`",
   );
 }
 
 /** A program with its arguments is named by the line that it makes; a text for the shell by being the call's own. */
-function requireAnalysed({ accesses, call }: Trail, command: ExecCommand): void {
+function requireAnalysed({ accesses, call, tool }: Running, command: ExecCommand): void {
   const lines = accesses.flatMap(({ resource }) => (resource.kind === "command" ? resource.line : []));
   const isNamed =
-    "shell" in command ? lines.length > 0 && call?.arguments["command"] === command.shell : lines.includes(commandOf(command.argv).line);
-  if (!isNamed) throw new Refusal(unanalysed(call?.tool ?? "", "exec"));
+    "shell" in command ? lines.length > 0 && call.arguments["command"] === command.shell : lines.includes(commandOf(command.argv).line);
+  if (!isNamed) throw new Refusal(unanalysed(tool.name, "exec"));
 }
 
 function argumentsOf(command: ExecCommand): readonly [string, ...string[]] {

@@ -8,7 +8,7 @@ import { Refusal } from "../../model/outcome/failure.ts";
 import type { ExecNetwork } from "../../model/work/exec.ts";
 import { canonicalHost } from "../../names/host-name.ts";
 import type { EgressAttempt, EgressGrant, EgressTotals, EgressVerdict } from "../../sandbox/sandbox.ts";
-import type { Trail } from "../call/trail.ts";
+import type { Analysed } from "../call/stages.ts";
 import { unanalysedHost } from "../judge/scope.ts";
 
 /** The way out of one command, while it runs. */
@@ -24,11 +24,15 @@ export interface CommandEgress {
  * @param record writes an attempt into the ledger
  * @throws Refusal for a host that analysis did not name
  */
-export function commandEgress(trail: Trail, hosts: readonly string[], record: (attempt: EgressAttempt) => Promise<unknown>): CommandEgress {
-  const named = new Set(trail.accesses.flatMap(({ resource }) => (resource.kind === "host" ? [keyOf(resource.host, resource.port)] : [])));
+export function commandEgress(
+  { accesses, tool }: Pick<Analysed, "accesses" | "tool">,
+  hosts: readonly string[],
+  record: (attempt: EgressAttempt) => Promise<unknown>,
+): CommandEgress {
+  const named = new Set(accesses.flatMap(({ resource }) => (resource.kind === "host" ? [keyOf(resource.host, resource.port)] : [])));
   const granted = new Set(hosts.map((host) => keyOf(...parted(host))));
-  for (const host of granted) if (!named.has(host)) throw new Refusal(unanalysedHost(trail.call?.tool ?? "", host));
-  const { blockedPorts } = trail.tool?.capability.network ?? {};
+  for (const host of granted) if (!named.has(host)) throw new Refusal(unanalysedHost(tool.name, host));
+  const { blockedPorts } = tool.capability.network ?? {};
   const recorded: Promise<unknown>[] = [];
   const refused: EgressAttempt[] = [];
   return {

@@ -10,15 +10,13 @@ import type { WorkspacePath } from "../../model/place/access.ts";
 import type { Zone, ZoneMap } from "../../model/place/zone.ts";
 import type { Tool } from "../../model/tool/tool.ts";
 import { admits } from "../../policy/lease-scope.ts";
-import type { PolicyEngine } from "../../policy/policy.ts";
 import { isTemporaryName } from "../../sandbox/files/places/temporary.ts";
 import type { Reach, ScopeJudge } from "../../sandbox/sandbox.ts";
-import type { ResolvedAccess, Trail } from "../call/trail.ts";
-import { NO_DEMANDS } from "../declared/capability-obligations.ts";
+import type { Granted, ResolvedAccess } from "../call/stages.ts";
 import { evaluateRequests, requestsOf } from "../judge/decide.ts";
 import { leasePathOf } from "../judge/scope.ts";
-import { wholeCall } from "../judge/whole-call.ts";
 import { zoneNow } from "../judge/zone-now.ts";
+import { programQuestion } from "./call-rules.ts";
 import type { RepositoryHistories } from "./repository-history.ts";
 
 /** A name that no file has: what holds for it holds for whatever is new. */
@@ -34,13 +32,13 @@ function isManagedBy({ capability }: Pick<Tool, "capability">, zones: ZoneMap, p
   return manages.some((name) => name === parts[outermost]);
 }
 
-/** The judge of the call of `trail`. */
-export function execScope(trail: Trail, policy: PolicyEngine, nowMs: number, histories: Pick<RepositoryHistories, "hides">): ScopeJudge {
-  const { caller, tool } = trail as Required<Pick<Trail, "caller" | "tool">>;
+/** The judge of a call. */
+export function execScope(granted: Granted, histories: Pick<RepositoryHistories, "hides">): ScopeJudge {
+  const { caller, tool, policy, holdings } = granted;
   const { zones } = caller.place.workspace;
   const { scope } = caller.lease;
   const byZone = new Map<string, boolean>();
-  const whole = wholeCall(tool, trail.accesses, trail.call?.arguments ?? {});
+  const question = programQuestion(granted);
 
   /** Policy is asked once for each zone where it does not look at paths. */
   const permits = (place: WorkspacePath, zone: Zone, effect: "read" | "write"): boolean => {
@@ -48,10 +46,11 @@ export function execScope(trail: Trail, policy: PolicyEngine, nowMs: number, his
     const before = byZone.get(key);
     if (before !== undefined) return before;
     const access: ResolvedAccess = { resource: { kind: "file", path: place.path }, effect, target: { place, zone } };
-    const requests = requestsOf(caller, tool, [access], nowMs, NO_DEMANDS, whole);
+    const requests = requestsOf(question, [access]);
     const decided = evaluateRequests(policy, tool, requests);
     // A person who agreed to the call after untrusted content agreed to it for each of its files.
-    const isAnswered = ({ ruleId }: { readonly ruleId: string }) => ruleId === LEAK_RULE && trail.approval?.rules.has(LEAK_RULE) === true;
+    const isAnswered = ({ ruleId }: { readonly ruleId: string }) =>
+      ruleId === LEAK_RULE && holdings.approval?.rules.has(LEAK_RULE) === true;
     const allowed = decided.ok && decided.value.obligations.every(isAnswered);
     if (!policy.looksAtPath(requests[0])) byZone.set(key, allowed);
     return allowed;

@@ -13,43 +13,46 @@ import { type GitRemoteReach, type GitRemotes, NO_GIT_REMOTES } from "../../mode
 import { gitEnvironment } from "../../sandbox/git/environment.ts";
 import { CapturedOutput } from "../../sandbox/run/captured-output.ts";
 import { INSIDE_WORKSPACE, type SandboxEnd } from "../../sandbox/sandbox.ts";
-import type { Caller, Trail } from "../call/trail.ts";
+import type { Caller, Running } from "../call/stages.ts";
 import { installationDenial, unanalysed } from "../judge/scope.ts";
-import type { ExecParts } from "./exec-access.ts";
 import { beginBounds, isBounded } from "./git-bounds.ts";
 import { gitEgress, plainAddress } from "./git-egress.ts";
 import { type GitJudge, gitScope } from "./git-scope.ts";
+import type { HandleParts } from "./handle-parts.ts";
+import { requireAllowed } from "./still-allowed.ts";
 
 /** Runs git for one call, by what `judge` says of files. */
-export function runGit(exec: ExecParts, judge: GitJudge, request: GitRequest): Promise<GitOutcome> {
-  return request.reach === "nothing" ? run(exec, judge, request) : exec.trail.changes.during(() => run(exec, judge, request));
+export function runGit(handle: HandleParts, judge: GitJudge, request: GitRequest): Promise<GitOutcome> {
+  if (request.reach === "nothing") return run(handle, judge, request);
+  return handle.running.run.changes.during(() => run(handle, judge, request));
 }
 
-async function run(exec: ExecParts, judge: GitJudge, request: GitRequest): Promise<GitOutcome> {
-  const { trail, signal } = exec;
-  const { caller } = trail;
-  assert(caller, "git is run only for an authenticated call");
-  requireAnalysed(trail, request);
+async function run(handle: HandleParts, judge: GitJudge, request: GitRequest): Promise<GitOutcome> {
+  const { kernel, running, signal } = handle;
+  const { caller } = running;
+  const { parts, evidence } = kernel;
+  const boundsOfOne = parts.sandbox.limits();
+  requireAnalysed(running, request);
   requireNotInstalled(caller, request);
   const { remote } = request;
-  const isBound = isBounded(exec, request);
-  const remotes = remote || isBound ? exec.gitRemotes() : NO_GIT_REMOTES;
-  const egress = remote && gitEgress(trail, remote, remotes, exec.recordAttempt);
+  const isBound = isBounded(handle, request);
+  const remotes = remote || isBound ? parts.gitRemotes(running.redaction.by) : NO_GIT_REMOTES;
+  const egress = remote && gitEgress(running, remote, remotes, (attempt) => evidence.networkAttempt(running, attempt));
   const inside = insideOf(request.root);
-  const settings = settingsOf(trail, request);
-  const sandbox = await exec.sandbox();
-  await exec.recheck();
+  const settings = settingsOf(running, request);
+  const sandbox = await parts.sandbox.open();
+  await requireAllowed(handle);
   const stdout = new CapturedOutput(GIT_OUTPUT_BYTES_MAX);
   const stderr = new CapturedOutput(GIT_MESSAGE_BYTES_MAX);
   const scope = gitScope(judge, request.root, request.reach);
   const { roots } = caller.place;
-  const bounds = isBound ? await beginBounds(exec, request, remotes.limits) : undefined;
-  const running = sandbox.run(
+  const bounds = isBound ? await beginBounds(handle, request, remotes.limits) : undefined;
+  const ending = sandbox.run(
     {
       root: roots.service.path === "" ? "/" : roots.service.path,
       judge: scope.judge,
       async settle(tookTime) {
-        if (tookTime) await exec.recheck();
+        if (tookTime) await requireAllowed(handle);
         return false;
       },
       command: ["git", ...request.args],
@@ -62,7 +65,7 @@ async function run(exec: ExecParts, judge: GitJudge, request: GitRequest): Promi
         ...(!settings.hasIdentity && { committer: committerOf(caller) }),
       }),
       limits: {
-        ...exec.limits,
+        ...boundsOfOne,
         outputBytesMax: GIT_OUTPUT_BYTES_MAX,
         timeoutMs: Math.min(request.timeoutMs ?? (remote ? GIT_REMOTE_TIMEOUT_MS : EXEC_TIMEOUT_MS), MAX_TIMEOUT_MS),
       },
@@ -72,11 +75,11 @@ async function run(exec: ExecParts, judge: GitJudge, request: GitRequest): Promi
     { stdout: (bytes) => stdout.push(bytes), stderr: (bytes) => stderr.push(bytes) },
     bounds === undefined ? signal : AbortSignal.any([signal, bounds.signal]),
   );
-  const end = await running.catch(async (error: unknown) => {
+  const end = await ending.catch(async (error: unknown) => {
     await bounds?.settle(true, scope.judge); // whatever became of it, nothing looks after it any more
     throw error;
   });
-  trail.sandboxed = { ...end.enforced, namespaces: [...end.enforced.namespaces] };
+  running.run.noteSandbox({ ...end.enforced, namespaces: [...end.enforced.namespaces] });
   const network = end.egress && (await egress?.outcome(end.egress));
   const hasFailed = end.exitCode !== 0 || end.endedBy !== undefined;
   const written = await bounds?.settle(hasFailed, scope.judge);
@@ -125,10 +128,10 @@ function asNamed(said: Buffer, remote: GitRemoteReach): Buffer {
 }
 
 /** An operation that was judged stands in the analysis as a reference of git. */
-function requireAnalysed({ accesses, call }: Trail, { reach }: GitRequest): void {
+function requireAnalysed({ accesses, tool }: Running, { reach }: GitRequest): void {
   const named = accesses.filter(({ resource }) => resource.kind === "git_ref");
   const isNamed = named.some(({ effect }) => reach === "nothing" || effect !== "read");
-  if (!isNamed) throw new Refusal(unanalysed(call?.tool ?? "", reach === "nothing" ? "read" : "write"));
+  if (!isNamed) throw new Refusal(unanalysed(tool.name, reach === "nothing" ? "read" : "write"));
 }
 
 /** A repository of the Handrail that is running is read only as a whole: what is committed there is what its next start may run. */
@@ -137,10 +140,10 @@ function requireNotInstalled({ place }: Caller, { root, reach }: GitRequest): vo
   throw new Refusal(installationDenial(root));
 }
 
-function settingsOf(trail: Trail, { root, reach }: GitRequest): { readonly text?: string; readonly hasIdentity: boolean } {
+function settingsOf({ look }: Running, { root, reach }: GitRequest): { readonly text?: string; readonly hasIdentity: boolean } {
   if (reach === "new") return { hasIdentity: true };
-  const repository = trail.repository?.(root);
-  assert(repository?.kind === "found" && repository.root === root, "git runs in a repository that was looked at");
+  const repository = look.repository(root);
+  assert(repository.kind === "found" && repository.root === root, "git runs in a repository that was looked at");
   if (reach !== "settings") return { text: repository.settings, hasIdentity: repository.hasIdentity };
   if (repository.ignoredSettings.length > 0) throw foreignSettings(repository.ignoredSettings);
   return { hasIdentity: repository.hasIdentity };

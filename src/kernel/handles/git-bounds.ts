@@ -4,7 +4,6 @@
  * Limits of processes bound each file and the memory; here all that arrives and all that is written is bounded together. INVARIANTS: what was there before a run
  * stays; a directory is removed only where the run itself made it or found it empty.
  */
-import { assert } from "../../base/errors.ts";
 import { EXEC_TIMEOUT_MS } from "../../base/limits.ts";
 import { FailureWithoutEffect, ToolFailure } from "../../model/outcome/failure.ts";
 import type { GitExceeded, GitRequest } from "../../model/work/git.ts";
@@ -12,7 +11,7 @@ import type { GitRemoteLimits } from "../../model/work/git-remote.ts";
 import { type SizeWatch, watchSize } from "../../sandbox/files/places/size-watch.ts";
 import { type Leftovers, leftoversOf, placeForNew, removeLeftovers } from "../../sandbox/git/leftovers.ts";
 import { INSIDE_WORKSPACE, type ScopeJudge } from "../../sandbox/sandbox.ts";
-import type { ExecParts } from "./exec-access.ts";
+import type { HandleParts } from "./handle-parts.ts";
 
 /** The bounds of one run. */
 export interface GitBounds {
@@ -27,16 +26,16 @@ export interface GitBounds {
 }
 
 /** Whether `request` writes what comes, or came in the same call, from a remote. */
-export function isBounded({ trail }: ExecParts, { reach }: GitRequest): boolean {
-  return reach !== "nothing" && trail.accesses.some(({ resource }) => resource.kind === "host");
+export function isBounded({ running }: HandleParts, { reach }: GitRequest): boolean {
+  return reach !== "nothing" && running.accesses.some(({ resource }) => resource.kind === "host");
 }
 
 /**
  * Begins to look after a run.
  * @throws ToolFailure FILE_EXISTS for a new repository where something lies
  */
-export async function beginBounds(exec: ExecParts, request: GitRequest, { writtenBytesMax }: GitRemoteLimits): Promise<GitBounds> {
-  const { roots } = requireCaller(exec).place;
+export async function beginBounds(handle: HandleParts, request: GitRequest, { writtenBytesMax }: GitRemoteLimits): Promise<GitBounds> {
+  const { roots } = handle.running.caller.place;
   const { root, reach } = request;
   const place = reach === "new" ? placeForNew(roots.service, root) : undefined;
   if (place === "occupied") throw isOccupied(root);
@@ -51,24 +50,19 @@ export async function beginBounds(exec: ExecParts, request: GitRequest, { writte
       const isExceeded = await watch.end();
       // It may be done before it is looked at: a clone that is too large is none, whereas what was fetched is part of the repository by then.
       const isRefused = hasFailed || (isExceeded && place !== undefined);
-      if (isRefused && place !== undefined) await removeNew(exec, root, place === "empty", judge);
+      if (isRefused && place !== undefined) await removeNew(handle, root, place === "empty", judge);
       if (hasFailed && place === undefined) requireNothingLeft(await removeLeftovers(roots.service, root, before));
       return isExceeded && isRefused ? { setting: "written_mb", bytesMax: writtenBytesMax } : undefined;
     },
   };
 }
 
-function requireCaller({ trail: { caller } }: ExecParts) {
-  assert(caller, "git is run only for an authenticated call");
-  return caller;
-}
-
 /** In the sandbox, by the same scope that it was made by: nothing else can be reached from there, whatever lies in the directory. */
-async function removeNew(exec: ExecParts, root: string, keepsItself: boolean, judge: ScopeJudge): Promise<void> {
-  const { roots } = requireCaller(exec).place;
+async function removeNew(handle: HandleParts, root: string, keepsItself: boolean, judge: ScopeJudge): Promise<void> {
+  const { roots } = handle.running.caller.place;
   if (placeForNew(roots.service, root) === (keepsItself ? "empty" : "absent")) return;
   const inside = root === "." ? INSIDE_WORKSPACE : `${INSIDE_WORKSPACE}/${root}`;
-  const sandbox = await exec.sandbox();
+  const sandbox = await handle.kernel.parts.sandbox.open();
   const end = await sandbox.run(
     {
       root: roots.service.path === "" ? "/" : roots.service.path,
@@ -76,7 +70,7 @@ async function removeNew(exec: ExecParts, root: string, keepsItself: boolean, ju
       command: ["find", inside, "-xdev", ...(keepsItself ? ["-mindepth", "1"] : []), "-delete"],
       workDir: "/",
       environment: {},
-      limits: { ...exec.limits, timeoutMs: EXEC_TIMEOUT_MS },
+      limits: { ...handle.kernel.parts.sandbox.limits(), timeoutMs: EXEC_TIMEOUT_MS },
     },
     { stdout: () => undefined, stderr: () => undefined },
     // also where whoever called has gone

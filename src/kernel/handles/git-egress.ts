@@ -8,7 +8,7 @@
 import type { GitRemoteReach, GitRemotes } from "../../model/work/git-remote.ts";
 import { canonicalHost } from "../../names/host-name.ts";
 import type { EgressAttempt, SecureWay } from "../../sandbox/sandbox.ts";
-import type { Trail } from "../call/trail.ts";
+import type { Running } from "../call/stages.ts";
 import { type CommandEgress, commandEgress } from "./exec-egress.ts";
 
 /**
@@ -16,13 +16,13 @@ import { type CommandEgress, commandEgress } from "./exec-egress.ts";
  * @throws Refusal for a host that analysis did not name; ToolFailure for a credential that cannot be read
  */
 export function gitEgress(
-  trail: Trail,
+  running: Running,
   remote: GitRemoteReach,
   remotes: GitRemotes,
   record: (attempt: EgressAttempt) => Promise<unknown>,
 ): CommandEgress {
-  const { grant, outcome } = commandEgress(trail, [`${remote.host}:${remote.port}`], record);
-  const isPrivate = trail.caller?.place.privateGitHosts?.has(`${remote.host}:${remote.port}`) === true;
+  const { grant, outcome } = commandEgress(running, [`${remote.host}:${remote.port}`], record);
+  const isPrivate = running.caller.place.privateGitHosts?.has(`${remote.host}:${remote.port}`) === true;
   const { receivedBytesMax } = remotes.limits;
   return { grant: { ...grant, receivedBytesMax, secure: secureWay(remote, remotes, isPrivate) }, outcome };
 }

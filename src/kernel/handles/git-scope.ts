@@ -9,38 +9,37 @@
 import type { Denial } from "../../model/outcome/decision.ts";
 import type { WorkspacePath } from "../../model/place/access.ts";
 import type { GitReach } from "../../model/work/git.ts";
-import type { PolicyEngine } from "../../policy/policy.ts";
 import { hasTemporaryName } from "../../sandbox/files/places/temporary.ts";
 import type { Reach, ScopeJudge } from "../../sandbox/sandbox.ts";
-import type { Trail } from "../call/trail.ts";
-import { NO_DEMANDS } from "../declared/capability-obligations.ts";
+import type { Granted } from "../call/stages.ts";
 import { judgeFile, requestsOf } from "../judge/decide.ts";
 import { judgePlace } from "../judge/scope.ts";
-import { wholeCall } from "../judge/whole-call.ts";
 import { zoneNow } from "../judge/zone-now.ts";
+import { programQuestion } from "./call-rules.ts";
 
-/** Judges one file of the workspace for the call of `trail`, in all that scope and policy say. */
+/** Judges one file of the workspace for a call, in all that scope and policy say. */
 export type GitJudge = (path: string, effect: "read" | "write") => Denial | undefined;
 
-/** @param action which policy is asked about */
-export function gitJudge(trail: Trail, policy: PolicyEngine, action: string | undefined, nowMs: number): GitJudge {
-  const { caller, tool } = trail as Required<Pick<Trail, "caller" | "tool">>;
+/** The judge of a call of git; policy is asked about the operation that analysis named. */
+export function gitJudge(granted: Granted): GitJudge {
+  const { caller, tool, policy, accesses } = granted;
   const { zones } = caller.place.workspace;
-  const whole = wholeCall(tool, trail.accesses, trail.call?.arguments ?? {});
+  const action = accesses.find(({ resource }) => resource.kind === "git_ref")?.action;
+  const question = programQuestion(granted);
   const looksAtPaths = (effect: "read" | "write", path: string): boolean => {
     const access = { resource: { kind: "file", path }, effect, ...(action !== undefined && { action }) } as const;
-    return policy.looksAtPath(requestsOf(caller, tool, [access], nowMs, NO_DEMANDS)[0]);
+    return policy.looksAtPath(requestsOf(question, [access])[0]);
   };
   const allowed = new Set<string>();
   return (path, effect) => {
     const place: WorkspacePath = { root: "service", path };
     const zone = zoneNow(caller.place, place, effect);
-    const denial = judgePlace(caller, tool, place, zone, effect);
+    const denial = judgePlace(caller, { tool, place, zone, effect });
     if (denial !== undefined) return denial;
     // Policy is asked once for each zone where it does not look at paths.
     const key = `${effect} ${zone} ${zones.restriction(place) ?? ""}`;
     if (allowed.has(key)) return undefined;
-    const judged = judgeFile(policy, caller, tool, place, effect, nowMs, action, whole);
+    const judged = judgeFile(question, { place, effect, action });
     if (judged === undefined && !looksAtPaths(effect, path)) allowed.add(key);
     return judged;
   };

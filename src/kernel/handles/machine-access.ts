@@ -4,47 +4,35 @@
  * INVARIANTS: only tools of the effect class `system` have it, so that the role and the audit of those hold for all that happens here; only the command
  * that analysis named runs, so that policy saw it; everything is asked again right before the command begins.
  */
-import { assert } from "../../base/errors.ts";
 import { EXEC_KEPT_BYTES } from "../../base/limits.ts";
 import { FailureWithoutEffect, Refusal } from "../../model/outcome/failure.ts";
-import type { ProgressListener } from "../../model/outcome/progress.ts";
 import { commandOf } from "../../model/place/command.ts";
 import type { MachineAccess, MachineCommand, MachineOutcome } from "../../model/work/machine.ts";
 import type { SystemSettings } from "../../model/work/system.ts";
 import { noteCommand } from "../answer/exec-record.ts";
-import type { KernelMachine } from "../call/parts.ts";
-import type { Trail } from "../call/trail.ts";
+import type { Running } from "../call/stages.ts";
 import { unanalysed } from "../judge/scope.ts";
 import { ShownOutput } from "../redaction/shown-output.ts";
-
-/** What the handle is made of. */
-interface MachineParts {
-  readonly machine: KernelMachine;
-  readonly trail: Trail;
-  /** Ends the call unless it may still run. */
-  readonly recheck: () => Promise<void>;
-  readonly report: ProgressListener;
-  readonly signal: AbortSignal;
-}
+import type { HandleParts } from "./handle-parts.ts";
+import { requireAllowed } from "./still-allowed.ts";
 
 /** The machine for one call. */
-export function createMachineAccess(parts: MachineParts): MachineAccess {
+export function createMachineAccess(handle: HandleParts): MachineAccess {
   return {
-    run: (command) => run(parts, command),
+    run: (command) => run(handle, command),
     async find(name) {
-      const settings = requireSettings(parts);
-      return (await parts.machine.open()).find(settings, name, parts.signal);
+      const settings = requireSettings(handle);
+      return (await handle.kernel.parts.machine.open()).find(settings, name, handle.signal);
     },
   };
 }
 
-async function run(parts: MachineParts, command: MachineCommand): Promise<MachineOutcome> {
-  const { trail, report, signal } = parts;
-  assert(trail.redaction, "commands are run only for an authenticated call");
-  requireAnalysed(trail, command.argv);
-  const settings = requireSettings(parts);
-  const machine = await parts.machine.open();
-  await parts.recheck();
+async function run(handle: HandleParts, command: MachineCommand): Promise<MachineOutcome> {
+  const { kernel, running, report, signal } = handle;
+  requireAnalysed(running, command.argv);
+  const settings = requireSettings(handle);
+  const machine = await kernel.parts.machine.open();
+  await requireAllowed(handle);
   const output = new ShownOutput(EXEC_KEPT_BYTES, report);
   const {
     exitCode,
@@ -52,29 +40,29 @@ async function run(parts: MachineParts, command: MachineCommand): Promise<Machin
     endedBy,
     durationMs,
     userId,
-  } = await trail.changes.during(() => machine.run(settings, command, output.takers, signal));
-  trail.sandboxed = { backend: "none", namespaces: [], network: "host", userId };
+  } = await running.run.changes.during(() => machine.run(settings, command, output.takers, signal));
+  running.run.noteSandbox({ backend: "none", namespaces: [], network: "host", userId });
   const outcome: MachineOutcome = {
-    ...output.shown(trail.redaction),
+    ...output.shown(running.redaction),
     durationMs,
     userId,
     ...(exitCode !== undefined && { exitCode }),
     ...(by !== undefined && { signal: by }),
     ...(endedBy !== undefined && { endedBy }),
   };
-  noteCommand(trail, outcome);
+  noteCommand(running.run, outcome);
   return outcome;
 }
 
-function requireAnalysed({ accesses, call }: Trail, argv: MachineCommand["argv"]): void {
+function requireAnalysed({ accesses, tool }: Running, argv: MachineCommand["argv"]): void {
   const { line } = commandOf(argv);
   const isNamed = accesses.some(({ resource, effect }) => effect === "system" && resource.kind === "command" && resource.line === line);
-  if (!isNamed) throw new Refusal(unanalysed(call?.tool ?? "", "system"));
+  if (!isNamed) throw new Refusal(unanalysed(tool.name, "system"));
 }
 
 /** What the operator allows now: it may have been changed since the tools were made. */
-function requireSettings({ machine, trail }: MachineParts): SystemSettings {
-  const settings = trail.tool?.capability.effect === "system" ? machine.settings() : undefined;
+function requireSettings({ kernel, running }: HandleParts): SystemSettings {
+  const settings = running.tool.capability.effect === "system" ? kernel.parts.machine.settings() : undefined;
   if (settings !== undefined) return settings;
   throw new FailureWithoutEffect(
     "NOT_SUPPORTED",

@@ -27,7 +27,7 @@ import { historyCommand, NameReader } from "../../sandbox/git/history.ts";
 import { settingsOf } from "../../sandbox/git/repository.ts";
 import { filesOfRepository } from "../../sandbox/git/repository-files.ts";
 import { INSIDE_WORKSPACE, type Sandbox, type SandboxLimits, type ScopeJudge } from "../../sandbox/sandbox.ts";
-import type { Caller } from "../call/trail.ts";
+import type { Caller } from "../call/stages.ts";
 
 /** What the names of a history come to: `in_commits` stays as long as nothing is taken away, `unknown` as long as nothing changes. */
 type Finding = "clear" | "in_commits" | "unknown";

@@ -9,43 +9,32 @@ import { Refusal } from "../../model/outcome/failure.ts";
 import type { WorkspacePath } from "../../model/place/access.ts";
 import type { SearchAccess } from "../../model/work/search.ts";
 import type { SearchScope } from "../../sandbox/search/search.ts";
-import type { PolicyJudge, TreeJudge } from "../call/judges.ts";
-import type { KernelParts } from "../call/parts.ts";
-import type { Trail } from "../call/trail.ts";
 import { judgePlace, leavesReading, unanalysed } from "../judge/scope.ts";
-
-/** What the handle is made of. */
-export interface SearchParts {
-  readonly parts: Pick<KernelParts, "clock">;
-  readonly trail: Trail;
-  readonly caller: NonNullable<Trail["caller"]>;
-  readonly judge: PolicyJudge;
-  readonly judgeTree: TreeJudge;
-  readonly signal: AbortSignal;
-}
+import type { HandleParts } from "./handle-parts.ts";
 
 /** Search for one call. */
-export function createSearch({ parts, trail, caller, judge, judgeTree, signal }: SearchParts): SearchAccess {
-  const { tool, redaction } = trail;
+export function createSearch({ kernel, running, rules, signal }: HandleParts): SearchAccess {
+  const { caller, tool, redaction, accesses } = running;
   const { workspace, roots } = caller.place;
   const mayRead = (place: WorkspacePath) => {
     const zone = workspace.zones.classify(place);
-    return zone !== "secret" && zone !== "managed" && leavesReading(caller, tool?.name ?? "", place) && judgeTree(place, zone);
+    return zone !== "secret" && zone !== "managed" && leavesReading(caller, tool.name, place) && rules.judgeTree(place, zone);
   };
   const access = async (path: string): Promise<SearchAccess> => {
-    const named = trail.accesses.some(({ resource, effect }) => resource.kind === "file" && resource.path === path && effect === "read");
-    if (!named || tool === undefined) throw new Refusal(unanalysed(trail.call?.tool ?? "", "read"));
+    const named = accesses.some(({ resource, effect }) => resource.kind === "file" && resource.path === path && effect === "read");
+    if (!named) throw new Refusal(unanalysed(tool.name, "read"));
     const { createSearchAccess } = await import("../../sandbox/search/search.ts");
     const { searchThreads } = await import("../../sandbox/search/threads.ts");
     const scope: SearchScope = {
       workspace,
       roots,
-      judge: (target, effect) => judgePlace(caller, tool, target, workspace.zones.classify(target), effect) ?? judge(target, effect),
+      judge: (target, effect) =>
+        judgePlace(caller, { tool, place: target, zone: workspace.zones.classify(target), effect }) ?? rules.judge(target, effect),
       isolationLevel: caller.session.isolationLevel,
       mayRead,
       threads: searchThreads(),
-      ...(redaction && { hidden: (bytes) => redaction.hidden(bytes) }),
-      clock: parts.clock,
+      hidden: (bytes) => redaction.hidden(bytes),
+      clock: kernel.parts.clock,
       signal,
     };
     return createSearchAccess(scope);

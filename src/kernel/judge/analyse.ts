@@ -5,22 +5,21 @@
 import type { ZodError } from "zod";
 import { asStep } from "../../base/long-steps.ts";
 import { allow, type Denial, deny, type Verdict, type Violation } from "../../model/outcome/decision.ts";
-import { NO_GATES, type OperatorGates } from "../../model/people/gates.ts";
+import type { OperatorGates } from "../../model/people/gates.ts";
 import type { Access } from "../../model/place/access.ts";
 import type { ToolCall } from "../../model/tool/call.ts";
 import type { Tool } from "../../model/tool/tool.ts";
-import { type GitRepository, NO_REPOSITORY, type RepositoryView } from "../../model/work/git.ts";
 import { isSystemTool } from "../../model/work/system.ts";
-import { type ToolchainView, UNKNOWN_TOOLCHAIN } from "../../model/work/toolchain.ts";
-import type { Judged, Trail } from "../call/trail.ts";
 import { listed, summarised } from "../call/violations.ts";
+import type { WorkspaceLook } from "../call/workspace-look.ts";
 import { type Demands, demandsOf } from "../declared/capability-obligations.ts";
 import type { ToolRegistry } from "../declared/registry.ts";
 import { isSpecified } from "./gates.ts";
 
-/** A tool and every access that a call of it will make. */
+/** Every access that a call will make, and what it says of itself. */
 export interface Analysis {
-  readonly tool: Tool;
+  /** The arguments as the schema read them. */
+  readonly args: unknown;
   readonly accesses: readonly Access[];
   /** The arguments as they were sent. */
   readonly input: Readonly<Record<string, unknown>>;
@@ -28,57 +27,24 @@ export interface Analysis {
   readonly demands: Demands;
 }
 
-/** What of a trail analysis needs, and notes. */
-type Analysed = Pick<Trail, "tool" | "args" | "demands" | "toolchain" | "seenToolchain" | "repository" | "seenRepositories"> & {
-  readonly caller?: Pick<Judged, "place">;
-};
+/** The tool that a call names. */
+export function findTool(registry: ToolRegistry, gates: OperatorGates, name: string): Verdict<Tool> {
+  const tool = registry.get(name);
+  if (tool) return allow(tool);
+  return deny(isSpecified(gates, name) ? notImplemented(name) : unknownTool(name));
+}
 
-/** Finds the tool, parses the arguments with its schema, and asks it what it will touch: a tool that only reads, nothing else. */
-export function analyse(registry: ToolRegistry, call: ToolCall, trail: Analysed, gates: OperatorGates = NO_GATES): Verdict<Analysis> {
-  const tool = registry.get(call.tool);
-  if (!tool) return deny(isSpecified(gates, call.tool) ? notImplemented(call.tool) : unknownTool(call.tool));
-  trail.tool = tool;
+/** Parses the arguments with the tool's schema, and asks it what it will touch: a tool that only reads, nothing else. */
+export function analyse(tool: Tool, call: Pick<ToolCall, "arguments">, look: WorkspaceLook): Verdict<Analysis> {
   const parsed = tool.parameters.safeParse(call.arguments);
   if (!parsed.success) return invalidInput(tool.name, parsed.error);
-  trail.args = parsed.data;
-  trail.toolchain = viewOf(trail);
-  trail.repository = repositoryOf(trail);
-  const { toolchain, repository } = trail;
-  const accesses = asStep(`analysing ${tool.name}`, () => tool.analyse(parsed.data, toolchain, repository));
+  const args: unknown = parsed.data;
+  const accesses = asStep(`analysing ${tool.name}`, () => tool.analyse(args, look.toolchain, look.repository));
   const { effect } = tool.capability;
   if (accesses.some(({ action }) => action !== undefined && !Object.hasOwn(tool.actions ?? {}, action))) return deny(undeclared(tool.name));
   // Intent, re-check and replay protection go by the capability, and clients are told of it: it must not promise too much.
   if (effect === "read" && accesses.some((access) => access.effect !== "read")) return deny(contradicted(tool.name));
-  trail.demands = demandsOf(tool, parsed.data, accesses);
-  return allow({ tool, accesses, input: call.arguments, demands: trail.demands });
-}
-
-/** What was seen first is seen again: an approval is for what was analysed. */
-function viewOf(trail: Pick<Trail, "seenToolchain"> & { readonly caller?: Pick<Judged, "place"> }): ToolchainView {
-  const { toolchain: look, installFile } = trail.caller?.place ?? {};
-  if (look === undefined) return () => UNKNOWN_TOOLCHAIN;
-  return (paths = []) => {
-    trail.seenToolchain ??= look();
-    const { further = {} } = trail.seenToolchain;
-    const unseen = paths.filter((path) => !Object.hasOwn(further, path));
-    if (unseen.length > 0) {
-      const found = unseen.map((path) => [path, installFile?.(path) ?? null] as const);
-      trail.seenToolchain = { ...trail.seenToolchain, further: { ...further, ...Object.fromEntries(found) } };
-    }
-    return trail.seenToolchain;
-  };
-}
-
-/** The same for the repositories of a workspace, by the directory in which they are looked for. */
-function repositoryOf(trail: Analysed): RepositoryView {
-  const look = trail.caller?.place.repository;
-  const seen = new Map<string, GitRepository>();
-  return (directory) => {
-    trail.seenRepositories = new Set(trail.seenRepositories).add(directory);
-    const known = seen.get(directory) ?? look?.(directory) ?? NO_REPOSITORY;
-    seen.set(directory, known);
-    return known;
-  };
+  return allow({ args, accesses, input: call.arguments, demands: demandsOf(tool, args, accesses) });
 }
 
 function undeclared(tool: string): Denial {

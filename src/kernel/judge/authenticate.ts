@@ -7,8 +7,8 @@
 import { currentTurn } from "../../base/turn.ts";
 import { deny } from "../../model/outcome/decision.ts";
 import { type Authenticated, type Authentication, authenticate } from "../../session/session.ts";
+import type { RunningCall } from "../call/kill-switch.ts";
 import type { KernelParts } from "../call/parts.ts";
-import type { Trail } from "../call/trail.ts";
 
 type AuthenticationParts = Pick<KernelParts, "sessions" | "killSwitch" | "clock">;
 
@@ -22,34 +22,44 @@ interface Seen {
 
 const seen = new WeakMap<AuthenticationParts["killSwitch"], Seen>();
 
-/** Who `token` stands for; from here on the call is recorded under that session, refusals included. */
-export function authenticateCall(parts: AuthenticationParts, trail: Trail, token: string): Authentication | Promise<Authentication> {
+/** A token as a request brings it. */
+export interface ShownToken {
+  readonly token: string;
+  /** When the request arrived, in milliseconds. */
+  readonly atMs: number;
+  /** The call that brings it; none when something other than a call is asked for. */
+  readonly running?: Pick<RunningCall, "belongsTo">;
+}
+
+/** Who the token stands for; from here on the kill switch ends the call with that session. */
+export function authenticateCall(parts: AuthenticationParts, shown: ShownToken): Authentication | Promise<Authentication> {
   const isListening = parts.killSwitch.listen() === undefined;
-  const known = seenThisTurn(parts).callers.get(token);
-  if (!isListening || known === undefined || trail.receivedAtMs >= known.session.expiresAtMs) return authenticateAnew(parts, trail, token);
-  trail.session = known.session;
+  const known = seenThisTurn(parts).callers.get(shown.token);
+  if (!isListening || known === undefined || shown.atMs >= known.session.expiresAtMs) return authenticateAnew(parts, shown);
+  shown.running?.belongsTo(known.session);
   return { ok: true, value: known };
 }
 
-async function authenticateAnew(parts: AuthenticationParts, trail: Trail, token: string): Promise<Authentication> {
+async function authenticateAnew(parts: AuthenticationParts, shown: ShownToken): Promise<Authentication> {
+  const { token, atMs, running } = shown;
   const { killSwitch } = parts;
   const listening = killSwitch.listen();
   if (listening !== undefined) await listening;
   const { looks } = killSwitch;
   const seen = seenThisTurn(parts);
   const asked = seen.asked.get(token);
-  const authenticated = await (asked ?? ask(parts, seen, trail, token));
+  const authenticated = await (asked ?? ask(parts, seen, shown));
   const session = authenticated.ok ? authenticated.value.session : authenticated.session;
-  if (session !== undefined) trail.session = session;
+  if (session !== undefined) running?.belongsTo(session);
   // The call was nobody's yet when the running calls were looked at.
-  if (killSwitch.looks !== looks) return mayAct(parts, token, trail.receivedAtMs);
+  if (killSwitch.looks !== looks) return mayAct(parts, token, atMs);
   // What was asked for another call may not hold at the time of this one.
-  const holds = asked === undefined || (authenticated.ok && trail.receivedAtMs < authenticated.value.session.expiresAtMs);
-  return holds ? authenticated : mayAct(parts, token, trail.receivedAtMs);
+  const holds = asked === undefined || (authenticated.ok && atMs < authenticated.value.session.expiresAtMs);
+  return holds ? authenticated : mayAct(parts, token, atMs);
 }
 
-function ask(parts: AuthenticationParts, { turn, callers, asked }: Seen, trail: Trail, token: string): Promise<Authentication> {
-  const asking = mayAct(parts, token, trail.receivedAtMs).then((authenticated) => {
+function ask(parts: AuthenticationParts, { turn, callers, asked }: Seen, { token, atMs }: ShownToken): Promise<Authentication> {
+  const asking = mayAct(parts, token, atMs).then((authenticated) => {
     if (authenticated.ok && currentTurn() === turn) callers.set(token, authenticated.value);
     return authenticated;
   });

@@ -5,7 +5,7 @@ import type { Mark } from "../../model/outcome/label.ts";
 import type { Session } from "../../model/people/session.ts";
 import type { Authenticated } from "../../session/session.ts";
 import type { KernelParts } from "../call/parts.ts";
-import type { Caller } from "../call/trail.ts";
+import type { Caller } from "../call/stages.ts";
 
 /** The caller behind an authenticated session, as things are now. */
 export async function callerOf(parts: KernelParts, { session, lease }: Authenticated): Promise<Caller> {

@@ -17,7 +17,8 @@ import type { CapabilityObligation, PolicyRequest, PolicyResource } from "../../
 import type { PolicyDeny, PolicyVerdict } from "../../policy/terms/verdict.ts";
 import { resourceId } from "../../policy/terms/vocabulary.ts";
 import type { PolicyJudge, TreeJudge } from "../call/judges.ts";
-import type { Judged, ResolvedAccess } from "../call/trail.ts";
+import type { Ruling } from "../call/ruling.ts";
+import type { Judged, ResolvedAccess } from "../call/stages.ts";
 import { type Demands, hostDemand, NO_DEMANDS } from "../declared/capability-obligations.ts";
 import { zoneNow } from "./zone-now.ts";
 
@@ -27,44 +28,36 @@ const FIX_RESOURCE_CHARACTERS_MAX = 256;
 /** What decisions look at of a tool, and which of its actions it is about; its name when absent. */
 export type ToolFacts = Pick<Tool, "name" | "capability"> & { readonly action?: string };
 
-/** What policy allowed: the permits that matched, and what must happen first. */
-export interface Decided {
-  readonly permits: readonly string[];
-  readonly obligations: readonly ImposedObligation[];
+/** What is asked about: a caller's use of a tool, at a time. */
+export interface Question<C = Judged> {
+  readonly caller: C;
+  readonly tool: ToolFacts;
+  readonly nowMs: number;
+  /** What the tool's capability and the operator's gates ask of the whole call; nothing when absent. */
+  readonly demands?: Demands;
+  /** The call's name (`wholeCall`); without it no permit for this very call holds. */
+  readonly call?: string;
+}
+
+/** The same with whom is asked. */
+export interface PolicyQuestion extends Question {
+  readonly policy: PolicyEngine;
 }
 
 /** Evaluates every access; a call that names none is judged as its tool. */
-export function evaluateAccesses(
-  policy: PolicyEngine,
-  caller: Judged,
-  tool: Tool,
-  accesses: readonly ResolvedAccess[],
-  nowMs: number,
-  demands: Demands,
-  call = "",
-): Verdict<Decided> {
-  return evaluateRequests(policy, tool, requestsOf(caller, tool, accesses, nowMs, demands, call));
+export function evaluateAccesses(question: PolicyQuestion, accesses: readonly ResolvedAccess[]): Verdict<Ruling> {
+  return evaluateRequests(question.policy, question.tool, requestsOf(question, accesses));
 }
 
-/**
- * What policy is asked about a call: each access, or the tool itself when there is none.
- * @param call its name (`wholeCall`); without it no permit for this very call holds
- */
-export function requestsOf(
-  caller: Judged,
-  tool: ToolFacts,
-  accesses: readonly ResolvedAccess[],
-  nowMs: number,
-  demands: Demands,
-  call = "",
-): readonly [PolicyRequest, ...PolicyRequest[]] {
+/** What policy is asked about a call: each access, or the tool itself when there is none. */
+export function requestsOf(question: Question, accesses: readonly ResolvedAccess[]): readonly [PolicyRequest, ...PolicyRequest[]] {
+  const { caller, tool } = question;
   const [only, ...more] = accesses.map((access) => {
-    const facts = actingAs(tool, access.action);
-    const request = policyRequest(caller, facts, access.effect, policyResource(access), nowMs, demands, access.carriesSecret, call);
+    const request = policyRequest({ ...question, tool: actingAs(tool, access.action) }, { ...access, resource: policyResource(access) });
     return restricted(caller, access, request);
   });
   if (only !== undefined) return [only, ...more];
-  return [policyRequest(caller, tool, tool.capability.effect, { kind: "tool", name: tool.name }, nowMs, demands, false, call)];
+  return [policyRequest(question, { effect: tool.capability.effect, resource: { kind: "tool", name: tool.name } })];
 }
 
 /** `tool` as the one of its actions that an access is part of. */
@@ -85,7 +78,7 @@ export function evaluateRequests(
   policy: PolicyEngine,
   tool: ToolFacts,
   [only, ...more]: readonly [PolicyRequest, ...PolicyRequest[]],
-): Verdict<Decided> {
+): Verdict<Ruling> {
   if (more.length === 0) return decide(tool, only, policy.evaluate(only));
   const permits = new Set<string>();
   const obligations: ImposedObligation[] = [];
@@ -99,19 +92,20 @@ export function evaluateRequests(
 }
 
 /** Judges a file that turned out, when opened, to be another one than the path said: it must be allowed outright. */
-export function judgeByPolicy(policy: PolicyEngine, caller: Judged, tool: Tool, nowMs: number): PolicyJudge {
-  return (place, effect) => judgeFile(policy, caller, tool, place, effect, nowMs);
+export function judgeByPolicy(question: PolicyQuestion): PolicyJudge {
+  return (place, effect) => judgeFile(question, { place, effect });
 }
 
 /** Judges the files of a tree; asks policy once for each zone where it does not look at paths. */
-export function judgeTreeByPolicy(policy: PolicyEngine, caller: Judged, tool: Tool, nowMs: number): TreeJudge {
+export function judgeTreeByPolicy(question: PolicyQuestion): TreeJudge {
+  const { policy, tool } = question;
   const known = new Map<string, boolean>();
   return (place, zone) => {
     const key = `${place.root} ${zone}`;
     const before = known.get(key);
     if (before !== undefined) return before;
     const access: ResolvedAccess = { resource: { kind: "file", path: place.path }, effect: "read", target: { place, zone } };
-    const requests = requestsOf(caller, tool, [access], nowMs, NO_DEMANDS);
+    const requests = requestsOf(question, [access]);
     const decided = evaluateRequests(policy, tool, requests);
     const allowed = decided.ok && decided.value.obligations.length === 0;
     if (!policy.looksAtPath(requests[0])) known.set(key, allowed);
@@ -120,29 +114,28 @@ export function judgeTreeByPolicy(policy: PolicyEngine, caller: Judged, tool: To
 }
 
 /** Judges an artifact through which content was found that was asked for by its hash: it must be allowed outright. */
-export function judgeArtifactBy(policy: PolicyEngine, caller: Judged, tool: Tool, nowMs: number): (id: string) => boolean {
+export function judgeArtifactBy(question: PolicyQuestion): (id: string) => boolean {
   return (id) => {
     const access: ResolvedAccess = { resource: { kind: "artifact", id }, effect: "read" };
-    const decided = evaluateAccesses(policy, caller, tool, [access], nowMs, NO_DEMANDS);
-    return decided.ok && decided.value.obligations.length === 0 && admits(caller.lease.scope, "artifacts", id);
+    const decided = evaluateAccesses(question, [access]);
+    return decided.ok && decided.value.obligations.length === 0 && admits(question.caller.lease.scope, "artifacts", id);
   };
 }
 
-/** Judges a file that a call came by while it ran; `action` as the access would have named it. */
-export function judgeFile(
-  policy: PolicyEngine,
-  caller: Judged,
-  tool: Tool,
-  place: WorkspacePath,
-  effect: "read" | "write",
-  nowMs: number,
-  action?: string,
-  call = "",
-): Denial | undefined {
-  const zone = zoneNow(caller.place, place, effect);
+/** A file that a call came by while it ran. */
+export interface MetFile {
+  readonly place: WorkspacePath;
+  readonly effect: "read" | "write";
+  /** As the access would have named it. */
+  readonly action?: string | undefined;
+}
+
+/** Judges a file that a call came by while it ran. */
+export function judgeFile(question: PolicyQuestion, { place, effect, action }: MetFile): Denial | undefined {
+  const zone = zoneNow(question.caller.place, place, effect);
   const resource = { kind: "file", path: place.path } as const;
   const access: ResolvedAccess = { resource, effect, target: { place, zone }, ...(action !== undefined && { action }) };
-  const decided = evaluateAccesses(policy, caller, tool, [access], nowMs, NO_DEMANDS, call);
+  const decided = evaluateAccesses(question, [access]);
   if (!decided.ok) return decided.denial;
   const [due] = decided.value.obligations;
   if (due === undefined) return undefined;
@@ -162,16 +155,13 @@ export function policyResource(access: ResolvedAccess): PolicyResource {
   return { kind: "file", path: place?.path ?? access.resource.path, root: place?.root ?? "service", zone: access.target?.zone ?? "secret" };
 }
 
-/** One access as policy is asked about it; `demands` are those of the whole call. */
+/** An access as policy sees it: its resource has its canonical name. */
+export type PolicyAccess = Pick<PolicyRequest, "effect" | "resource"> & { readonly carriesSecret?: boolean };
+
+/** What policy is asked about one access. */
 export function policyRequest(
-  caller: Pick<Judged, "session" | "mark" | "armed">,
-  tool: ToolFacts,
-  effect: PolicyRequest["effect"],
-  resource: PolicyResource,
-  nowMs: number,
-  demands: Demands,
-  carriesSecret = false,
-  call = "",
+  { caller, tool, nowMs, demands = NO_DEMANDS, call = "" }: Question<Pick<Judged, "session" | "mark" | "armed">>,
+  { effect, resource, carriesSecret = false }: PolicyAccess,
 ): PolicyRequest {
   const { session, mark, armed } = caller;
   return {
@@ -218,7 +208,7 @@ const WIRE_NAMES: Readonly<Record<string, WireVariant>> = {
   artifact_publish: "artifact_publish",
 };
 
-function decide(tool: ToolFacts, request: PolicyRequest, verdict: PolicyVerdict): Verdict<Decided> {
+function decide(tool: ToolFacts, request: PolicyRequest, verdict: PolicyVerdict): Verdict<Ruling> {
   if (verdict.decision === "allow") return allow({ permits: verdict.permits, obligations: verdict.obligations });
   return deny({
     layer: "policy",

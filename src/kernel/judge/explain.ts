@@ -15,9 +15,10 @@ import type { PolicyRequest } from "../../policy/terms/request.ts";
 import { resourceId } from "../../policy/terms/vocabulary.ts";
 import type { Authenticated } from "../../session/session.ts";
 import type { KernelParts, KernelSettings } from "../call/parts.ts";
-import type { Judged } from "../call/trail.ts";
+import type { Judged } from "../call/stages.ts";
+import { WorkspaceLook } from "../call/workspace-look.ts";
 import type { CallRedaction } from "../redaction/redaction.ts";
-import { analyse } from "./analyse.ts";
+import { analyse, findTool } from "./analyse.ts";
 import { isArmed, markOf } from "./caller.ts";
 import { requestsOf } from "./decide.ts";
 import { checkMasterGate, withGateDemands } from "./gates.ts";
@@ -70,20 +71,22 @@ export function redactedExplanation(explanation: CallExplanation, redaction: Cal
   };
 }
 
+/** A call that is to be explained. */
+export interface ExplainedCall {
+  readonly who: Authenticated;
+  readonly tool: string;
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly assuming?: Assumptions | undefined;
+}
+
 /** Explains a call under a session and a lease. The session's token, which only a call brings along, is no secret here. */
-export async function explainCall(
-  parts: KernelParts,
-  redaction: CallRedaction,
-  who: Authenticated,
-  tool: string,
-  args: Readonly<Record<string, unknown>>,
-  assuming: Assumptions = {},
-): Promise<CallExplanation> {
+export async function explainCall(parts: KernelParts, redaction: CallRedaction, explained: ExplainedCall): Promise<CallExplanation> {
+  const { who, tool: name, args, assuming = {} } = explained;
   const nowMs = parts.clock.nowMs();
   const armed = assuming.armed ?? (await isArmed(parts, who.session));
   const settings = assuming.settings ?? parts.settings;
-  const gate = checkMasterGate(settings, tool);
-  if (!gate.ok) return { tool, denial: gate.denial, accesses: [], armed };
+  const gate = checkMasterGate(settings, name);
+  if (!gate.ok) return { tool: name, denial: gate.denial, accesses: [], armed };
   const open = await parts.workspaces.open(who.session);
   const caller: Judged = {
     ...who,
@@ -92,17 +95,21 @@ export async function explainCall(
     mark: await markOf(parts, who.session),
     armed,
   };
-  const call: ToolCall = { requestId: "", sessionToken: "", dedupeKey: "", tool, arguments: args, variant: "call", reply: "result" };
-  await parts.registry.prepare(tool);
-  const analysed = analyse(parts.registry, call, { caller }, caller.gates);
-  if (!analysed.ok) return { tool, denial: analysed.denial, accesses: [], armed };
-  const scoped = checkScope(caller, analysed.value.tool, analysed.value, nowMs);
-  if (!scoped.ok) return { tool, denial: scoped.denial, accesses: [], armed };
+  const call: ToolCall = { requestId: "", sessionToken: "", dedupeKey: "", tool: name, arguments: args, variant: "call", reply: "result" };
+  await parts.registry.prepare(name);
+  const refused = (denial: Denial): CallExplanation => ({ tool: name, denial, accesses: [], armed });
+  const found = findTool(parts.registry, caller.gates, name);
+  if (!found.ok) return refused(found.denial);
+  const tool = found.value;
+  const analysed = analyse(tool, call, new WorkspaceLook(caller.place));
+  if (!analysed.ok) return refused(analysed.denial);
+  const scoped = checkScope(caller, tool, analysed.value, nowMs);
+  if (!scoped.ok) return refused(scoped.denial);
   const engine = assuming.policy ?? (await parts.policy(who.session.preset));
-  const demands = withGateDemands(caller, tool, analysed.value.demands);
-  const marked = markSecrets(redaction, analysed.value.tool, call, scoped.value);
-  const whole = wholeCall(analysed.value.tool, marked, args);
-  const accesses = requestsOf(caller, analysed.value.tool, marked, nowMs, demands, whole).map((request): ExplainedAccess => {
+  const demands = withGateDemands(caller, tool.name, analysed.value.demands);
+  const marked = markSecrets(redaction, tool, call, scoped.value);
+  const question = { caller, tool, nowMs, demands, call: wholeCall(tool, marked, args) };
+  const accesses = requestsOf(question, marked).map((request): ExplainedAccess => {
     const { resource, effect } = request;
     const isFile = resource.kind === "file";
     const obeyed = isFile && resource.zone === "protected" ? obeyedBy(resource.path) : undefined;
@@ -118,6 +125,6 @@ export async function explainCall(
   });
   // As in the pipeline: flow control looks at what policy allows.
   const isAllowed = accesses.every(({ policy }) => policy.verdict.decision === "allow");
-  const flow = isAllowed ? judgeFlow(caller.mark, analysed.value.tool.capability, marked) : undefined;
-  return flow === undefined || flow.ok ? { tool, accesses, armed } : { tool, denial: flow.denial, accesses, armed };
+  const flow = isAllowed ? judgeFlow(caller.mark, tool.capability, marked) : undefined;
+  return flow === undefined || flow.ok ? { tool: name, accesses, armed } : { tool: name, denial: flow.denial, accesses, armed };
 }

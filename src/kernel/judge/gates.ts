@@ -11,7 +11,7 @@ import type { OperatorGates, ToolPolicy } from "../../model/people/gates.ts";
 import type { CapabilityObligation } from "../../policy/terms/request.ts";
 import { checkProfile, checkSkillInput, profileObligations } from "../../session/profile.ts";
 import type { KernelSettings } from "../call/parts.ts";
-import type { Judged } from "../call/trail.ts";
+import type { Judged } from "../call/stages.ts";
 import { type Demands, NO_DEMANDS } from "../declared/capability-obligations.ts";
 
 /** The master gate: whether any tool may run, and this one in particular. */
@@ -22,12 +22,14 @@ export function checkMasterGate({ toolsEnabled, disabledTools, gates }: KernelSe
   if (!rules.ok) return deny(unusableRules(rules.reason));
   if (disabledTools.has(tool)) return refuse("tool_not_allowed", `GATE:${tool}`, `\`${tool}\` is switched off by the operator`);
   if (rules.policy === undefined) return allow(undefined);
-  const denial = checkToolPolicy(rules.policy, tool, "gates", POLICY_RULE, "the operator's policy.json");
+  const denial = checkToolPolicy(rules.policy, tool, OPERATOR);
   return denial ? deny(denial) : allow(undefined);
 }
 
 const POLICY_RULE = "GATE:policy.json";
 const WORKSPACE_RULE = "WORKSPACE:policy.json";
+const OPERATOR: PolicyOwner = { layer: "gates", ruleId: POLICY_RULE, whose: "the operator's policy.json" };
+const WORKSPACE: PolicyOwner = { layer: "scope", ruleId: WORKSPACE_RULE, whose: "the workspace's policy.json" };
 
 function unusableRules(reason: "tool_policy_invalid" | "tool_spec_invalid"): Denial {
   const [ruleId, what] = reason === "tool_policy_invalid" ? [POLICY_RULE, "tool policy is"] : ["GATE:tools", "tool specs are"];
@@ -40,7 +42,14 @@ function unusableRules(reason: "tool_policy_invalid" | "tool_spec_invalid"): Den
   };
 }
 
-function checkToolPolicy(policy: ToolPolicy, tool: string, layer: Denial["layer"], ruleId: string, whose: string): Denial | undefined {
+/** Who a tool policy is from, as its refusals say it. */
+interface PolicyOwner {
+  readonly layer: Denial["layer"];
+  readonly ruleId: string;
+  readonly whose: string;
+}
+
+function checkToolPolicy(policy: ToolPolicy, tool: string, { layer, ruleId, whose }: PolicyOwner): Denial | undefined {
   if (!policy.enabled) return { layer, reason: "tools_disabled", ruleId, message: `${whose} switches all tools off; ask the operator` };
   if (policy.allows(tool)) return undefined;
   const name = tool.slice(0, 64).toWellFormed();
@@ -61,7 +70,7 @@ export function checkToolGates({ session, place, gates }: Judged, tool: string):
       fix: `\`${tool}\` taken out of \`tools.disabled\` in handrail.yaml`,
     };
   }
-  return place.toolPolicy && checkToolPolicy(place.toolPolicy, tool, "scope", WORKSPACE_RULE, "the workspace's policy.json");
+  return place.toolPolicy && checkToolPolicy(place.toolPolicy, tool, WORKSPACE);
 }
 
 /** Whether the input fits what a spec and the session's skill say of inputs. */

@@ -15,22 +15,29 @@ export interface ImaginedAccess {
   readonly action?: string;
 }
 
-/**
- * The requests, one for each access, or one for the tool itself where there is none.
- * @param known what the tool's capability asked for the arguments of the call, where that was recorded
- */
-export function imagineRequests(
-  session: Session,
-  tool: ToolFacts,
-  accesses: readonly ImaginedAccess[],
-  context: Partial<PolicyContext> & Pick<PolicyContext, "time">,
-  known: Demands = NO_DEMANDS,
-): readonly [PolicyRequest, ...PolicyRequest[]] {
+/** A use of a tool that nobody makes. */
+export interface ImaginedUse {
+  readonly session: Session;
+  readonly tool: ToolFacts;
+  readonly accesses: readonly ImaginedAccess[];
+  readonly context: Partial<PolicyContext> & Pick<PolicyContext, "time">;
+  /** What the tool's capability asked for the arguments of the call, where that was recorded. */
+  readonly known?: Demands | undefined;
+}
+
+/** The requests, one for each access, or one for the tool itself where there is none. */
+export function imagineRequests({
+  session,
+  tool,
+  accesses,
+  context,
+  known = NO_DEMANDS,
+}: ImaginedUse): readonly [PolicyRequest, ...PolicyRequest[]] {
   const mark = { trustLevel: context.trust ?? INITIAL_MARK.trustLevel, dataClass: context.dataClass ?? INITIAL_MARK.dataClass };
   const demands = [...standingDemands(tool), ...known];
-  const caller = { session, mark, armed: context.armed ?? false };
-  const ask = ({ resource, effect, action, carriesSecret }: ImaginedAccess): PolicyRequest => {
-    const request = policyRequest(caller, actingAs(tool, action), effect, resource, context.time * 1000, demands, carriesSecret);
+  const question = { caller: { session, mark, armed: context.armed ?? false }, nowMs: context.time * 1000, demands };
+  const ask = ({ action, ...access }: ImaginedAccess): PolicyRequest => {
+    const request = policyRequest({ ...question, tool: actingAs(tool, action) }, access);
     return { ...request, context: { ...request.context, ...context } };
   };
   const [first, ...more] = accesses.map(ask);

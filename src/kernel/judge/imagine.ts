@@ -6,18 +6,17 @@
  */
 import { judgeFlow } from "../../flow/flow.ts";
 import type { Verdict } from "../../model/outcome/decision.ts";
-import type { Session } from "../../model/people/session.ts";
 import type { PolicyEngine } from "../../policy/policy.ts";
-import type { PolicyContext } from "../../policy/terms/request.ts";
 import type { Redactor } from "../../redact/redact.ts";
-import type { Judged } from "../call/trail.ts";
-import type { Demands } from "../declared/capability-obligations.ts";
+import type { Ruling } from "../call/ruling.ts";
+import type { Judged } from "../call/stages.ts";
+import { WorkspaceLook } from "../call/workspace-look.ts";
 import type { ToolRegistry } from "../declared/registry.ts";
 import { CallRedaction } from "../redaction/redaction.ts";
-import { analyse } from "./analyse.ts";
-import { type Decided, evaluateRequests, requestsOf, type ToolFacts } from "./decide.ts";
+import { analyse, findTool } from "./analyse.ts";
+import { evaluateAccesses, evaluateRequests } from "./decide.ts";
 import { withGateDemands } from "./gates.ts";
-import { type ImaginedAccess, imagineRequests } from "./imagine-requests.ts";
+import { type ImaginedUse, imagineRequests } from "./imagine-requests.ts";
 import { checkScope } from "./scope.ts";
 import { markSecrets } from "./secret-writes.ts";
 import { wholeCall } from "./whole-call.ts";
@@ -34,32 +33,24 @@ export interface ImaginedCall {
 }
 
 /** What would be decided, by the pipeline's stages from analysis to flow control: what policy allowed, or the denial. */
-export function imagineCall({ registry, policy, redactor, caller, tool: name, args, nowMs }: ImaginedCall): Verdict<Decided> {
+export function imagineCall({ registry, policy, redactor, caller, tool: name, args, nowMs }: ImaginedCall): Verdict<Ruling> {
   const call = { requestId: "", sessionToken: "", dedupeKey: "", tool: name, arguments: args, variant: "call", reply: "result" } as const;
-  const analysed = analyse(registry, call, { caller }, caller.gates);
+  const found = findTool(registry, caller.gates, name);
+  if (!found.ok) return found;
+  const tool = found.value;
+  const analysed = analyse(tool, call, new WorkspaceLook(caller.place));
   if (!analysed.ok) return analysed;
-  const { tool } = analysed.value;
   const scoped = checkScope(caller, tool, analysed.value, nowMs);
   if (!scoped.ok) return scoped;
   const accesses = markSecrets(new CallRedaction(redactor), tool, call, scoped.value);
   const demands = withGateDemands(caller, tool.name, analysed.value.demands);
-  const decided = evaluateRequests(policy, tool, requestsOf(caller, tool, accesses, nowMs, demands, wholeCall(tool, accesses, args)));
+  const decided = evaluateAccesses({ policy, caller, tool, nowMs, demands, call: wholeCall(tool, accesses, args) }, accesses);
   if (!decided.ok) return decided;
   const flow = judgeFlow(caller.mark, tool.capability, accesses);
   return flow.ok ? decided : flow;
 }
 
-/**
- * What policy alone would decide about accesses that are already known.
- * @param known what the tool's capability asked for the arguments of the call, where that was recorded
- */
-export function imagineAccesses(
-  policy: PolicyEngine,
-  session: Session,
-  tool: ToolFacts,
-  accesses: readonly ImaginedAccess[],
-  context: Partial<PolicyContext> & Pick<PolicyContext, "time">,
-  known?: Demands,
-): Verdict<Decided> {
-  return evaluateRequests(policy, tool, imagineRequests(session, tool, accesses, context, known));
+/** What policy alone would decide about accesses that are already known. */
+export function imagineAccesses(policy: PolicyEngine, imagined: ImaginedUse): Verdict<Ruling> {
+  return evaluateRequests(policy, imagined.tool, imagineRequests(imagined));
 }

@@ -14,7 +14,7 @@ import type { Zone } from "../../model/place/zone.ts";
 import type { Tool } from "../../model/tool/tool.ts";
 import { admits } from "../../policy/lease-scope.ts";
 import { checkProfilePath } from "../../session/profile.ts";
-import type { Judged, ResolvedAccess, Trail } from "../call/trail.ts";
+import type { Analysed, Judged, ResolvedAccess } from "../call/stages.ts";
 import { checkInput, checkToolGates } from "./gates.ts";
 import { checkNamed, checkReach } from "./lease-names.ts";
 import { checkNetwork } from "./network-rules.ts";
@@ -94,15 +94,23 @@ function resolveAccess(caller: Judged, tool: Tool, access: Access): Verdict<Reso
   if (!resolved.ok) return resolved;
   const effect = access.effect === "read" ? "read" : "write";
   const zone = zoneNow(caller.place, resolved.value, effect);
-  const denial = judgePlace(caller, tool, resolved.value, zone, effect);
+  const denial = judgePlace(caller, { tool, place: resolved.value, zone, effect });
   return denial ? deny(denial) : allow({ ...access, target: { place: resolved.value, zone } });
 }
 
 /** Which pattern makes a zone is the operator's to know. */
 const ZONE_FIX = "no permit opens a zone; `handrail policy explain` shows the operator whether a setting makes it, and which";
 
+/** A file that a tool touches, in its zone as it is now. */
+export interface TouchedFile {
+  readonly tool: Pick<Tool, "name">;
+  readonly place: WorkspacePath;
+  readonly zone: Zone;
+  readonly effect: "read" | "write";
+}
+
 /** Zone and lease judgement of one file; the same before the call and on what was really opened. */
-export function judgePlace(caller: Judged, tool: Tool, place: WorkspacePath, zone: Zone, effect: "read" | "write"): Denial | undefined {
+export function judgePlace(caller: Judged, { tool, place, zone, effect }: TouchedFile): Denial | undefined {
   const targetPath = place.path;
   if (zone === "secret" || zone === "managed") {
     const what = zone === "secret" ? "a secret zone" : "a managed directory (`.git`, `node_modules`)";
@@ -149,8 +157,8 @@ export function installationDenial(targetPath: string): Denial {
 }
 
 /** A tool that changes the machine touches the very files that its call names: no link leads it to another, be that allowed or not. */
-export function exactly({ tool, accesses }: Pick<Trail, "tool" | "accesses">, { root, path }: WorkspacePath): Denial | undefined {
-  if (tool?.capability.effect !== "system") return undefined;
+export function exactly({ tool, accesses }: Pick<Analysed, "tool" | "accesses">, { root, path }: WorkspacePath): Denial | undefined {
+  if (tool.capability.effect !== "system") return undefined;
   if (accesses.some(({ target }) => target?.place.root === root && target.place.path === path)) return undefined;
   return {
     layer: "workspace",

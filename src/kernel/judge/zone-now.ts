@@ -3,7 +3,7 @@ import type { WorkspacePath } from "../../model/place/access.ts";
 import { pathShapesRepository } from "../../model/place/repository-shape.ts";
 import type { Zone } from "../../model/place/zone.ts";
 import { repositoryFiles } from "../../sandbox/git/repository-files.ts";
-import type { Judged } from "../call/trail.ts";
+import type { Judged } from "../call/stages.ts";
 
 /**
  * The zone of `target` as it is now: `protected` for what completes or feeds a look-alike repository.

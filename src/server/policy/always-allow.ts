@@ -113,7 +113,9 @@ export class AlwaysAllow {
     if (call === undefined) return UNNAMED;
     const context = { time, armed: true, trust: details.seen.trustLevel, dataClass: details.seen.dataClass, call };
     const asked = new Set(details.rules.map(({ ruleId }) => ruleId));
-    const requests = imagineRequests({ ...session, role: details.role }, tool, accesses, context).map((one) => withDemands(one, asked));
+    const requests = imagineRequests({ session: { ...session, role: details.role }, tool, accesses, context }).map((one) =>
+      withDemands(one, asked),
+    );
     return this.#tried(session.preset, requests, asked, details.role);
   }
 

@@ -189,7 +189,12 @@ function judge(
   const effect = example.effect ?? action.effect;
   const accesses: readonly ImaginedAccess[] = [{ resource: example.resource ?? { kind: "tool", name: example.tool }, effect }];
   const capability = tool?.capability ?? { effect: action.effect, risk: "low" as const, approval: { level: "auto" as const } };
-  const decided = imagineAccesses(engine, session, { name: example.tool, capability }, accesses, { ...example.context, time });
+  const decided = imagineAccesses(engine, {
+    session,
+    tool: { name: example.tool, capability },
+    accesses,
+    context: { ...example.context, time },
+  });
   if (!decided.ok) return decided;
   const flow = judgeFlow(markOf(example), capability, accesses);
   return flow.ok ? decided : flow;

@@ -201,7 +201,13 @@ async function replayOne(
   const time = Math.floor(entry.timeMicros / 1_000_000);
   const engine = await engineOf(call.preset);
   const context = { ...call.mark, time, call: call.call };
-  const verdict = imagineAccesses(engine, { ...session, role: call.role }, call.tool, call.accesses, context, argumentDemands(recorded));
+  const verdict = imagineAccesses(engine, {
+    session: { ...session, role: call.role },
+    tool: call.tool,
+    accesses: call.accesses,
+    context,
+    known: argumentDemands(recorded),
+  });
   tally.count({
     sequence: entry.sequence,
     time: new Date(entry.timeMicros / 1000).toISOString(),

@@ -5,7 +5,8 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { canonicalJson, type JsonObject } from "../../../src/base/json.ts";
 import { APPROVAL_DOCUMENT_BYTES_MAX, PROMPT_FILE_BYTES_MAX } from "../../../src/base/limits.ts";
 import { describeCall } from "../../../src/kernel/ask/prompt.ts";
-import type { Trail } from "../../../src/kernel/call/trail.ts";
+import type { Decided } from "../../../src/kernel/call/stages.ts";
+import { WorkspaceLook } from "../../../src/kernel/call/workspace-look.ts";
 import { CallRedaction } from "../../../src/kernel/redaction/redaction.ts";
 import type { AskingRule } from "../../../src/model/approval/approval.ts";
 import { UNRESTRICTED_SCOPE } from "../../../src/model/people/lease.ts";
@@ -29,7 +30,7 @@ afterEach(() => place.close());
 
 const put = (path: string, content: string | Uint8Array) => writeFileSync(join(place.root, path), content);
 
-function trailOf(tool: Tool<never>, args: JsonObject, more: object = {}): Trail {
+function decidedCall(tool: Tool<never>, args: JsonObject, more: object = {}): Decided {
   const parsed = (tool.parameters as Tool["parameters"]).parse(args);
   const { workspace, roots } = place;
   const accesses = tool.analyse(parsed as never).map((access) => {
@@ -48,11 +49,12 @@ function trailOf(tool: Tool<never>, args: JsonObject, more: object = {}): Trail 
     ...more,
   };
   const redaction = new CallRedaction(createRedactor());
-  return { call: { tool: tool.name, arguments: args }, caller, tool, args: parsed, accesses, redaction } as unknown as Trail;
+  const look = new WorkspaceLook({});
+  return { call: { tool: tool.name, arguments: args }, caller, tool, args: parsed, accesses, redaction, look } as unknown as Decided;
 }
 
 async function described(tool: unknown, args: JsonObject, more: object = {}, rules = RULES) {
-  return describeCall(trailOf(tool as Tool<never>, args, more), rules, place.files);
+  return describeCall(decidedCall(tool as Tool<never>, args, more), rules, place.files);
 }
 
 const changesOf = async (tool: unknown, args: JsonObject) => (await described(tool, args)).details.changes;

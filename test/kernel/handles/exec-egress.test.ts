@@ -1,18 +1,17 @@
 /** What a command of a call may reach, and what its tool learns of it. */
 import { expect, test } from "vitest";
-import type { Trail } from "../../../src/kernel/call/trail.ts";
+import type { Analysed } from "../../../src/kernel/call/stages.ts";
 import { commandEgress } from "../../../src/kernel/handles/exec-egress.ts";
 import { Refusal } from "../../../src/model/outcome/failure.ts";
 import type { Access } from "../../../src/model/place/access.ts";
 import type { EgressAttempt } from "../../../src/sandbox/sandbox.ts";
 
 const host = (name: string, port: number): Access => ({ resource: { kind: "host", host: name, port }, effect: "network" });
-const trailOf = (accesses: readonly Access[], blockedPorts?: readonly number[]): Trail =>
+const analysedCall = (accesses: readonly Access[], blockedPorts?: readonly number[]): Analysed =>
   ({
     accesses,
-    call: { tool: "shell" },
-    tool: { capability: { network: { mode: "any", ...(blockedPorts && { blockedPorts }) } } },
-  }) as unknown as Trail;
+    tool: { name: "shell", capability: { network: { mode: "any", ...(blockedPorts && { blockedPorts }) } } },
+  }) as unknown as Analysed;
 const written = async () => undefined;
 const TOTALS = { allowed: 2, refused: 1, failed: 1, unreported: 0, bytesOut: 10, bytesIn: 20 };
 const attempt = (name: string, outcome: EgressAttempt["outcome"], reason?: EgressAttempt["reason"]): EgressAttempt => ({
@@ -21,8 +20,8 @@ const attempt = (name: string, outcome: EgressAttempt["outcome"], reason?: Egres
 });
 
 test("a command reaches the hosts that analysis named, at their ports, however they are written", async () => {
-  const trail = trailOf([host("Registry.Example.", 443), host("[2606:4700::1]", 443), host("other.example", 443)]);
-  const { grant } = commandEgress(trail, ["registry.example:443", "2606:4700::1:443"], written);
+  const analysed = analysedCall([host("Registry.Example.", 443), host("[2606:4700::1]", 443), host("other.example", 443)]);
+  const { grant } = commandEgress(analysed, ["registry.example:443", "2606:4700::1:443"], written);
   expect(await Promise.all([grant.decide("registry.example", 443), grant.decide("2606:4700::1", 443)])).toEqual([
     { kind: "allow" },
     { kind: "allow" },
@@ -35,10 +34,10 @@ test("a command reaches the hosts that analysis named, at their ports, however t
 });
 
 test("a host that analysis did not name refuses the command, and no hosts mean none", async () => {
-  const trail = trailOf([host("registry.example", 443)]);
-  expect(() => commandEgress(trail, ["registry.example:443", "evil.example:443"], written)).toThrow(Refusal);
-  expect(() => commandEgress(trail, ["registry.example:80"], written)).toThrow(Refusal);
-  const { grant } = commandEgress(trail, [], written);
+  const analysed = analysedCall([host("registry.example", 443)]);
+  expect(() => commandEgress(analysed, ["registry.example:443", "evil.example:443"], written)).toThrow(Refusal);
+  expect(() => commandEgress(analysed, ["registry.example:80"], written)).toThrow(Refusal);
+  const { grant } = commandEgress(analysed, [], written);
   expect(await grant.decide("registry.example", 443)).toEqual({
     kind: "deny",
     message: "this command may reach no host; name `registry.example:443` in a call that asks for the network",
@@ -47,7 +46,7 @@ test("a host that analysis did not name refuses the command, and no hosts mean n
 
 test("the tool learns what was refused once it is recorded; what cannot be recorded fails the call", async () => {
   const records: EgressAttempt[] = [];
-  const { grant, outcome } = commandEgress(trailOf([]), [], async (each) => records.push(each));
+  const { grant, outcome } = commandEgress(analysedCall([]), [], async (each) => records.push(each));
   grant.record(attempt("a.example", "allowed"));
   for (let count = 0; count < 30; count += 1) grant.record(attempt("b.example", "refused", "denied"));
   const { problems, ...counts } = await outcome(TOTALS);
@@ -55,12 +54,12 @@ test("the tool learns what was refused once it is recorded; what cannot be recor
   expect(problems).toEqual(Array(20).fill({ host: "b.example", port: 443, reason: "denied" }));
   expect(records.length).toBe(31);
 
-  const failing = commandEgress(trailOf([]), [], () => Promise.reject(new Error("the ledger is away")));
+  const failing = commandEgress(analysedCall([]), [], () => Promise.reject(new Error("the ledger is away")));
   failing.grant.record(attempt("a.example", "allowed"));
   await expect(failing.outcome(TOTALS)).rejects.toThrow("the ledger is away");
 });
 
 test("closed ports are those of the tool, where it names some", () => {
-  expect(commandEgress(trailOf([], [22, 8080]), [], written).grant.blockedPorts).toEqual([22, 8080]);
-  expect(commandEgress(trailOf([]), [], written).grant.blockedPorts).toBeUndefined();
+  expect(commandEgress(analysedCall([], [22, 8080]), [], written).grant.blockedPorts).toEqual([22, 8080]);
+  expect(commandEgress(analysedCall([]), [], written).grant.blockedPorts).toBeUndefined();
 });

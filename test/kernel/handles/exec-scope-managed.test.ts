@@ -3,8 +3,9 @@ import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { INITIAL_MARK } from "../../../src/flow/flow.ts";
+import { Holdings, type UsedApproval } from "../../../src/kernel/call/holdings.ts";
 import { ApprovedTargets } from "../../../src/kernel/call/pre-image.ts";
-import { beginTrail, type Trail } from "../../../src/kernel/call/trail.ts";
+import { arrive, type Granted } from "../../../src/kernel/call/stages.ts";
 import { execScope } from "../../../src/kernel/handles/exec-scope.ts";
 import { NO_GATES } from "../../../src/model/people/gates.ts";
 import type { LeaseScope } from "../../../src/model/people/lease.ts";
@@ -16,12 +17,7 @@ import { memoryKernel } from "../../support/memory-kernel.ts";
 import { newSandboxPlace } from "../../support/sandbox-place.ts";
 
 /** The judge of commands of the tool. */
-async function judgeOf(
-  name: string,
-  scope: Partial<LeaseScope>,
-  differences: Partial<Trail> = {},
-  mark = INITIAL_MARK,
-): Promise<ScopeJudge> {
+async function judgeOf(name: string, scope: Partial<LeaseScope>, approval?: UsedApproval, mark = INITIAL_MARK): Promise<ScopeJudge> {
   const { session, lease, policy, root, time } = await memoryKernel({
     tools: toolchainTools,
     preset: mark === INITIAL_MARK ? "open" : "dev",
@@ -33,13 +29,18 @@ async function judgeOf(
   onTestFinished(() => roots.close());
   const place = { workspace, roots, disabledTools: new Set<string>(), volumeId: "1" };
   const clock = { nowMs: () => time.nowMs, monotonicMs: () => 0 };
-  const trail = {
-    ...beginTrail(clock),
+  const holdings = new Holdings();
+  if (approval !== undefined) holdings.takeApproval(approval);
+  const granted = {
+    ...arrive(clock),
     caller: { session, lease, place, mark, armed: false, gates: NO_GATES },
-    ...differences,
-    ...(tool && { tool }),
-  };
-  return execScope(trail, await policy.current(), time.nowMs, { hides: () => false });
+    call: { arguments: {} },
+    accesses: [],
+    policy: await policy.current(),
+    tool,
+    holdings,
+  } as unknown as Granted;
+  return execScope(granted, { hides: () => false });
 }
 
 /** What commands of the tool may do with each path. */
@@ -64,7 +65,7 @@ test("who agreed to an installation after untrusted content agreed to each file 
       rules: new Set(rules),
       targets: new ApprovedTargets(new Map(), new Uint8Array(32)),
     };
-    const judge = await judgeOf("install_dependencies", {}, { approval }, { ...INITIAL_MARK, trustLevel: "untrusted" });
+    const judge = await judgeOf("install_dependencies", {}, approval, { ...INITIAL_MARK, trustLevel: "untrusted" });
     return [judge.entry("src", true), judge.entry("package.json", false), judge.entry("CLAUDE.md", false), judge.entry(".env", false)];
   };
   expect(await asked("FC-3")).toEqual(["write", "write", "read", "hidden"]);

@@ -3,7 +3,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
-import type { Caller } from "../../../src/kernel/call/trail.ts";
+import type { Caller } from "../../../src/kernel/call/stages.ts";
 import { RepositoryHistories } from "../../../src/kernel/handles/repository-history.ts";
 import { BUILT_IN_ZONE_RULES, compileZones } from "../../../src/model/place/zone.ts";
 import { DEFAULT_GIT_RULES } from "../../../src/model/work/git.ts";

@@ -17,7 +17,8 @@ import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
 import { systemRandom } from "../../../src/base/ids.ts";
-import { beginTrail, type Caller, type Trail } from "../../../src/kernel/call/trail.ts";
+import { Holdings } from "../../../src/kernel/call/holdings.ts";
+import { arrive, type Caller, type Granted } from "../../../src/kernel/call/stages.ts";
 import { execScope } from "../../../src/kernel/handles/exec-scope.ts";
 import { evaluateAccesses } from "../../../src/kernel/judge/decide.ts";
 import { judgePlace } from "../../../src/kernel/judge/scope.ts";
@@ -184,10 +185,10 @@ function isLinkOrThere(path: string): boolean {
 /** What can be done with each path. */
 type Reached = { readonly [path: string]: { readonly read: boolean; readonly write: boolean } };
 
-async function byShell(root: string, paths: readonly string[], trail: Trail, policy: PolicyEngine): Promise<Reached> {
+async function byShell(root: string, paths: readonly string[], granted: Granted): Promise<Reached> {
   const script =
     'for path; do r=-; w=-; [ -f "$path" ] && head -c 1 -- "$path" >/dev/null 2>&1 && r=r; { : >>"$path"; } 2>/dev/null && w=w; printf "%s%s\\n" $r $w; done';
-  const judge = execScope(trail, policy, trail.receivedAtMs, { hides: () => false });
+  const judge = execScope(granted, { hides: () => false });
   const { stdout, end } = await place.run(["bash", "-c", script, "bash", ...paths], { root, judge });
   const lines = stdout.split("\n");
   const aside = (end.landed?.notKept ?? []).map(({ path }) => path);
@@ -204,16 +205,11 @@ async function byShell(root: string, paths: readonly string[], trail: Trail, pol
 async function byTools(workspace: Workspace, paths: readonly string[], caller: Caller, policy: PolicyEngine): Promise<Reached> {
   const judge = (target: WorkspacePath, effect: "read" | "write"): Denial | undefined => {
     const zone = workspace.zones.classify(target);
-    const denial = judgePlace(caller, TOOL, target, zone, effect);
+    const denial = judgePlace(caller, { tool: TOOL, place: target, zone, effect });
     if (denial) return denial;
-    const decided = evaluateAccesses(
-      policy,
-      caller,
-      TOOL,
-      [{ resource: { kind: "file", path: target.path }, effect, target: { place: target, zone } }],
-      0,
-      [],
-    );
+    const decided = evaluateAccesses({ policy, caller, tool: TOOL, nowMs: 0 }, [
+      { resource: { kind: "file", path: target.path }, effect, target: { place: target, zone } },
+    ]);
     if (!decided.ok) return decided.denial;
     const asks = decided.value.obligations.length > 0 || (effect === "write" && zone === "protected");
     return asks ? { layer: "approval", reason: "tool_approval_required", ruleId: "ASK", message: "it asks" } : undefined;
@@ -274,11 +270,11 @@ async function agree(one: Case): Promise<void> {
       place: { workspace, disabledTools: new Set() },
       mark: { trustLevel: "user", dataClass: "internal" },
     } as unknown as Caller;
-    const trail: Trail = { ...beginTrail(systemClock), caller, tool: TOOL };
     const policy = engines[one.policy] as PolicyEngine;
+    const known = { ...arrive(systemClock), caller, tool: TOOL, policy, accesses: [], call: { arguments: {} }, holdings: new Holdings() };
     const before = new Set(everything(root));
     const paths = asked(root, one.more).slice(0, 40);
-    const shell = await byShell(root, paths, trail, policy);
+    const shell = await byShell(root, paths, known as unknown as Granted);
     for (const name of everything(root)) if (!before.has(name)) rmSync(join(root, name), { force: true });
     const tools = await byTools(workspace, paths, caller, policy);
     const isManaged = (path: string): boolean =>

@@ -2,7 +2,6 @@
 import { expect, test } from "vitest";
 import { blake3Hex } from "../../../src/base/hash.ts";
 import { endTurn } from "../../../src/base/turn.ts";
-import { beginTrail } from "../../../src/kernel/call/trail.ts";
 import { authenticateCall } from "../../../src/kernel/judge/authenticate.ts";
 import { type Lease, UNRESTRICTED_SCOPE } from "../../../src/model/people/lease.ts";
 import type { Session } from "../../../src/model/people/session.ts";
@@ -45,9 +44,14 @@ function kernel() {
   const clock = { nowMs: () => state.nowMs, monotonicMs: () => 0 };
   const parts = { sessions, killSwitch, clock } as unknown as Parts;
   const call = async (token = TOKEN) => {
-    const trail = beginTrail(clock);
-    const authenticated = await authenticateCall(parts, trail, token);
-    return { ok: authenticated.ok, session: trail.session?.id };
+    let session: Session | undefined;
+    const running = {
+      belongsTo(found: Session) {
+        session = found;
+      },
+    };
+    const authenticated = await authenticateCall(parts, { token, atMs: clock.nowMs(), running });
+    return { ok: authenticated.ok, session: session?.id };
   };
   return { state, killSwitch, call };
 }
