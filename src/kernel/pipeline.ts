@@ -111,6 +111,7 @@ export async function pipeline(kernel: Kernel, { submission, waiter, running }: 
 
     // flow control → dedupe → rate limit → arming → approval, which may wait for a person and then looks at everything again
     // → reserve budget
+    let hasWaited = false;
     for (const step of [
       () => unless(judgeFlow(caller.mark, tool.capability, accesses)),
       () => replayed(kernel, granted, waiter.signal),
@@ -120,12 +121,13 @@ export async function pipeline(kernel: Kernel, { submission, waiter, running }: 
       () => reserveBudget(parts, granted, waiter),
     ]) {
       const ending = step();
+      hasWaited ||= ending instanceof Promise;
       const ended = ending instanceof Promise ? await ending : ending;
       if (ended) return await answer.ended(known, ended);
     }
 
     // record intent → re-check, because recording waited for the disk
-    const mayHaveChanged = mustRecheck(parts.clock, granted);
+    const mayHaveChanged = hasWaited && mustRecheck(parts.clock, granted);
     const intent = tool.capability.effect === "read" ? undefined : await recordIntent(kernel, granted);
     known = { ...granted, intent };
     const still = mayHaveChanged || intent !== undefined ? await recheck(parts, granted) : undefined;

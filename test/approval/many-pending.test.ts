@@ -1,6 +1,8 @@
 /** Many requests that wait: what they take of memory and time; and that any interleaving of uses lets one execution through. */
 
 import { join } from "node:path";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import fc from "fast-check";
 import { expect, onTestFinished, test, vi } from "vitest";
 import type { ApprovalState, NewApproval, StoredApproval } from "../../src/approval/approval-store.ts";
@@ -35,15 +37,21 @@ function request(index: number, change: Partial<NewApproval> = {}): NewApproval 
   };
 }
 
+/** Bytes that are held once everything that nobody needs is collected: what the process has of the machine depends on when it collects. */
+function heldBytes(): number {
+  setFlagsFromString("--expose-gc");
+  runInNewContext("gc")();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
+
 test("ten thousand requests that wait take at most 50 MiB of memory", async () => {
   const store = openApprovalStore(join(await freshDirectory(), "state"));
   onTestFinished(() => store.close());
   await store.add(request(0), NO_LIMITS);
-  globalThis.gc?.();
-  const before = process.memoryUsage().rss;
+  const before = heldBytes();
   for (let index = 1; index <= 10_000; index += 1) await store.add(request(index), NO_LIMITS);
-  globalThis.gc?.();
-  expect(process.memoryUsage().rss - before).toBeLessThan(50 * MIB);
+  expect(heldBytes() - before).toBeLessThan(50 * MIB);
   expect(await store.find(request(7777).ref, NOW_MS)).toMatchObject({ state: "pending" });
   expect(await store.list("pending", 5, NOW_MS)).toHaveLength(5);
 }, 300_000);

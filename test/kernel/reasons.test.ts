@@ -250,7 +250,10 @@ const REASONS: readonly (readonly [reason: string, layer: string, produce: Produ
 /** What no row reaches, why, and which test does. */
 const ELSEWHERE: Readonly<Record<string, { readonly why: string; readonly test?: string }>> = {
   tool_input_read_failed: { why: "no input lies outside of its call yet: prompts that inference will read by their hash are the first" },
-  workspace_device_boundary: { why: "needs another file system inside of a workspace", test: "../faults/files-writing.test.ts" },
+  workspace_device_boundary: {
+    why: "needs another file system inside of a workspace",
+    test: "../sandbox/files/faults/files-writing.test.ts",
+  },
 };
 
 /** What the specification of reasons names, beside the reasons that policies give themselves. */

@@ -35,11 +35,11 @@ describe("a tool that reads content", () => {
   /** The handle of a call whose analysis named the content `own` of its caller. */
   function handleOf(kernel: MemoryKernel, own: string): ContentAccess {
     const access = { resource: { kind: "artifact", id: contentResourceId({ kind: "content", hash: own }) }, effect: "read" };
-    const trail = { accesses: [access], call: { tool: "reader" } };
     const { content, session } = kernel;
-    const caller = { session, mark: LABEL };
+    const running = { accesses: [access], tool: { name: "reader" }, session, caller: { session, mark: LABEL } };
     const parts = { content, clock: systemClock };
-    return createContentAccess({ parts, trail, caller, judge: () => false, transfer: {}, signal: SIGNAL } as never);
+    const rules = { judgeArtifact: () => false };
+    return createContentAccess({ kernel: { parts }, running, rules, transfer: {}, signal: SIGNAL } as never);
   }
 
   async function places() {

@@ -17,7 +17,7 @@ export interface Child {
 
 /** Runs `children/<name>.ts` with arguments; `before` is a command that runs it, such as `unshare`. */
 export function startChild(name: string, childArguments: readonly string[], before: readonly string[] = []): Child {
-  const script = fileURLToPath(new URL(`../../faults/children/${name}.ts`, import.meta.url));
+  const script = fileURLToPath(new URL(`./${name}.ts`, import.meta.url));
   const [command = process.execPath, ...rest] = [...before, process.execPath, script, ...childArguments];
   const child = spawn(command, rest, { stdio: ["pipe", "pipe", "inherit"] });
   onTestFinished(() => {

@@ -7,7 +7,7 @@ const run = promisify(execFile);
 const DIRECTORIES = 60;
 
 async function endsWith(limit: number, name: string, ...args: readonly string[]): Promise<readonly string[]> {
-  const child = new URL(`../../../faults/children/${name}.ts`, import.meta.url).pathname;
+  const child = new URL(`../../../support/children/${name}.ts`, import.meta.url).pathname;
   const script = 'ulimit -n "$1"; shift; exec "$@"';
   const command = [process.execPath, child, ...args];
   const { stdout } = await run("sh", ["-c", script, "sh", String(limit), ...command], { timeout: 120_000 });
