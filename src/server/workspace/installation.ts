@@ -48,13 +48,16 @@ export function installationNotice(workspace: string, place: Exclude<Installatio
 
 /** Two directories above the sources as above the compiled program; a program that bundles Handrail has something else there. */
 function packageRoot(module: string): string | undefined {
-  const root = resolve(module, "../..");
+  for (let root = module; root !== dirname(root); root = dirname(root)) if (isPackage(root)) return root;
+  return undefined;
+}
+
+function isPackage(directory: string): boolean {
   try {
-    const manifest: unknown = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-    const isOwn = typeof manifest === "object" && manifest !== null && "name" in manifest && manifest.name === "handrail";
-    return isOwn ? root : undefined;
+    const manifest: unknown = JSON.parse(readFileSync(join(directory, "package.json"), "utf8"));
+    return typeof manifest === "object" && manifest !== null && "name" in manifest && manifest.name === "handrail";
   } catch (error) {
-    if (error instanceof SyntaxError || (error instanceof Error && "code" in error && error.code === "ENOENT")) return undefined;
+    if (error instanceof SyntaxError || (error instanceof Error && "code" in error && error.code === "ENOENT")) return false;
     throw error;
   }
 }

@@ -46,16 +46,16 @@ test("lines, tabs and every other letter stay; a part of a line has no line feed
 test("no command writes to a terminal by another way, but for bytes, progress and the screen of `watch`", () => {
   const directory = fileURLToPath(new URL("../../../src/cli", import.meta.url));
   const writers = readdirSync(directory, { recursive: true, encoding: "utf8" })
-    .filter((name) => name.endsWith(".ts") && !name.endsWith(".test.ts"))
-    .filter((name) => /std(?:out|err)\.write|console\.|\bprintRow\(/.test(readFileSync(`${directory}${name}`, "utf8")));
+    .filter((name) => name.endsWith(".ts"))
+    .filter((name) => /std(?:out|err)\.write|console\.|\bprintRow\(/.test(readFileSync(`${directory}/${name}`, "utf8")));
   expect(writers.sort()).toEqual([
-    "always-allow.ts",
-    "approval-watch.ts",
+    "approvals/always-allow.ts",
+    "approvals/approval-watch.ts",
     "commands/approvals.ts",
     "commands/cas.ts",
     "commands/ledger.ts",
     "commands/redact.ts",
     "commands/wire.ts",
-    "output.ts",
+    "terminal/output.ts",
   ]);
 });

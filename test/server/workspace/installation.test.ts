@@ -8,7 +8,7 @@ import { installationPaths, pathsOf, placeInInstallation } from "../../../src/se
 let place: string;
 beforeAll(() => {
   place = realpathSync(mkdtempSync(join(tmpdir(), "handrail-installation-")));
-  for (const directory of ["pkg/src/server", "pkg/.toolchain/program-1", "app/dist", "project/node_modules/handrail/src/server", "cache"])
+  for (const directory of ["pkg/src/server/workspace", "pkg/.toolchain/program-1", "app/dist", "project/node_modules/handrail/src/server/workspace", "cache"])
     mkdirSync(join(place, directory), { recursive: true });
   for (const root of ["pkg", "project/node_modules/handrail"]) writeFileSync(join(place, root, "package.json"), '{"name":"handrail"}');
   writeFileSync(join(place, "package.json"), '{"name":"somebody-elses"}');
@@ -20,18 +20,18 @@ afterAll(() => rmSync(place, { recursive: true }));
 const at = (...names: readonly string[]) => names.map((name) => join(place, name));
 
 test("it is the package, by its real path, with the sources or the compiled program in it, and the Node that runs it", () => {
-  for (const module of ["pkg/src/server", "link/src/server", "pkg/.toolchain/program-1"])
+  for (const module of ["pkg/src/server/workspace", "link/src/server/workspace", "pkg/.toolchain/program-1"])
     expect(pathsOf(join(place, module), join(place, "node"), []), module).toEqual(at("pkg", "node"));
 });
 
 test("compiled code that is kept belongs to it, because Node runs it in place of the sources", () => {
-  expect(pathsOf(join(place, "pkg/src/server"), join(place, "node"), [join(place, "cache"), undefined, ""])).toEqual(
+  expect(pathsOf(join(place, "pkg/src/server/workspace"), join(place, "node"), [join(place, "cache"), undefined, ""])).toEqual(
     at("pkg", "node", "cache"),
   );
 });
 
 test("of an installed package it is all packages, which it loads its own from", () => {
-  expect(pathsOf(join(place, "project/node_modules/handrail/src/server"), join(place, "node"), [])).toEqual(
+  expect(pathsOf(join(place, "project/node_modules/handrail/src/server/workspace"), join(place, "node"), [])).toEqual(
     at("project/node_modules", "node"),
   );
 });
