@@ -108,6 +108,7 @@ export class AlwaysAllow {
     if (session === undefined) return "its session is no longer known";
     const tool = this.#parts.tools().find(({ name }) => name === request.tool);
     if (tool === undefined) return `the tool \`${request.tool}\` is not registered here`;
+    if (tool.projectWords !== undefined && accesses.some(({ effect }) => effect === "network")) return FETCHES;
     const time = Math.floor(this.#parts.clock.nowMs() / 1000);
     const call = callOf(request, tool, accesses);
     if (call === undefined) return UNNAMED;
@@ -199,6 +200,10 @@ function callOf({ details }: ShownRequest, tool: Tool, accesses: readonly Record
 
 const UNNAMED =
   "no permit could name the call: it is too long, holds a secret, or a rule asks about its arguments; answer this request alone, or write a permit by hand";
+
+/** A permit names a call, not what files hold: the lock file could name another program the next time. */
+const FETCHES =
+  "what the call fetches stands in files of the workspace, which may change; approve it for the session or for a time, which is bound to them";
 
 /** The request with what asked besides policy: rules of the kernel, whose ids begin with a capital letter. */
 function withDemands(request: PolicyRequest, asked: ReadonlySet<string>): PolicyRequest {

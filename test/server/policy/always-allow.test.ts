@@ -124,3 +124,17 @@ test("is not proposed against an example beside the policies, nor for an altered
   const altered = { ...asked, document: asked.document.replaceAll("AGENTS.md", "CLAUDE.md") };
   expect(await kernel.alwaysAllow.propose(altered)).toEqual({ kind: "impossible", why: "the request cannot be read" });
 });
+
+test("is not proposed for an installation: what it fetches stands in files that may change", async () => {
+  const place = freshPlace();
+  const { kernel, call, request } = await asking(place);
+  place.put("workspace/package.json", "{}");
+  place.put("workspace/package-lock.json", '{ "lockfileVersion": 3, "packages": {} }');
+  expect(await call("install_dependencies", { manager: "npm" })).toBe("tool_approval_required");
+  expect(await kernel.alwaysAllow.propose(await request())).toEqual({
+    kind: "impossible",
+    why: expect.stringMatching(/^what the call fetches stands in files of the workspace/),
+  });
+  await expect(kernel.alwaysAllow.write(await request(), "carol")).rejects.toMatchObject({ code: "USAGE" });
+  expect(readdirSync(place.config)).toEqual([]);
+});

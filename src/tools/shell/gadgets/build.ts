@@ -9,6 +9,10 @@ const RESPONSE = /^@/;
 const PROTOC_PLUGIN =
   /^--(?!(?:cpp|csharp|java|kotlin|objc|php|pyi|python|ruby|rust|upb|descriptor_set|dependency)_)[\w-]+_(?:out|opt)(?:=|$)/;
 
+/** Cargo's own verbs, and those that rustup brings. */
+const CARGO_VERBS =
+  /^(?:\+[\w.-]+(?: |$))?(?:$|(?:add|b|bench|build|c|check|clean|clippy|config|d|doc|fetch|fix|fmt|generate-lockfile|help|info|init|install|locate-project|login|logout|metadata|miri|new|owner|package|pkgid|publish|r|read-manifest|remove|report|rm|run|rustc|rustdoc|search|t|test|tree|uninstall|update|vendor|verify-project|version|yank)(?: |$))/;
+
 /** Compilers and builders. */
 export const BUILD: readonly Gadget[] = [
   { of: COMPILERS, does: "starts", options: "-wrapper -B -specs --ld-path --gcc-toolchain -ccc-gcc-name --driver-mode", source: "gcc(1)" },
@@ -48,6 +52,15 @@ export const BUILD: readonly Gadget[] = [
     source: "cargo(1)",
   },
   { of: "cargo", does: "starts", verbs: "login, logout, owner, publish, yank", source: "cargo(1)" },
+  {
+    of: "cargo",
+    does: "starts",
+    always: true,
+    unlessVerb: CARGO_VERBS,
+    leading: "-q --quiet -v -vv --verbose --locked --offline --frozen --list -V -h --color= -Z= -C= --config=",
+    by: "with a verb that may be an alias or a program",
+    source: "cargo(1): it starts cargo-NAME",
+  },
   { of: "go", does: "starts", options: "-exec -toolexec -vettool -overlay", source: "go help build" },
   { of: "go", does: "starts", verbs: "generate, tool, bug, env -w", source: "go help" },
   {

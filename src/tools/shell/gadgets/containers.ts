@@ -4,6 +4,15 @@ import type { Gadget } from "./gadget.ts";
 const ENGINES = "docker podman nerdctl docker-compose podman-compose finch";
 const LOOKS = "ps, images, version, info, inspect, logs, port, top, stats, history, diff, search, events, --version, help, container ls";
 
+/** What only reads, by the clients of clouds: their services act on other machines. */
+const AWS_READS =
+  /^(?:$|help(?: |$)|s3 ls(?: |$)|configure (?:list|get)(?: |$)|configure list-profiles$|(?!configure )[a-z0-9-]+ (?:help$|(?:batch-get|describe|filter|get|head|list|lookup|query|scan|search)(?:-[a-z0-9-]+)?(?: |$)))/;
+const GCLOUD_READS =
+  /^(?:$|(?:help|info|version)(?: |$)|(?:auth|config|projects|services|functions|secrets|builds|components) (?:list|describe|get-value)(?: |$)|storage (?:ls|cat|du)(?: |$)|(?:compute (?:instances|disks|networks|firewall-rules|images|snapshots|addresses|zones|regions|machine-types)|run (?:services|revisions|jobs)|container (?:clusters|node-pools|images)|sql (?:instances|databases|users)|iam (?:service-accounts|roles)|app (?:services|versions|instances)|pubsub (?:topics|subscriptions)|logging (?:logs|sinks)) (?:list|describe)(?: |$))/;
+/** Its sub-commands take no operands: the last of their words says what is done. */
+const AZ_READS =
+  /^(?:$|(?:help|version)$|(?!config |extension |find |rest |interactive )(?:[a-z0-9-]+ ){1,6}(?:list|show)(?:-[a-z0-9-]+)?$)/;
+
 /** Containers, virtual machines, clusters. */
 export const CONTAINERS: readonly Gadget[] = [
   { of: ENGINES, does: "leaves", always: true, unless: LOOKS, source: "docker(1), podman(1)" },
@@ -99,6 +108,17 @@ export const CONTAINERS: readonly Gadget[] = [
     options: "--ca-bundle",
     source: "aws(1)",
   },
+  {
+    of: "aws",
+    does: "leaves",
+    always: true,
+    unlessVerb: AWS_READS,
+    leading: "--profile= --region= --output= --query= --color= --no-cli-pager --no-paginate --debug --version",
+    source: "aws(1)",
+  },
+  { of: "gcloud", does: "leaves", always: true, unlessVerb: GCLOUD_READS, leading: "--project= --format= --quiet -q", source: "gcloud(1)" },
+  { of: "gsutil", does: "leaves", always: true, unlessVerb: /^(?:$|(?:ls|cat|du|stat|hash|help|version)(?: |$))/, source: "gsutil help" },
+  { of: "az", does: "leaves", always: true, unlessVerb: AZ_READS, leading: "--version --help", source: "az --help" },
   {
     of: "gcloud gsutil az doctl flyctl fly heroku railway render",
     does: "leaves",

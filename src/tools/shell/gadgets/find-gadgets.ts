@@ -3,7 +3,7 @@
  * known at run time may make one hold.
  */
 import type { Input } from "../words/input.ts";
-import { mayBeMany, type ShellWord } from "../words/words.ts";
+import { isFixed, mayBeMany, type ShellWord } from "../words/words.ts";
 import { ARCHIVE_VALUES, ARCHIVES } from "./archives.ts";
 import { BUILD, BUILD_VALUES } from "./build.ts";
 import { CONTAINERS } from "./containers.ts";
@@ -35,6 +35,7 @@ interface Row {
   readonly options: readonly string[];
   readonly verbs: readonly (readonly string[])[];
   readonly unless: readonly string[];
+  readonly leading: readonly string[];
 }
 
 const ROWS = rowsByProgram();
@@ -45,8 +46,9 @@ function rowsByProgram(): ReadonlyMap<string, readonly Row[]> {
     const options = parts(gadget.options, " ");
     const verbs = parts(gadget.verbs, ",").map((verb) => parts(verb, " "));
     const unless = parts(gadget.unless, ",");
+    const leading = parts(gadget.leading, " ");
     for (const program of parts(gadget.of, " ")) {
-      byProgram.set(program, [...(byProgram.get(program) ?? []), { program, gadget, options, verbs, unless }]);
+      byProgram.set(program, [...(byProgram.get(program) ?? []), { program, gadget, options, verbs, unless, leading }]);
     }
   }
   return byProgram;
@@ -71,7 +73,7 @@ export function gadgetsOf(name: string, args: readonly ShellWord[], input: Input
   const found = new Map<string, FoundGadget>();
   if (asksOnly(args)) return [];
   for (const row of rowsOf(name)) {
-    if (row.unless.some((plain) => isPlain(plain, args))) continue;
+    if (row.unless.some((plain) => isPlain(plain, args)) || givesPlainVerb(row, args)) continue;
     const by = whatHolds(row, args, input);
     if (by === undefined) continue;
     const { danger, says } = DEEDS[row.gadget.does];
@@ -128,10 +130,25 @@ function isPlain(plain: string, args: readonly ShellWord[]): boolean {
   return first?.known === true && first.text === plain;
 }
 
+/** Whether the sub-command is one that is known to be plain; none is known behind an option that may take it for its value. */
+function givesPlainVerb({ gadget: { unlessVerb }, leading }: Row, args: readonly ShellWord[]): boolean {
+  if (unlessVerb === undefined) return false;
+  let at = 0;
+  for (let word = args[at]; word?.text.startsWith("-") === true; word = args[at]) {
+    const name = word.text.split("=", 1)[0] ?? "";
+    const takesNext = leading.includes(`${name}=`);
+    if (!isFixed(word) || !(takesNext || leading.includes(name))) return false;
+    at += takesNext && name === word.text ? 2 : 1;
+  }
+  const end = args.findIndex((word, index) => index >= at && (!isFixed(word) || word.text.startsWith("-")));
+  const words = args.slice(at, end === -1 ? args.length : end);
+  return unlessVerb.test(words.map(({ text }) => text).join(" "));
+}
+
 /** The part of the call that makes the row hold. */
 function whatHolds({ program, gadget, options, verbs }: Row, args: readonly ShellWord[], input: Input): string | undefined {
   const named = (part: string) => `${program} ${part}`;
-  if (gadget.always === true) return program;
+  if (gadget.always === true) return gadget.by === undefined ? program : named(gadget.by);
   const option = options.find((one) => args.some(({ text }) => !isWholeOption(program, text) && givesOption(text, one, VALUES[program])));
   if (option !== undefined) return named(option);
   const verb = verbs.find((words) => givesVerb(args, words));

@@ -36,6 +36,10 @@ export interface Gadget {
   readonly always?: true;
   /** Options and sub-commands, parted by commas, with which the row does not hold. */
   readonly unless?: string;
+  /** Sub-commands, with their words parted by a blank, with which the row does not hold: those that are known to be plain. */
+  readonly unlessVerb?: RegExp;
+  /** Options that may stand before such a sub-command, parted by blanks: those that take the next word end in `=`. */
+  readonly leading?: string;
   /** What of the call it is, where neither an option nor a sub-command says it. */
   readonly by?: string;
   /** The program's own manual. */

@@ -5,6 +5,13 @@ const SHOWS = "status, show, list-units, list-unit-files, list-timers, list-sock
 
 /** Services and settings of the machine. */
 export const SYSTEM: readonly Gadget[] = [
+  {
+    of: "ldd",
+    does: "loads",
+    operands: "",
+    by: "with a program: it loads the auditing libraries that this names",
+    source: "ldd(1), rtld-audit(7)",
+  },
   { of: "at batch atd atrun fcron fcrontab", does: "leaves", always: true, unless: "-l, -c, -V", source: "at(1)" },
   { of: "crontab", does: "leaves", always: true, unless: "-l", source: "crontab(1)" },
   { of: "systemctl", does: "leaves", always: true, unless: SHOWS, source: "systemctl(1)" },

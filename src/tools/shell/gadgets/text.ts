@@ -14,6 +14,8 @@ export const TEXT: readonly Gadget[] = [
   { of: "sed gsed ssed", does: "runs", options: "-f --file", source: "sed(1): its files may start programs" },
   { of: "rg", does: "starts", options: "--pre --hostname-bin", source: "rg(1)" },
   { of: "ack ag pt sift", does: "starts", options: "--pager --ackrc --command -P", source: "ack(1), ag(1)" },
+  // Its project's `.ackrc` may name neither a pager nor an output, which perl would run.
+  { of: "ack", does: "runs", options: "--output", source: "ack(1)" },
   { of: "ugrep ug ugrep+", does: "starts", options: "--filter --pager --view --config -Q", source: "ugrep(1)" },
   { of: "rga rga-preproc", does: "starts", options: "--rga-adapters --rga-config-file", source: "rga(1)" },
   { of: "sdiff diff3 merge", does: "starts", options: "--diff-program", source: "sdiff(1)" },

@@ -4,6 +4,14 @@ import type { Gadget } from "./gadget.ts";
 /** Addresses that name a helper program: `ext::sh -c …`. */
 const HELPER = /^(?:--\S+=)?[A-Za-z][\w+.-]*::/;
 
+/** What of the clients of forges only reads, or works on the clone: whatever else they are told may write to the forge. */
+const FORGE_READS =
+  /^(?:help|version|status|completion|co|api|search (?:code|commits|issues|prs|repos)|auth status|(?:pr|mr|issue|run|release|gist|label|workflow|repo|project|cache|secret|variable|ruleset|ci|org|ssh-key|gpg-key) (?:list|ls|view|diff|status|checks|checkout|watch|download|clone|check|get))(?: |$)/;
+
+/** What of subversion reads, or works on the working copy, when it is given an address. */
+const SVN_READS =
+  /^(?:blame|praise|annotate|ann|cat|checkout|co|diff|di|export|help|info|list|ls|log|merge|mergeinfo|propget|pget|pg|proplist|plist|pl|relocate|status|stat|st|switch|sw|update|up)(?: |$)/;
+
 /** Git, its kin, and the clients of forges. */
 export const VERSION_CONTROL: readonly Gadget[] = [
   {
@@ -22,12 +30,20 @@ export const VERSION_CONTROL: readonly Gadget[] = [
     source: "git(1)",
   },
   {
+    of: "git",
+    does: "leaves",
+    verbs: "push, send-pack, http-push",
+    source: "git-push(1)",
+  },
+  {
     of: "hg chg",
     does: "starts",
     options: "--config --debugger --ssh --remotecmd --tool --profile -e",
     verbs: "extdiff, histedit, email, serve, debugshell",
     source: "hg(1)",
   },
+  // It takes verbs cut short: `pus` is `push`.
+  { of: "hg chg sl", does: "leaves", verbs: "push, pus", words: /^ssh:/, by: "ssh:", source: "hg(1)" },
   { of: "hg chg", does: "starts", first: /^(?:alias|debug\w*|ext\w*|meld|kdiff3|opendiff)/, by: "a debug command", source: "hg(1)" },
   {
     of: "svn svnlook svnadmin svnsync",
@@ -37,7 +53,24 @@ export const VERSION_CONTROL: readonly Gadget[] = [
     by: "a tunnel",
     source: "svn(1)",
   },
+  { of: "svn", does: "leaves", verbs: "commit, ci, import, lock, unlock", options: "--revprop", source: "svn(1)" },
+  {
+    of: "svn",
+    does: "leaves",
+    words: /^(?:[a-z][\w+.-]*:\/\/|\^)/i,
+    unlessVerb: SVN_READS,
+    by: "with an address of a repository",
+    source: "svn(1)",
+  },
+  { of: "svnmucc svnrdump svnsync", does: "leaves", always: true, unless: "dump, info, help", source: "svnmucc(1), svnsync(1)" },
   { of: "cvs", does: "starts", options: "-e -d --rsh", source: "cvs(1)" },
+  { of: "cvs", does: "leaves", verbs: "commit, ci, com, import, rtag, tag, admin, remove", source: "cvs(1)" },
+  {
+    of: "bzr brz",
+    does: "leaves",
+    verbs: "push, dpush, commit, ci, checkin, send, propose, land, lp-propose, register-branch",
+    source: "bzr(1): commits go to the branch that a checkout is bound to",
+  },
   { of: "bzr brz", does: "starts", options: "--using -O --plugins", verbs: "shell, serve, diff --using", source: "bzr(1)" },
   {
     of: "darcs",
@@ -45,6 +78,13 @@ export const VERSION_CONTROL: readonly Gadget[] = [
     options: "--diff-command --external-merge --prehook --posthook --test --sendmail-command --edit-long-comment",
     verbs: "test, send, trackdown",
     source: "darcs(1)",
+  },
+  { of: "darcs", does: "leaves", verbs: "push, put", source: "darcs(1)" },
+  {
+    of: "fossil",
+    does: "leaves",
+    verbs: "push, sync, commit, ci, uv, unversioned, backup",
+    source: "fossil(1): commits synchronise by themselves",
   },
   {
     of: "fossil",
@@ -60,6 +100,8 @@ export const VERSION_CONTROL: readonly Gadget[] = [
     verbs: "util exec, fix, run, config edit, config set, diffedit, split, resolve, describe --edit",
     source: "jj help",
   },
+  { of: "jj", does: "leaves", verbs: "git push, gerrit upload", source: "jj help" },
+  { of: "pijul got repo", does: "leaves", verbs: "push, send, upload", source: "each program's own manual" },
   {
     of: "sl pijul got gitoxide gix stg topgit guilt repo tla monotone mtn",
     does: "starts",
@@ -75,6 +117,14 @@ export const VERSION_CONTROL: readonly Gadget[] = [
     source: "p4(1)",
   },
   {
+    of: "p4",
+    does: "leaves",
+    always: true,
+    unlessVerb:
+      /^(?:$|(?:info|help|where|have|files|fstat|filelog|changes|describe|diff|diff2|print|annotate|grep|opened|status|dirs|branches|clients|users|depots|labels|sizes|set|sync)(?: |$))/,
+    source: "p4(1)",
+  },
+  {
     of: "rcs ci co quilt dpkg-source etckeeper vcsh mr myrepos gitwatch",
     does: "starts",
     verbs: "setup, run, exec, vcs, shell, edit, mail, foreach, do",
@@ -87,6 +137,30 @@ export const VERSION_CONTROL: readonly Gadget[] = [
     verbs: "extension, extensions, ext, alias, codespace, cs, copilot, config set, agent-task",
     options: "--editor --web -w",
     source: "gh(1)",
+  },
+  {
+    of: "tea lab bb",
+    does: "leaves",
+    always: true,
+    unlessVerb:
+      /^(?:$|(?:whoami|help|version)(?: |$)|(?:issues?|pulls?|prs?|mr|releases?|repos?|labels?|branches|ci) (?:list|ls|show|view)(?: |$))/,
+    source: "tea(1)",
+  },
+  { of: "hub", does: "leaves", verbs: "push, pull-request, create, delete, fork, release, issue, gist, sync, api, pr", source: "hub(1)" },
+  { of: "gh", does: "starts", verbs: "pr checkout, co", words: /^--$/, by: "with options for git behind --", source: "gh(1)" },
+  {
+    of: "gh glab",
+    does: "leaves",
+    always: true,
+    unlessVerb: FORGE_READS,
+    leading: "-R= --repo= --help --version",
+    source: "gh(1), glab(1)",
+  },
+  {
+    of: "gh glab",
+    does: "leaves",
+    options: "--method -X --field -F --raw-field -f --input",
+    source: "gh-api(1)",
   },
   {
     of: "glab hub tea lab bb",
