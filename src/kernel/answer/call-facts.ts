@@ -9,6 +9,7 @@ import type { JsonObject } from "../../base/json.ts";
 import { INITIAL_MARK } from "../../flow/flow.ts";
 import type { Known, ResolvedAccess } from "../call/stages.ts";
 import { canonicalArguments } from "../declared/plain-arguments.ts";
+import { TOOL_NAME } from "../declared/registry.ts";
 import { recordedArguments } from "../redaction/recorded-arguments.ts";
 import { commandsFact } from "./exec-record.ts";
 import { severityOf } from "./severity.ts";
@@ -31,7 +32,7 @@ export type OutcomeFacts = {
 export function callFacts(known: Known, argumentsKey: Uint8Array, outcome: OutcomeFacts = {}): JsonObject {
   const { call, session, ruling, run, holdings } = known;
   if (!call) return outcome;
-  const words = wordsOf(known, call.tool);
+  const words = wordsOf(known, recordedTool(known));
   const shown = clean(known, words);
   const isClean = shown === words;
   const digest = known.tool === undefined || logsArguments(known) ? undefined : canonicalArguments(call.arguments);
@@ -64,6 +65,12 @@ export function callFacts(known: Known, argumentsKey: Uint8Array, outcome: Outco
     ...(run?.sandbox && { sandbox: run.sandbox, ...clean(known, commandsFact(run)) }),
     ...(approval && { approvalRef: approval.ref, approvalId: approval.id }),
   };
+}
+
+/** The name of the tool; what is registered under no name and could be none is the caller's own text, and stays out. */
+export function recordedTool({ tool, call }: Pick<Known, "tool" | "call">): string {
+  const name = tool?.name ?? call?.tool ?? "";
+  return tool !== undefined || TOOL_NAME.test(name) ? name : `(no tool's name, ${name.length} characters)`;
 }
 
 /** Facts that hold words of the caller or of a tool, without their secrets; without redaction they are left out. */

@@ -23,7 +23,7 @@ import { policyResource } from "../judge/decide.ts";
 import { NETWORK_PREFIX } from "../judge/network-rules.ts";
 import type { CallRedaction } from "../redaction/redaction.ts";
 import { countViolation, violationType } from "./alarm.ts";
-import { callFacts, clean, type OutcomeFacts } from "./call-facts.ts";
+import { callFacts, clean, type OutcomeFacts, recordedTool } from "./call-facts.ts";
 import type { CleanResult } from "./large-result.ts";
 import { RefusalRates } from "./refusal-rate.ts";
 import { severityOf } from "./severity.ts";
@@ -84,7 +84,7 @@ export class Evidence {
     const { definite, probable } = redaction.found;
     const { rules } = redaction;
     const counts = { counts: rules, secretsFound: definite + probable, definite, probable };
-    const found = { ...clean(known, { tool: known.call?.tool ?? "" }), rules: Object.keys(rules), ...counts, severity: "warning" };
+    const found = { ...clean(known, { tool: recordedTool(known) }), rules: Object.keys(rules), ...counts, severity: "warning" };
     const [sequence] = await Promise.all([outcome, this.#record("secret_redacted", known, found)]);
     return sequence;
   }
@@ -134,14 +134,14 @@ export class Evidence {
 
   /** Records what a running tool wants recorded. */
   async note(known: Known, note: ToolNote): Promise<void> {
-    await this.#buffered("tool_audit", known, { tool: known.call?.tool ?? "", ...clean(known, { ...note }) });
+    await this.#buffered("tool_audit", known, { tool: recordedTool(known), ...clean(known, { ...note }) });
   }
 
   /** Records what a command tried to reach: what was refused durably, as denials are. */
   async networkAttempt(known: Known, attempt: EgressAttempt): Promise<void> {
     const { outcome, durationMs, host, serverName, ...rest } = attempt;
     const facts = {
-      tool: known.call?.tool ?? "",
+      tool: recordedTool(known),
       ...rest,
       outcome,
       ...clean(known, { host, ...(serverName !== undefined && { serverName }) }),
@@ -153,13 +153,13 @@ export class Evidence {
 
   /** Records that the principal has now seen more than before. */
   async markRaised(known: Known, before: Mark, after: Mark): Promise<void> {
-    await this.#buffered("mark_raised", known, { tool: known.call?.tool ?? "", before: { ...before }, after: { ...after } });
+    await this.#buffered("mark_raised", known, { tool: recordedTool(known), before: { ...before }, after: { ...after } });
   }
 
   /** Records that an abandoned file lock was broken. */
   async lockBroken(known: Known, path: string, owner: string): Promise<void> {
     await this.#buffered("file_lock_broken", known, {
-      tool: known.call?.tool ?? "",
+      tool: recordedTool(known),
       ...clean(known, { path }),
       owner,
       severity: "warning",

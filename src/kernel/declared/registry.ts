@@ -13,7 +13,8 @@ import type { ToolSpec } from "../../model/people/gates.ts";
 import type { Tool } from "../../model/tool/tool.ts";
 import { preparePatterns } from "./danger-patterns.ts";
 
-const NAME = /^[a-z][a-z0-9_]{0,63}$/;
+/** Names of tools. */
+export const TOOL_NAME = /^[a-z][a-z0-9_]{0,63}$/;
 
 /** What clients are told about a tool. */
 export interface ToolDefinition {
@@ -37,7 +38,7 @@ export class ToolRegistry {
    *   `logOutput`, or a danger pattern that could be slow
    */
   register(tool: Tool): void {
-    if (!NAME.test(tool.name)) throw new KernelError("CONFIG_INVALID", `tool name \`${tool.name}\` must match ${NAME.source}`);
+    if (!TOOL_NAME.test(tool.name)) throw new KernelError("CONFIG_INVALID", `tool name \`${tool.name}\` must match ${TOOL_NAME.source}`);
     if (this.#tools.has(tool.name)) throw new KernelError("CONFIG_INVALID", `tool \`${tool.name}\` is already registered`);
     if (tool.capability.audit?.logOutput) {
       throw new KernelError("CONFIG_INVALID", `tool \`${tool.name}\` wants its output logged; output is never logged`);

@@ -115,13 +115,24 @@ export class CallRedaction {
     return this.#withoutLikely(redacted.text);
   }
 
+  /** The text, decoded where characters written by their numbers hide a secret: `%41%4b…`. */
+  #withoutNumbered(text: string): string {
+    let plain = text;
+    for (let round = 0; round < NUMBERED_ROUNDS_MAX && NUMBERED.test(plain); round += 1) {
+      plain = plain.replace(NUMBERED_RUN, decodedRun);
+      const shown = this.#withoutLikely(this.#redactor.redact(plain, this.#secrets).text);
+      if (shown !== plain) return shown;
+    }
+    return text;
+  }
+
   #withoutLikely(text: string): string {
     return this.#likely.length === 0 ? text : this.#redactor.redact(text, this.#likely).text;
   }
 
   /** Text of a refusal or failure: without secrets, and no longer than such texts are. */
   words(text: string): string {
-    const clean = this.text(text);
+    const clean = this.#withoutNumbered(this.text(text));
     return clean.length <= REFUSAL_TEXT_CHARACTERS_MAX ? clean : `${clean.slice(0, REFUSAL_TEXT_CHARACTERS_MAX - 1).toWellFormed()}…`;
   }
 
@@ -238,6 +249,10 @@ export class CallRedaction {
 
   #text(text: string, { uncounted }: Measured, judge?: ValueJudge): string {
     const judged = judge?.(text);
+    if (uncounted === true && judged === undefined && text.includes("%")) {
+      const shown = this.#withoutNumbered(text);
+      if (shown !== text) return shown;
+    }
     if (judged === undefined && this.#isClean(text)) return text;
     const { text: once, findings } = this.#redactor.redact(text, this.#secrets, judged);
     const shown = uncounted === true ? this.#withoutLikely(once) : once;
@@ -330,6 +345,16 @@ const NAME_CHARACTERS_MAX = 24;
 const LAST_CHARACTERS_MAX = 512;
 /** Short texts of which is remembered what they are, at a time. */
 const CLEAN_NAMES_MAX = 2048;
+
+/** A byte that is written by its number, as addresses have it. */
+const NUMBERED = /%[0-9a-f]{2}/i;
+const NUMBERED_RUN = /(?:%[0-9a-f]{2})+/gi;
+/** Numbers of numbers that are looked through. */
+const NUMBERED_ROUNDS_MAX = 3;
+
+function decodedRun(run: string): string {
+  return Buffer.from(run.replaceAll("%", ""), "hex").toString("utf8");
+}
 
 interface KnownNames {
   readonly clean: Set<string>;

