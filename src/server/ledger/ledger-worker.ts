@@ -11,18 +11,17 @@
  */
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { systemClock } from "../../base/clock.ts";
-import { assert, KernelError } from "../../base/errors.ts";
+import { KernelError, assert } from "../../base/errors.ts";
 import { systemRandom } from "../../base/ids.ts";
 import { LEDGER_BATCH_MAX, LEDGER_RETRY_MS, LEDGER_SYNC_MS } from "../../base/limits.ts";
 import { pendingEntry } from "../../ledger/chain.ts";
-import { appendBatch, appendSpooled, type BatchEvent, readOpenIntents } from "../../ledger/ledger.ts";
-import type { LedgerPlace, LedgerStore } from "../../ledger/ledger-store.ts";
+import { type BatchEvent, appendBatch, appendSpooled, readOpenIntents } from "../../ledger/ledger.ts";
+import { type LedgerPlace, type LedgerStore, openLedgerStore, openLedgerStoreReadOnly } from "../../stores/embedded/ledger/ledger-store.ts";
 import { recoverSpool, spooledInstances } from "../../ledger/spool-recovery.ts";
-import type { SpoolStore } from "../../ledger/spool-store.ts";
+import { type SpoolStore, openSpoolStore } from "../../stores/embedded/ledger/spool-store.ts";
 import { openAnchorStore } from "../../stores/embedded/ledger/anchor-store.ts";
 import { requireClaim } from "../../stores/embedded/ledger/instance-store.ts";
-import { openLedgerStore } from "../../stores/embedded/ledger/ledger-store.ts";
-import { openSpoolStore } from "../../stores/embedded/ledger/spool-store.ts";
+import { LedgerWatch } from "../../ledger/watch.ts";
 import { collectHeap, IdleMemory } from "./idle-memory.ts";
 import { LedgerAnchoring } from "./ledger-anchoring.ts";
 import { SpoolIntake } from "./ledger-intake.ts";
@@ -40,6 +39,7 @@ class LedgerWorker {
   /** Where the ledger stood when it was last open: it is not continued anywhere else. */
   private known: LedgerPlace | undefined;
   private readonly anchoring: LedgerAnchoring;
+  private readonly watch: LedgerWatch;
   private readonly spools: SpoolStore;
   private readonly intake: SpoolIntake;
   private queue: SentEvent[] = [];
@@ -70,6 +70,7 @@ class LedgerWorker {
       nowMs: systemClock.nowMs,
       expectsChain: data.expectsChain === true,
     });
+    this.watch = new LedgerWatch(() => openLedgerStoreReadOnly(stateDirectory));
     this.spools = openSpoolStore(data.stateDirectory);
     this.intake = new SpoolIntake(this.spools, data.instanceId);
   }
@@ -268,7 +269,7 @@ class LedgerWorker {
   /** A failed sync stays due, so that it is tried again; one that succeeds after a failure shows that writing works. */
   private async sync(): Promise<void> {
     try {
-      await (await this.opened()).sync();
+      await (await this.intact()).sync();
       this.syncAtMs = undefined;
       if (this.failing) this.reply({ kind: "writable" });
       this.failing = false;
@@ -317,12 +318,15 @@ class LedgerWorker {
     await (await this.opened()).forgetSpool(this.data.instanceId);
   }
 
-  /** The store over the files that stand at their places: it is opened again where others do, and refused where the ledger is lost. */
+  /** The store over the files that stand at their places: it is opened again where others do, and refused where the ledger is lost or damaged. */
   private async intact(): Promise<LedgerStore> {
-    const store = await this.opened();
-    if (store.inPlace()) return store;
-    await this.abandon();
-    return this.opened();
+    let store = await this.opened();
+    if (!store.inPlace()) {
+      await this.abandon();
+      store = await this.opened();
+    }
+    await this.watch.require(store.changedNs());
+    return store;
   }
 
   private async opened(): Promise<LedgerStore> {

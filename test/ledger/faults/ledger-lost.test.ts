@@ -1,5 +1,5 @@
 /** The files of the ledger go away under a running kernel: nothing is acknowledged that no file at its place holds. */
-import { cp, mkdir, rename, rm, stat, truncate } from "node:fs/promises";
+import { cp, mkdir, open, readFile, rename, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { expect, onTestFinished, test, vi } from "vitest";
@@ -166,6 +166,65 @@ test("a payload without an entry stops nothing, and verification finds it", asyn
   const problem = "there is a payload, but no entry that it belongs to";
   expect((await reader.verify()).problems).toEqual([{ sequence: 77, problem }]);
   await reader.close();
+});
+
+/** Overwrites `count` pages of the database from page `first` on, as a disk or another program may; the file stays as long as it was. */
+async function overwrite(path: string, fill: number, pages?: { readonly first: number; readonly count: number }): Promise<void> {
+  const { size } = await stat(path);
+  const { first, count } = pages ?? { first: 0, count: size / PAGE_BYTES };
+  const file = await open(path, "r+");
+  await file.write(Buffer.alloc(count * PAGE_BYTES, fill), 0, count * PAGE_BYTES, first * PAGE_BYTES);
+  await file.close();
+  expect((await stat(path)).size).toBe(size);
+}
+
+const PAGE_BYTES = 4096;
+
+/** The page on which the entry `sequence` stands. */
+async function pageOf(path: string, sequence: number): Promise<number> {
+  const database = new Sqlite(path, { readonly: true });
+  const hash = database.prepare<[number], Buffer>("SELECT hash FROM entries WHERE seq = ?").pluck().get(sequence) ?? Buffer.alloc(0);
+  expect(database.pragma("page_size", { simple: true })).toBe(PAGE_BYTES);
+  database.close();
+  return Math.floor((await readFile(path)).indexOf(hash) / PAGE_BYTES);
+}
+
+test.each<[string, (path: string) => Promise<void>]>([
+  ["all of it is zeroed", (path) => overwrite(path, 0)],
+  ["all of it is filled", (path) => overwrite(path, 0xff)],
+  ["all but its first page is zeroed", async (path) => overwrite(path, 0, { first: 1, count: (await stat(path)).size / PAGE_BYTES - 1 })],
+  ["one page in its middle is zeroed", async (path) => overwrite(path, 0, { first: await pageOf(path, 60), count: 1 })],
+  ["one page in its middle is filled", async (path) => overwrite(path, 0xff, { first: await pageOf(path, 60), count: 1 })],
+])("a ledger that is damaged in place under a running kernel is refused soon, and stays so: %s", async (_, damage) => {
+  const place = await running(120);
+  compact(place.path);
+  await place.ledger.record(sampleEvent("before"), "durable");
+  await damage(place.path);
+  const refused = () => expect(place.ledger.record(sampleEvent("after", { intent: true }), "durable")).rejects.toMatchObject(REFUSED);
+  await vi.waitFor(refused, { timeout: 5_000, interval: 20 });
+  for (let index = 0; index < 5; index++) await refused();
+  expect(place.ledger.health()).toMatchObject({ writable: false, problem: expect.stringMatching(/`ledger.db`.*damaged/) });
+  await new Promise((done) => setTimeout(done, 1_500)); // longer than the pause between two tries
+  await refused();
+});
+
+test("a ledger that was damaged in place and put back is taken up again", async () => {
+  const place = await running(120);
+  compact(place.path);
+  const sound = await readFile(place.path);
+  await overwrite(place.path, 0, { first: await pageOf(place.path, 60), count: 1 });
+  await vi.waitFor(() => expect(place.ledger.record(sampleEvent("after"), "durable")).rejects.toMatchObject(REFUSED), { timeout: 5_000 });
+  await writeFile(place.path, sound);
+  await vi.waitFor(async () => expect(await place.ledger.record(sampleEvent("again"), "durable")).toBeGreaterThan(0), { timeout: 5_000 });
+});
+
+test("control: a ledger whose log is written back over and over is not taken for damaged", async () => {
+  const place = await running(20);
+  for (let round = 0; round < 4; round++) {
+    compact(place.path);
+    expect(await place.ledger.record(sampleEvent(`r${round}`), "durable")).toBeGreaterThan(20);
+    await new Promise((done) => setTimeout(done, 400));
+  }
 });
 
 test("control: while its files stay in place, the same kernel goes on", async () => {

@@ -134,6 +134,10 @@ class EmbeddedLedgerStore implements LedgerStore {
     return this.guarded(() => filesOf(this.database).inPlace());
   }
 
+  changedNs(): bigint {
+    return filesOf(this.database).changedNs;
+  }
+
   async anchored(): Promise<boolean> {
     return this.guarded(() => this.database.prepare<[], number>("SELECT anchored FROM syncs WHERE one = 1").pluck().get()) === 1;
   }

@@ -17,6 +17,7 @@ interface Seen {
   readonly path: string;
   readonly identity: FileIdentity;
   bytes: bigint;
+  changedNs: bigint;
 }
 
 /** What `path` names now; `undefined` when there is nothing. */
@@ -59,6 +60,11 @@ export class OpenedFiles {
     return Number(this.#database.bytes);
   }
 
+  /** When the database's own file was last changed, by whomever, when it was last looked at. */
+  get changedNs(): bigint {
+    return this.#database.changedNs;
+  }
+
   /** @throws KernelError with the code of the database when a file is not the one that was opened */
   check(): void {
     this.checkDatabase();
@@ -89,12 +95,13 @@ function stands(file: Seen): boolean {
   const found = look(file.path);
   if (found?.identity !== file.identity || found.bytes < file.bytes) return false;
   file.bytes = found.bytes;
+  file.changedNs = found.changedNs;
   return true;
 }
 
-function look(path: string): { readonly identity: FileIdentity; readonly bytes: bigint } | undefined {
+function look(path: string): Omit<Seen, "path"> | undefined {
   const found = statSync(path, { bigint: true, throwIfNoEntry: false });
-  return found && { identity: `${found.dev}:${found.ino}`, bytes: found.size };
+  return found && { identity: `${found.dev}:${found.ino}`, bytes: found.size, changedNs: found.ctimeNs };
 }
 
 function lost(path: string, code: KernelErrorCode): KernelError {
