@@ -15,8 +15,8 @@ export interface Anchor extends Head {
 export interface AnchorStore {
   /** `undefined` when there is none. */
   readonly read: () => Anchor | undefined;
-  /** Moves the anchor forward, durably; one that is further already stays. Another chain is `STORE_CORRUPT`. */
-  readonly advance: (anchor: Anchor) => void;
+  /** Moves the anchor forward, durably; one that is further already stays. Another chain is `STORE_CORRUPT`. Says whether none stood there. */
+  readonly advance: (anchor: Anchor) => "moved" | "made";
   /** Sets the anchor, durably: whatever stood there, or only in place of the chain `instead`. */
   readonly replace: (anchor: Anchor, instead?: Uint8Array) => void;
 }

@@ -99,6 +99,7 @@ const SEVERITY_OF: Readonly<Record<EventType, Severity | undefined>> = {
   workspace_trust_revoked: "info",
   file_lock_broken: "warning",
   spool_damaged: "critical",
+  anchor_rewritten: "critical",
   content_quarantined: "critical",
 };
 

@@ -142,6 +142,7 @@ const EVENTS = [
   "session_revoked",
   "settings_loaded",
   "spool_damaged",
+  "anchor_rewritten",
   "tool_approval_decided",
   "tool_approval_required",
   "tool_audit",

@@ -59,6 +59,7 @@ export const EVENT_TYPES = [
   "killed",
   "resumed",
   "spool_damaged",
+  "anchor_rewritten",
   "ledger_restarted",
   "ledger_accepted",
   "content_stored",

@@ -1,20 +1,34 @@
 /**
  * The key of argument digests: 32 random bytes in the state directory, made once. It lets equal arguments be recognised
  * in evidence without letting anybody guess short ones.
+ *
+ * INVARIANT: a key that is gone is not made anew in silence: digests before and after could not be compared, and nobody would know why.
  */
-import { constants } from "node:fs";
+import { constants, existsSync } from "node:fs";
 import { link, open, readFile, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { KernelError } from "../../base/errors.ts";
-import { newId, type RandomBytes } from "../../base/ids.ts";
+import { type RandomBytes, newId } from "../../base/ids.ts";
+import { holdsSessions } from "../../stores/embedded/sessions/state-stores.ts";
 
+const FILE = "evidence.key";
 const KEY_BYTES = 32;
 
-/** Reads the key of a prepared state directory, or makes it; several kernels may start at once. */
-export async function evidenceKey(stateDirectory: string, random: RandomBytes): Promise<Uint8Array> {
-  const path = join(stateDirectory, "evidence.key");
+/** Whether the key was there and is gone: whoever makes sessions has made it before. */
+export function isEvidenceKeyLost(stateDirectory: string): boolean {
+  // The sessions are asked for first: a kernel that starts beside this one makes its key before them.
+  return holdsSessions(stateDirectory) && !existsSync(join(stateDirectory, FILE));
+}
+
+/**
+ * Reads the key of a prepared state directory, or makes it; several kernels may start at once.
+ * @param acceptsLoss makes it anew where it is gone; otherwise that is refused with STORE_CORRUPT
+ */
+export async function evidenceKey(stateDirectory: string, random: RandomBytes, acceptsLoss = false): Promise<Uint8Array> {
+  const path = join(stateDirectory, FILE);
   const known = await readKey(path);
   if (known) return known;
+  if (!acceptsLoss && isEvidenceKeyLost(stateDirectory)) throw lost();
   const unnamed = join(stateDirectory, `${newId("cal", random)}.new`);
   const file = await open(unnamed, constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY, 0o600);
   try {
@@ -46,7 +60,13 @@ async function readKey(path: string): Promise<Uint8Array | undefined> {
   if (bytes.byteLength !== KEY_BYTES)
     throw new KernelError(
       "STORE_CORRUPT",
-      `the evidence key \`${path}\` does not have ${KEY_BYTES} bytes; restore it from a backup or remove it`,
+      `the evidence key \`${path}\` does not have ${KEY_BYTES} bytes; restore it from a backup, or remove it and accept that`,
     );
   return bytes;
+}
+
+function lost(): KernelError {
+  const what = "`evidence.key` was removed from the state directory: what was recorded of arguments cannot be compared any more";
+  const advice = "restore it from a backup, or accept the loss with `handrail ledger accept --reason <why>`";
+  return new KernelError("STORE_CORRUPT", `${what}; ${advice}`);
 }

@@ -9,16 +9,15 @@ import { KernelError } from "../../base/errors.ts";
 import { systemRandom } from "../../base/ids.ts";
 import { FREEZE_REASON_CHARACTERS_MAX, LEDGER_READ_ROWS_MAX } from "../../base/limits.ts";
 import { chainOf, compareWithAnchor, lostChain } from "../../ledger/anchor.ts";
-import type { Anchor, AnchorStore } from "../../ledger/anchor-store.ts";
+import { type Anchor, type AnchorStore, openAnchorStore } from "../../stores/embedded/ledger/anchor-store.ts";
 import { pendingEntry } from "../../ledger/chain.ts";
 import { decodeEntry } from "../../ledger/entry.ts";
 import { appendBatch } from "../../ledger/ledger.ts";
-import type { LedgerStore } from "../../ledger/ledger-store.ts";
-import type { LedgerEvent } from "../../model/outcome/event.ts";
-import { openAnchorStore } from "../../stores/embedded/ledger/anchor-store.ts";
+import { type LedgerStore, openLedgerStore } from "../../stores/embedded/ledger/ledger-store.ts";
+import { type LedgerEvent } from "../../model/outcome/event.ts";
 import { openInstanceStore } from "../../stores/embedded/ledger/instance-store.ts";
-import { openLedgerStore } from "../../stores/embedded/ledger/ledger-store.ts";
 import { isStateLost, openStateStores } from "../../stores/embedded/sessions/state-stores.ts";
+import { evidenceKey, isEvidenceKeyLost } from "./evidence-key.ts";
 import { restarted } from "./ledger-anchoring.ts";
 
 /** Who accepts, and why. */
@@ -40,9 +39,11 @@ export async function acceptLoss(stateDirectory: string, act: Acceptance): Promi
   try {
     const store = await openLedgerStore(stateDirectory);
     try {
-      const parts = { store, anchors: openAnchorStore(stateDirectory), instanceId: instance.id, isStateLost: isStateLost(stateDirectory) };
+      const gone = { isStateLost: isStateLost(stateDirectory), isKeyLost: isEvidenceKeyLost(stateDirectory) };
+      const parts = { store, anchors: openAnchorStore(stateDirectory), instanceId: instance.id, ...gone };
       const sequence = await accept(parts, { by: act.by, reason });
       if (parts.isStateLost) await (await openStateStores(stateDirectory, true)).sessions.close();
+      if (parts.isKeyLost) await evidenceKey(stateDirectory, systemRandom, true);
       return sequence;
     } finally {
       await store.close();
@@ -57,18 +58,19 @@ interface Accepted {
   readonly anchors: AnchorStore;
   readonly instanceId: string;
   readonly isStateLost: boolean;
+  readonly isKeyLost: boolean;
 }
 
-async function accept({ store, anchors, instanceId, isStateLost }: Accepted, { by, reason }: Acceptance): Promise<number> {
+async function accept({ store, anchors, instanceId, isStateLost, isKeyLost }: Accepted, { by, reason }: Acceptance): Promise<number> {
   const nowMs = systemClock.nowMs();
   const loss = await lossOf(store, anchors);
-  if (loss === undefined && !isStateLost && !(await saysLost(store)))
+  if (loss === undefined && !isStateLost && !isKeyLost && !(await saysLost(store)))
     throw new KernelError("USAGE", "nothing is lost that could be accepted");
   const who = { sessionId: "", actor: `operator:${by}`, requestId: "", timeMs: nowMs };
   const accepted: LedgerEvent = {
     type: "ledger_accepted",
     ...who,
-    payload: { by, reason, ...(isStateLost && { stateLost: true }), severity: "warning" },
+    payload: { by, reason, ...(isStateLost && { stateLost: true }), ...(isKeyLost && { keyLost: true }), severity: "warning" },
   };
   const events = [...(loss ? [restarted(loss, nowMs)] : []), accepted].map((event) => pendingEntry(event, "durable"));
   const sequence = (await appendBatch(store, events, instanceId, systemRandom)).at(-1) ?? 0;

@@ -6,14 +6,15 @@
  * nothing; an empty one says first which chain is gone.
  */
 import { KernelError } from "../../base/errors.ts";
-import type { RandomBytes } from "../../base/ids.ts";
-import type { JsonObject } from "../../base/json.ts";
+import { type RandomBytes } from "../../base/ids.ts";
+import { type JsonObject } from "../../base/json.ts";
 import { LEDGER_ANCHOR_PAUSE_MS } from "../../base/limits.ts";
 import { chainOf, compareWithAnchor, lostChain } from "../../ledger/anchor.ts";
-import type { AnchorStore } from "../../ledger/anchor-store.ts";
+import { type AnchorStore } from "../../ledger/anchor-store.ts";
 import { chainEntries, pendingEntry } from "../../ledger/chain.ts";
-import type { Head, LedgerStore } from "../../ledger/ledger-store.ts";
-import type { LedgerEvent } from "../../model/outcome/event.ts";
+import { type Head, type LedgerStore } from "../../ledger/ledger-store.ts";
+import { type LedgerEvent } from "../../model/outcome/event.ts";
+import { appendBatch } from "../../ledger/ledger.ts";
 
 /** Who anchors, and with what. */
 export interface AnchoringParts {
@@ -69,10 +70,20 @@ export class LedgerAnchoring {
     if (head === undefined) return;
     this.#chain ??= await chainOf(store);
     if (this.#chain === undefined) return;
-    this.#parts.anchors.advance({ chain: this.#chain, ...head });
+    const done = this.#parts.anchors.advance({ chain: this.#chain, ...head });
     if (!(await store.anchored())) await store.markAnchored();
+    else if (done === "made") await this.#recordRewritten(store, this.#chain);
     this.#pending = undefined;
     this.#nextAtMs = performance.now() + LEDGER_ANCHOR_PAUSE_MS;
+  }
+
+  /** The anchor was removed or emptied since it was last written: this ledger is whole as far as this kernel knows it, and says what happened. */
+  async #recordRewritten(store: LedgerStore, chain: Uint8Array): Promise<void> {
+    const { anchors, instanceId, random, nowMs } = this.#parts;
+    const payload = { instance_id: instanceId, severity: "critical" };
+    const event = { type: "anchor_rewritten", sessionId: "", actor: "kernel", requestId: "", timeMs: nowMs(), payload } as const;
+    await appendBatch(store, [pendingEntry(event, "durable")], instanceId, random);
+    anchors.advance({ chain, ...store.place().head });
   }
 
   /** Tries no sooner than that. */

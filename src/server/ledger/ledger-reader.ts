@@ -6,12 +6,11 @@
  */
 
 import { LEDGER_READ_ROWS_MAX } from "../../base/limits.ts";
-import type { AnchorStore } from "../../ledger/anchor-store.ts";
+import { type AnchorStore, openAnchorStore } from "../../stores/embedded/ledger/anchor-store.ts";
 import { type LedgerRecord, ledgerRecord } from "../../ledger/ledger.ts";
-import type { Head, LedgerStore } from "../../ledger/ledger-store.ts";
+import { type Head, type LedgerStore, openLedgerStoreReadOnly } from "../../stores/embedded/ledger/ledger-store.ts";
 import { type VerifyProgress, type VerifyReport, type VerifySource, verifyLedger } from "../../ledger/verify.ts";
-import { openAnchorStore } from "../../stores/embedded/ledger/anchor-store.ts";
-import { openLedgerStoreReadOnly } from "../../stores/embedded/ledger/ledger-store.ts";
+import { isEvidenceKeyLost } from "./evidence-key.ts";
 
 export type { LedgerRecord } from "../../ledger/ledger.ts";
 
@@ -45,9 +44,16 @@ export async function openLedgerReader(stateDirectory: string): Promise<LedgerRe
       const [row] = await store.read(sequence, 1);
       return row?.sequence === sequence ? ledgerRecord(row) : undefined;
     },
-    verify: (onProgress) => verifyLedger(anchored(store, anchors), onProgress),
+    verify: async (onProgress) => withLost(await verifyLedger(anchored(store, anchors), onProgress), stateDirectory),
     close: () => store.close(),
   };
+}
+
+/** The report, and what is gone that the ledger rests on. */
+function withLost(report: VerifyReport, stateDirectory: string): VerifyReport {
+  if (!isEvidenceKeyLost(stateDirectory)) return report;
+  const problem = "`evidence.key` was removed from the state directory";
+  return { ...report, ok: false, problems: [{ sequence: 0, problem }, ...report.problems] };
 }
 
 /** The methods of a store look at the store itself. */

@@ -1,6 +1,7 @@
 /** A ledger that is not what it was when a kernel last wrote it: removed, cut, exchanged. The anchor beside it says so. */
 import { execFile } from "node:child_process";
-import { copyFile, readFile, rm, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { copyFile, readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import Sqlite from "better-sqlite3";
@@ -13,8 +14,9 @@ import { startLedgerThread } from "../../../src/server/ledger/ledger-thread.ts";
 import { openAnchorStore } from "../../../src/stores/embedded/ledger/anchor-store.ts";
 import { openStateStores } from "../../../src/stores/embedded/sessions/state-stores.ts";
 import { sampleEvent } from "../../stores/contract.ts";
-import { freshPlace } from "../../support/place.ts";
+import { freshDirectory, freshPlace } from "../../support/place.ts";
 import { freshDirectory } from "../../support/store-place.ts";
+import { LEDGER_ANCHOR_PAUSE_MS } from "../../../src/base/limits.ts";
 
 /** A kernel that records `names` durably and ends. */
 async function session(directory: string, ...names: readonly string[]): Promise<void> {
@@ -111,6 +113,57 @@ test("a ledger that is removed with its anchor is missed by the sessions that it
   for (const name of ["ledger.db", "ledger.db-wal", "ledger.db-shm", "anchor"]) await rm(join(place.state, name), { force: true });
   await opened();
   expect(await problemsOf(place.state)).toEqual([expect.stringContaining("entries are lost")]);
+});
+
+test.each<[string, (path: string) => Promise<void>]>([
+  ["emptied", (path) => truncate(path, 0)],
+  ["removed", (path) => rm(path)],
+])("an anchor that is %s under a running kernel is written anew, and the chain says so once", async (_, lose) => {
+  const directory = await freshDirectory();
+  const ledger = startLedgerThread({ stateDirectory: directory, instanceId: "ins_a" });
+  for (const name of ["one", "two"]) await ledger.record(sampleEvent(name), "durable");
+  await lose(anchorOf(directory));
+  await ledger.record(sampleEvent("three"), "durable");
+  await new Promise((done) => setTimeout(done, LEDGER_ANCHOR_PAUSE_MS + 200));
+  for (const name of ["four", "five"]) await ledger.record(sampleEvent(name), "durable");
+  await ledger.close();
+  const said = (await entriesOf(directory)).filter(([type]) => type === "anchor_rewritten");
+  expect(said).toEqual([["anchor_rewritten", { instance_id: "ins_a", severity: "critical" }]]);
+  expect(openAnchorStore(directory).read()?.sequence).toBe(6);
+  expect(await problemsOf(directory)).toEqual([]);
+});
+
+test("the control: an anchor that stays is not said to be written anew", async () => {
+  const directory = await freshDirectory();
+  await session(directory, "one", "two");
+  await session(directory, "three");
+  expect((await entriesOf(directory)).map(([type]) => type)).not.toContain("anchor_rewritten");
+});
+
+test("a key of the evidence that is removed is not made anew until a person accepts that", async () => {
+  const place = freshPlace();
+  const options = {
+    stateDirectory: place.state,
+    configDirectory: place.config,
+    environment: { HOME: place.home },
+    onWarning: () => undefined,
+  };
+  const opened = async () => {
+    const kernel = await createKernel(options);
+    await kernel.openSession({ workspace: place.workspace });
+    await kernel.close();
+  };
+  await opened();
+  await opened(); // the control: with its key it starts again
+  await rm(join(place.state, "evidence.key"));
+  await expect(opened()).rejects.toMatchObject({ code: "STORE_CORRUPT", message: expect.stringContaining("`evidence.key` was removed") });
+  expect(existsSync(join(place.state, "evidence.key"))).toBe(false);
+  expect(await problemsOf(place.state)).toEqual(["0: `evidence.key` was removed from the state directory"]);
+  await acceptLoss(place.state, act);
+  expect((await entriesOf(place.state)).at(-1)).toEqual(["ledger_accepted", { ...act, keyLost: true, severity: "warning" }]);
+  expect(await problemsOf(place.state)).toEqual([]);
+  await opened();
+  expect(await problemsOf(place.state)).toEqual([]);
 });
 
 /** What is done to a ledger of four entries while no kernel runs; each leaves a chain that is consistent in itself. */

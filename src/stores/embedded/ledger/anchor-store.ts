@@ -32,14 +32,15 @@ interface Slot {
 export function openAnchorStore(stateDirectory: string): AnchorStore {
   const path = join(stateDirectory, FILE);
   return {
-    read: () => guarded(() => withFile(path, constants.O_RDONLY, (file) => newest(file)?.anchor)),
+    read: () => guarded(() => look(path, (file) => newest(file)?.anchor)),
     advance: (anchor) =>
       guarded(() =>
         change(path, (file) => {
           const last = newest(file);
           if (last && !equalInConstantTime(last.anchor.chain, anchor.chain)) throw corrupt("names another chain than the ledger");
-          if (last && last.anchor.sequence >= anchor.sequence) return;
+          if (last && last.anchor.sequence >= anchor.sequence) return "moved";
           write(file, { counter: (last?.counter ?? 0) + 1, anchor }, last === undefined);
+          return last === undefined ? "made" : "moved";
         }),
       ),
     replace: (anchor, instead) =>
@@ -53,24 +54,30 @@ export function openAnchorStore(stateDirectory: string): AnchorStore {
   };
 }
 
-function change(path: string, work: (file: number) => void): void {
-  withFile(path, constants.O_RDWR | constants.O_CREAT, (file) => {
+function change<T>(path: string, work: (file: number) => T): T {
+  return withFile(openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, OWNER_ONLY_FILE), (file) => {
     waitForLock(file);
     const isNew = fstatSync(file).size === 0;
-    work(file);
+    const result = work(file);
     fdatasyncSync(file);
     if (isNew) syncDirectory(dirname(path));
+    return result;
   });
 }
 
-function withFile<T>(path: string, flags: number, work: (file: number) => T): T | undefined {
+/** `undefined` when there is no file. */
+function look<T>(path: string, work: (file: number) => T): T | undefined {
   let file: number;
   try {
-    file = openSync(path, flags | constants.O_NOFOLLOW, OWNER_ONLY_FILE);
+    file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);
   } catch (error) {
-    if (errorCode(error) === "ENOENT" && (flags & constants.O_CREAT) === 0) return undefined;
+    if (errorCode(error) === "ENOENT") return undefined;
     throw error;
   }
+  return withFile(file, work);
+}
+
+function withFile<T>(file: number, work: (file: number) => T): T {
   try {
     return work(file);
   } finally {
