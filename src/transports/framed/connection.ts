@@ -73,6 +73,11 @@ export class Connection {
     this.#scheduleFlush();
   }
 
+  /** Whether all its calls have answered. */
+  get isIdle(): boolean {
+    return this.#calls.size === 0;
+  }
+
   /** Drops the connection now. */
   destroy(): void {
     this.#socket.destroy();

@@ -74,13 +74,23 @@ function sweep(connections: ReadonlySet<Connection>, nowMs: number): void {
   for (const connection of connections) connection.sweep(nowMs);
 }
 
+/** Milliseconds that a closing server gives peers that owe it nothing but their end. */
+const IDLE_GRACE_MS = 500;
+
 async function close(server: Server, connections: ReadonlySet<Connection>, sweeper: NodeJS.Timeout, graceMs: number): Promise<void> {
   clearInterval(sweeper);
   const closed = new Promise<void>((done) => server.close(() => done()));
   for (const connection of connections) connection.shutDown();
+  const idle = setTimeout(
+    () => {
+      for (const connection of connections) if (connection.isIdle) connection.destroy();
+    },
+    Math.min(IDLE_GRACE_MS, graceMs),
+  );
   const deadline = setTimeout(() => {
     for (const connection of connections) connection.destroy();
   }, graceMs);
   await closed;
+  clearTimeout(idle);
   clearTimeout(deadline);
 }

@@ -1,9 +1,10 @@
 // Peers that are slow, greedy or gone, and the end of the front door: what they hold is let go, the others are served.
 import { connect as connectHttp2 } from "node:http2";
+import { connect } from "node:net";
 import { create, toBinary } from "@bufbuild/protobuf";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { ToolRequestSchema } from "../../../src/gen/handrail/tool/v1/tool_pb.ts";
-import type { Submission } from "../../../src/kernel/index.ts";
+import { type Submission } from "../../../src/kernel/index.ts";
 import { signalOf } from "../../support/call-end.ts";
 import { clientsOf, quickDoor, serveFront, successOf } from "../../support/front-door.ts";
 import { envelope, http1, rawConnection } from "../../support/raw-http.ts";
@@ -192,5 +193,30 @@ describe("closing", () => {
     await started.promise;
     await front.server.close();
     expect(await failed).toBeInstanceOf(Error);
+  });
+
+  const HUGE = 12 * 1024 * 1024;
+  test.each<[string, string, string]>([
+    ["in the plainest form", EXECUTE, "application/proto"],
+    ["as JSON", EXECUTE, "application/json"],
+    ["in an envelope", EXECUTE, "application/grpc-web+proto"],
+    ["of another method", "/handrail.tool.v1.ToolKernel/ListTools", "application/proto"],
+    ["as an upload", "/handrail.tool.v1.ToolKernel/PutContent", "application/connect+proto"],
+  ])("does not wait for requests that are huge and unfinished: %s", async (_, path, type) => {
+    const { front, seen } = await recording({ requestBytesMax: 16 * 1024 * 1024 });
+    const headers = { "content-type": type, authorization: "Bearer t", "content-length": String(HUGE) };
+    const connections = [await rawConnection(front.socketPath), await rawConnection(front.socketPath)];
+    for (const connection of connections) connection.write(http1(path, headers, Buffer.alloc(HUGE / 2)));
+    const session = connectHttp2("http://localhost", { createConnection: () => connect(front.socketPath) });
+    onTestFinished(() => session.destroy());
+    session.on("error", () => undefined);
+    const stream = session.request({ ":method": "POST", ":path": path, ...headers });
+    stream.on("error", () => undefined);
+    stream.write(Buffer.alloc(HUGE / 2));
+    await new Promise((done) => setTimeout(done, 300));
+    const begunMs = performance.now();
+    await front.server.close();
+    expect(performance.now() - begunMs).toBeLessThan(1_500);
+    expect(seen).toEqual([]);
   });
 });

@@ -93,6 +93,15 @@ async function peer() {
   return { socket, responses, ended, until };
 }
 
+/** A peer that keeps its side open, whatever the server does. */
+async function holder() {
+  const socket = connect({ path: socketPath, allowHalfOpen: true });
+  sockets.push(socket);
+  socket.on("error", () => undefined).pause();
+  await once(socket, "connect");
+  return { socket };
+}
+
 /** Resolves once `condition` holds. */
 async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((done) => setTimeout(done, 2));
@@ -222,6 +231,16 @@ describe("failures", () => {
 });
 
 describe("hostile peers", () => {
+  test("a server that closes does not wait for peers with huge unfinished frames, which neither read nor end", async () => {
+    const server = await serve(never, {});
+    const halves = frame(new Uint8Array(12 * 1024 * 1024)).subarray(0, 6 * 1024 * 1024);
+    for (const { socket } of [await holder(), await holder()]) socket.write(halves);
+    await new Promise((done) => setTimeout(done, 200));
+    const begunMs = performance.now();
+    await server.close();
+    expect(performance.now() - begunMs).toBeLessThan(1_500);
+  });
+
   test("a frame over the limit is answered once and the connection closed, and others go on", async () => {
     await serve(echo(), { frameBytesMax: 1000 });
     const good = await client();

@@ -3,7 +3,7 @@
  *
  * It bounds connections, calls in flight, headers, idleness and how long a connection may take to say anything. Limits of
  * the protocols themselves (streams, header pairs, resets in a row) are the parsers'. INVARIANT: closing takes no more
- * calls, aborts those in flight, lets them answer for a grace period, and leaves no connection behind.
+ * calls, aborts those in flight, lets them answer for a grace period, but for those whose requests never came whole, and leaves no connection behind.
  */
 import { createServer as createHttp1, type IncomingMessage, type ServerResponse } from "node:http";
 import { createServer as createHttp2, type Http2ServerRequest, type Http2ServerResponse, type ServerHttp2Session } from "node:http2";
@@ -18,6 +18,8 @@ const HTTP2_PREFACE = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
 const TELLING_BYTES = 3;
 /** Milliseconds between two looks for idle connections, at most. */
 const SWEEP_MS_MAX = 5_000;
+/** Milliseconds in which a request that is not complete when the front closes may be answered: its call has not begun. */
+const UNFINISHED_GRACE_MS = 500;
 
 /** What a front asks of those who use it. */
 export interface FrontHost {
@@ -44,6 +46,7 @@ export class Front {
   readonly #peers = new Map<Socket, Peer>();
   readonly #sessions = new WeakMap<ServerHttp2Session, Peer>();
   readonly #sweeper: NodeJS.Timeout;
+  readonly #requests = new Set<NodeRequest>();
   #calls = 0;
   #closing = false;
 
@@ -96,14 +99,26 @@ export class Front {
       if (peer.session !== undefined && !peer.session.destroyed) peer.session.close();
       this.#letGo(peer);
     }
+    const unfinished = setTimeout(() => this.#cutUnfinished(), Math.min(UNFINISHED_GRACE_MS, this.#host.limits.closeGraceMs));
     // A connection goes once its calls are answered and the answers have left.
     const late = setTimeout(() => {
       for (const { socket } of this.#peers.values()) socket.destroy();
     }, this.#host.limits.closeGraceMs);
     await closed;
     clearTimeout(late);
+    clearTimeout(unfinished);
     this.#http1.close();
     this.#http2.close();
+  }
+
+  /** Ends the requests whose bodies are still to come, and what was answered and is still sent: whoever waits for a peer waits too long. */
+  #cutUnfinished(): void {
+    for (const { calls, socket } of this.#peers.values()) if (calls === 0) socket.destroy();
+    for (const request of this.#requests) {
+      if (request.complete) continue;
+      if ("stream" in request) request.stream.destroy();
+      else request.socket.destroy();
+    }
   }
 
   /** Ends a connection of HTTP/1.1 that has no call; one of HTTP/2 ends by itself when its session is closed. */
@@ -170,6 +185,7 @@ export class Front {
     const refusal = this.#refusal(peer);
     peer.calls += 1;
     this.#calls += 1;
+    this.#requests.add(request);
     try {
       await this.#host.serve(request, response, refusal);
     } catch (error) {
@@ -178,6 +194,7 @@ export class Front {
       peer.calls -= 1;
       peer.idleSinceMs = this.#host.nowMs();
       this.#calls -= 1;
+      this.#requests.delete(request);
       if (this.#closing) this.#letGo(peer);
     }
   }
