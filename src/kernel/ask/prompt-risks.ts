@@ -3,14 +3,15 @@
  *
  * INVARIANT: every word is the kernel's own. Counts, zones, effects and registered names stand here, nothing that an agent wrote.
  */
-import type { ApprovalDetails, AskingRule } from "../../model/approval/approval.ts";
-import type { EffectClass } from "../../model/outcome/effect.ts";
-import type { Mark } from "../../model/outcome/label.ts";
-import type { CommandDanger } from "../../model/place/command.ts";
+import { type ApprovalDetails, type AskingRule } from "../../model/approval/approval.ts";
+import { type EffectClass } from "../../model/outcome/effect.ts";
+import { type Mark } from "../../model/outcome/label.ts";
+import { type CommandDanger, type CommandResource, REASON_WORDS } from "../../model/place/command.ts";
 import { obeyedBy } from "../../model/place/obeyed-files/obeyed-files.ts";
 import { pathShapesRepository } from "../../model/place/repository-shape.ts";
-import type { Tool } from "../../model/tool/tool.ts";
+import { type Tool } from "../../model/tool/tool.ts";
 import type { ResolvedAccess } from "../call/stages.ts";
+import type { ResolvedAccess } from "./trail.ts";
 
 /** Of a file that is protected only for what lies beside it. */
 const REPOSITORY_RISK = "completes or changes what git takes for a repository, and git runs the programs that its `config` names";
@@ -99,9 +100,9 @@ export function risksOf(
 ): readonly string[] {
   const risks: string[] = [];
   for (const { ruleId } of rules) if (DANGER.test(ruleId)) risks.push(`the call matches the danger rule \`${ruleId}\``);
-  for (const danger of new Set(accesses.flatMap(({ resource }) => (resource.kind === "command" ? resource.dangers : []))))
-    risks.push(COMMAND_RISKS[danger]);
-  risks.push(...new Set(accesses.flatMap(({ resource }) => (resource.kind === "command" ? (resource.reasons ?? []) : []))));
+  const commands = accesses.flatMap(({ resource }) => (resource.kind === "command" ? [resource] : []));
+  for (const danger of new Set(commands.flatMap(unexplained))) risks.push(COMMAND_RISKS[danger]);
+  risks.push(...new Set(commands.flatMap(({ reasons = [] }) => reasons)));
   if (accesses.some(({ carriesSecret }) => carriesSecret === true)) risks.push("what it writes or sends holds a secret");
   const effects = new Set<EffectClass>([tool.capability.effect, ...accesses.map(({ effect }) => effect)]);
   for (const effect of effects) {
@@ -114,6 +115,12 @@ export function risksOf(
     risks.push(`the agent has seen ${mark.dataClass} data, which may be in what it writes or sends`);
   if (tool.capability.risk === "high") risks.push("the tool declares a high risk");
   return risks;
+}
+
+/** Dangers of a command of which none of its reasons says where they come from: the others are said by those alone. */
+function unexplained({ dangers, reasons = [] }: CommandResource): readonly CommandDanger[] {
+  const words: Partial<Readonly<Record<CommandDanger, readonly string[]>>> = REASON_WORDS;
+  return dangers.filter((danger) => words[danger]?.some((word) => reasons.some((reason) => reason.includes(word))) !== true);
 }
 
 /** Who obeys the protected files that a call changes, one line for each entry of the list of obeyed files. */

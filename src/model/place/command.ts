@@ -43,6 +43,15 @@ export const COMMAND_DANGERS = [
 /** One of them. */
 export type CommandDanger = (typeof COMMAND_DANGERS)[number];
 
+/** How reasons put a danger, where they name the part of the command that it comes from. */
+export const REASON_WORDS = {
+  argument_program: ["starts another program"],
+  inline_code: ["runs code", "gets a program as text"],
+  loaded_code: ["loads a library or plug-in"],
+  leaves_machine: ["acts outside of this sandbox"],
+  interactive: ["takes commands while it runs, which can start programs"],
+} as const satisfies Partial<Readonly<Record<CommandDanger, readonly [string, ...string[]]>>>;
+
 /** The binary of a command that is only known at run time. */
 export const UNKNOWN_BINARY = "?";
 

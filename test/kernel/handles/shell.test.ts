@@ -111,6 +111,20 @@ test("an explanation says which part of the command has it marked, in words that
   expect(await explained("tar cf a.tar src")).toEqual([undefined]);
 });
 
+test("a request says each mark once: by the part of the command that has it, or in general words where none is known", async () => {
+  const kernel = await kernelOf({ preset: "meao" });
+  const marksOf = async (command: string) => {
+    await kernel.call("shell", { command });
+    const [asked] = (await kernel.asked.list(undefined, 100, kernel.time.nowMs)).filter(({ document }) => document.includes(command));
+    const { risks } = JSON.parse(asked?.document ?? "{}") as { readonly risks: readonly string[] };
+    return risks.filter((risk) => !/^(?:the call matches|runs programs)/.test(risk));
+  };
+  expect(await marksOf("tar xf a.tar --to-command=id")).toEqual(["`tar --to-command` starts another program (tar(1))"]);
+  expect(await marksOf("git push")).toEqual(["`git push` acts outside of this sandbox (git-push(1))"]);
+  expect(await marksOf("python3 -c 1")).toEqual(["`python3` gets a program as text"]);
+  expect(await marksOf("tar xf a; $x")).toEqual(["which program runs is only known when it runs"]);
+});
+
 test("a lease for a program covers its plain use, and not what it starts or loads", async () => {
   const kernel = await kernelOf({ scope: { commands: [["tar", "curl"]] } });
   expect(await outcome(kernel, "tar xf a.tar")).toBe("goes");

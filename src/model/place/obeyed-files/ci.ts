@@ -163,12 +163,12 @@ export const CI_FILES: readonly ObeyedFiles[] = [
   },
   {
     patterns: ["netlify.toml"],
-    reason: "Netlify runs its build command and plug-ins with every push",
+    reason: "Netlify runs its build command and plug-ins with every push, and `netlify dev` the command in it",
     source: "https://docs.netlify.com/build/configure-builds/file-based-configuration",
   },
   {
     patterns: ["vercel.json", ".vercel"],
-    reason: "Vercel runs its build command with every push",
+    reason: "Vercel runs its build command with every push, and `vercel dev` the command in it",
     source: "https://vercel.com/docs/project-configuration",
   },
   {

@@ -13,7 +13,7 @@ export const ENVIRONMENT_FILES: readonly ObeyedFiles[] = [
   },
   {
     patterns: [".tool-versions"],
-    reason: "asdf and mise run the tools that it names, also those at a path in it",
+    reason: "asdf and mise run the tools that it names in place of the usual ones, also those at a `path:` in the workspace",
     source: "https://asdf-vm.com/manage/configuration.html",
   },
   { patterns: [".asdfrc"], reason: "asdf runs the hooks in it", source: "https://asdf-vm.com/manage/configuration.html" },

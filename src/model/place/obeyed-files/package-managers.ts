@@ -24,8 +24,13 @@ export const PACKAGE_MANAGER_FILES: readonly ObeyedFiles[] = [
     source: "https://yarnpkg.com/features/pnp",
   },
   {
-    patterns: [".pnpmfile.cjs", ".pnpmfile.mjs", "pnpmfile.js", "pnpm-workspace.yaml"],
-    reason: "pnpm runs it, or takes shells, build permissions and hooks from it, with every command",
+    patterns: [".pnpmfile.cjs", ".pnpmfile.mjs", "pnpmfile.js"],
+    reason: "pnpm runs it with every command",
+    source: "https://pnpm.io/pnpmfile",
+  },
+  {
+    patterns: ["pnpm-workspace.yaml"],
+    reason: "pnpm runs the plug-ins, shell and build scripts that its settings name, with every command",
     source: "https://pnpm.io/settings",
   },
   {

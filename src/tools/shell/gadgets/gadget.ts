@@ -4,15 +4,15 @@
  * The lists beside this file are data, one file for each family of programs. Each row names the manual it was taken from. What is
  * not listed is plain use. INVARIANT: a row can only add a danger, never take one away.
  */
-import type { CommandDanger } from "../../../model/place/command.ts";
+import { type CommandDanger, REASON_WORDS } from "../../../model/place/command.ts";
 
 /** What a gadget does, and how that is said to people. */
 export const DEEDS = {
-  starts: { danger: "argument_program", says: "starts another program" },
-  runs: { danger: "inline_code", says: "runs code" },
-  loads: { danger: "loaded_code", says: "loads a library or plug-in" },
-  leaves: { danger: "leaves_machine", says: "acts outside of this sandbox" },
-  edits: { danger: "interactive", says: "takes commands while it runs, which can start programs" },
+  starts: { danger: "argument_program", says: REASON_WORDS.argument_program[0] },
+  runs: { danger: "inline_code", says: REASON_WORDS.inline_code[0] },
+  loads: { danger: "loaded_code", says: REASON_WORDS.loaded_code[0] },
+  leaves: { danger: "leaves_machine", says: REASON_WORDS.leaves_machine[0] },
+  edits: { danger: "interactive", says: REASON_WORDS.interactive[0] },
 } as const satisfies Readonly<Record<string, { readonly danger: CommandDanger; readonly says: string }>>;
 
 /** One row. A command is marked when one of `options`, `verbs`, `words`, `first`, `operands`, `input` or `always` holds. */

@@ -5,13 +5,13 @@
  * It can only add dangers. A program that is not listed here, or there, is one whose arguments are data.
  */
 
-import type { CommandDanger } from "../../../model/place/command.ts";
+import { type CommandDanger, REASON_WORDS } from "../../../model/place/command.ts";
 import { isRefusedEnvironmentName } from "../../../names/environment-names.ts";
-import { gadgetsOf, mayBecomeGadget, mayBeOption } from "../gadgets/find-gadgets.ts";
+import { gadgetsOf, mayBeOption, mayBecomeGadget } from "../gadgets/find-gadgets.ts";
 import { gitGadgets } from "../gadgets/git.ts";
 import { scriptGadgets } from "../gadgets/scripts.ts";
-import type { Input } from "../words/input.ts";
-import { isFixed, mayBeMany, plainWord, type ShellWord } from "../words/words.ts";
+import { type Input } from "../words/input.ts";
+import { type ShellWord, isFixed, mayBeMany, plainWord } from "../words/words.ts";
 
 /** Shells that read the same language as far as it matters here. */
 const SHELLS = new Set(["sh", "bash", "dash", "ash", "ksh", "mksh", "rbash", "bash.exe"]);
@@ -121,7 +121,7 @@ export interface FoundDanger {
 export function dangersOf(name: string, args: readonly ShellWord[], input: Input, fed = false): readonly FoundDanger[] {
   const dangers: FoundDanger[] = [...gadgetsOf(name, args, input), ...scriptGadgets(name, args), ...gitGadgets(name, args)];
   if (takesCode(name, args) || readsCode(name, args, input))
-    dangers.push({ danger: "inline_code", reason: `\`${shownName(name)}\` gets a program as text` });
+    dangers.push({ danger: "inline_code", reason: `\`${shownName(name)}\` ${REASON_WORDS.inline_code[1]}` });
   if (mayBecomeGadget(name, args, fed) || mayTakeCode(name, args, fed)) dangers.push({ danger: "dynamic_options" });
   if (STATE.has(name) || changesShell(name, args)) dangers.push({ danger: "shell_state" });
   if (name === "." || name === "source")
