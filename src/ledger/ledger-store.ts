@@ -74,6 +74,8 @@ export interface LedgerPlace {
   readonly file: string;
   /** The size that it had. */
   readonly bytes: number;
+  /** When it was last changed: nanoseconds of the file system's clock. */
+  readonly changedNs: bigint;
   readonly head: Head;
 }
 

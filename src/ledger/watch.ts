@@ -34,9 +34,13 @@ export class LedgerWatch {
   #lookAtMs = 0;
   #damage: KernelError | undefined;
 
-  /** @param open opens the ledger anew, for reading */
-  constructor(open: () => Promise<LookedAt>) {
+  /**
+   * @param open opens the ledger anew, for reading
+   * @param seenNs the last change of the file that is known of, if it was open before
+   */
+  constructor(open: () => Promise<LookedAt>, seenNs?: bigint) {
     this.#open = open;
+    this.#seenNs = seenNs;
   }
 
   /** Lets only a ledger pass in which no damage is known. @throws KernelError LEDGER_UNAVAILABLE */

@@ -70,7 +70,7 @@ class LedgerWorker {
       nowMs: systemClock.nowMs,
       expectsChain: data.expectsChain === true,
     });
-    this.watch = new LedgerWatch(() => openLedgerStoreReadOnly(stateDirectory));
+    this.watch = new LedgerWatch(() => openLedgerStoreReadOnly(stateDirectory), data.known?.changedNs);
     this.spools = openSpoolStore(data.stateDirectory);
     this.intake = new SpoolIntake(this.spools, data.instanceId);
   }

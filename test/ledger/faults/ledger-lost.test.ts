@@ -208,6 +208,17 @@ test.each<[string, (path: string) => Promise<void>]>([
   await refused();
 });
 
+test("damage that comes while the thread rests is noticed once it writes again", async () => {
+  const directory = await freshDirectory();
+  const path = join(directory, "ledger.db");
+  const ledger = startLedgerThread({ stateDirectory: directory, instanceId: "ins_a" }, { restarts: true });
+  onTestFinished(() => ledger.close().catch(() => undefined));
+  for (let index = 0; index < 120; index++) await ledger.record(sampleEvent(`r${index}`), "durable");
+  await ledger.rest();
+  await overwrite(path, 0, { first: await pageOf(path, 60), count: 1 });
+  await vi.waitFor(() => expect(ledger.record(sampleEvent("after"), "durable")).rejects.toMatchObject(REFUSED), { timeout: 5_000 });
+});
+
 test("a ledger that was damaged in place and put back is taken up again", async () => {
   const place = await running(120);
   compact(place.path);

@@ -126,8 +126,8 @@ class EmbeddedLedgerStore implements LedgerStore {
 
   place(): LedgerPlace {
     this.known ??= this.guarded(() => this.readHead());
-    const { identity, bytes } = filesOf(this.database);
-    return { file: identity, bytes, head: this.known };
+    const { identity, bytes, changedNs } = filesOf(this.database);
+    return { file: identity, bytes, changedNs, head: this.known };
   }
 
   inPlace(): boolean {
