@@ -8,7 +8,7 @@ import { constants, existsSync } from "node:fs";
 import { link, open, readFile, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { KernelError } from "../../base/errors.ts";
-import { type RandomBytes, newId } from "../../base/ids.ts";
+import { newId, type RandomBytes } from "../../base/ids.ts";
 import { holdsSessions } from "../../stores/embedded/sessions/state-stores.ts";
 
 const FILE = "evidence.key";

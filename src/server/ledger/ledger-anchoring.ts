@@ -6,15 +6,15 @@
  * nothing; an empty one says first which chain is gone.
  */
 import { KernelError } from "../../base/errors.ts";
-import { type RandomBytes } from "../../base/ids.ts";
-import { type JsonObject } from "../../base/json.ts";
+import type { RandomBytes } from "../../base/ids.ts";
+import type { JsonObject } from "../../base/json.ts";
 import { LEDGER_ANCHOR_PAUSE_MS } from "../../base/limits.ts";
 import { chainOf, compareWithAnchor, lostChain } from "../../ledger/anchor.ts";
-import { type AnchorStore } from "../../ledger/anchor-store.ts";
+import type { AnchorStore } from "../../ledger/anchor-store.ts";
 import { chainEntries, pendingEntry } from "../../ledger/chain.ts";
-import { type Head, type LedgerStore } from "../../ledger/ledger-store.ts";
-import { type LedgerEvent } from "../../model/outcome/event.ts";
 import { appendBatch } from "../../ledger/ledger.ts";
+import type { Head, LedgerStore } from "../../ledger/ledger-store.ts";
+import type { LedgerEvent } from "../../model/outcome/event.ts";
 
 /** Who anchors, and with what. */
 export interface AnchoringParts {

@@ -6,10 +6,12 @@
  */
 
 import { LEDGER_READ_ROWS_MAX } from "../../base/limits.ts";
-import { type AnchorStore, openAnchorStore } from "../../stores/embedded/ledger/anchor-store.ts";
+import type { AnchorStore } from "../../ledger/anchor-store.ts";
 import { type LedgerRecord, ledgerRecord } from "../../ledger/ledger.ts";
-import { type Head, type LedgerStore, openLedgerStoreReadOnly } from "../../stores/embedded/ledger/ledger-store.ts";
+import type { Head, LedgerStore } from "../../ledger/ledger-store.ts";
 import { type VerifyProgress, type VerifyReport, type VerifySource, verifyLedger } from "../../ledger/verify.ts";
+import { openAnchorStore } from "../../stores/embedded/ledger/anchor-store.ts";
+import { openLedgerStoreReadOnly } from "../../stores/embedded/ledger/ledger-store.ts";
 import { isEvidenceKeyLost } from "./evidence-key.ts";
 
 export type { LedgerRecord } from "../../ledger/ledger.ts";

@@ -11,17 +11,19 @@
  */
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { systemClock } from "../../base/clock.ts";
-import { KernelError, assert } from "../../base/errors.ts";
+import { assert, KernelError } from "../../base/errors.ts";
 import { systemRandom } from "../../base/ids.ts";
 import { LEDGER_BATCH_MAX, LEDGER_RETRY_MS, LEDGER_SYNC_MS } from "../../base/limits.ts";
 import { pendingEntry } from "../../ledger/chain.ts";
-import { type BatchEvent, appendBatch, appendSpooled, readOpenIntents } from "../../ledger/ledger.ts";
-import { type LedgerPlace, type LedgerStore, openLedgerStore, openLedgerStoreReadOnly } from "../../stores/embedded/ledger/ledger-store.ts";
+import { appendBatch, appendSpooled, type BatchEvent, readOpenIntents } from "../../ledger/ledger.ts";
+import type { LedgerPlace, LedgerStore } from "../../ledger/ledger-store.ts";
 import { recoverSpool, spooledInstances } from "../../ledger/spool-recovery.ts";
-import { type SpoolStore, openSpoolStore } from "../../stores/embedded/ledger/spool-store.ts";
+import type { SpoolStore } from "../../ledger/spool-store.ts";
+import { LedgerWatch } from "../../ledger/watch.ts";
 import { openAnchorStore } from "../../stores/embedded/ledger/anchor-store.ts";
 import { requireClaim } from "../../stores/embedded/ledger/instance-store.ts";
-import { LedgerWatch } from "../../ledger/watch.ts";
+import { openLedgerStore, openLedgerStoreReadOnly } from "../../stores/embedded/ledger/ledger-store.ts";
+import { openSpoolStore } from "../../stores/embedded/ledger/spool-store.ts";
 import { collectHeap, IdleMemory } from "./idle-memory.ts";
 import { LedgerAnchoring } from "./ledger-anchoring.ts";
 import { SpoolIntake } from "./ledger-intake.ts";

@@ -7,6 +7,7 @@ import { promisify } from "node:util";
 import Sqlite from "better-sqlite3";
 import { expect, test } from "vitest";
 import { hex } from "../../../src/base/bytes.ts";
+import { LEDGER_ANCHOR_PAUSE_MS } from "../../../src/base/limits.ts";
 import { createKernel } from "../../../src/index.ts";
 import { acceptLoss } from "../../../src/server/ledger/ledger-acceptance.ts";
 import { openLedgerReader } from "../../../src/server/ledger/ledger-reader.ts";
@@ -14,9 +15,8 @@ import { startLedgerThread } from "../../../src/server/ledger/ledger-thread.ts";
 import { openAnchorStore } from "../../../src/stores/embedded/ledger/anchor-store.ts";
 import { openStateStores } from "../../../src/stores/embedded/sessions/state-stores.ts";
 import { sampleEvent } from "../../stores/contract.ts";
-import { freshDirectory, freshPlace } from "../../support/place.ts";
+import { freshPlace } from "../../support/place.ts";
 import { freshDirectory } from "../../support/store-place.ts";
-import { LEDGER_ANCHOR_PAUSE_MS } from "../../../src/base/limits.ts";
 
 /** A kernel that records `names` durably and ends. */
 async function session(directory: string, ...names: readonly string[]): Promise<void> {

@@ -8,7 +8,13 @@ import { installationPaths, pathsOf, placeInInstallation } from "../../../src/se
 let place: string;
 beforeAll(() => {
   place = realpathSync(mkdtempSync(join(tmpdir(), "handrail-installation-")));
-  for (const directory of ["pkg/src/server/workspace", "pkg/.toolchain/program-1", "app/dist", "project/node_modules/handrail/src/server/workspace", "cache"])
+  for (const directory of [
+    "pkg/src/server/workspace",
+    "pkg/.toolchain/program-1",
+    "app/dist",
+    "project/node_modules/handrail/src/server/workspace",
+    "cache",
+  ])
     mkdirSync(join(place, directory), { recursive: true });
   for (const root of ["pkg", "project/node_modules/handrail"]) writeFileSync(join(place, root, "package.json"), '{"name":"handrail"}');
   writeFileSync(join(place, "package.json"), '{"name":"somebody-elses"}');

@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { ToolRequestSchema } from "../../../src/gen/handrail/tool/v1/tool_pb.ts";
-import { type Submission } from "../../../src/kernel/index.ts";
+import type { Submission } from "../../../src/kernel/index.ts";
 import { signalOf } from "../../support/call-end.ts";
 import { clientsOf, quickDoor, serveFront, successOf } from "../../support/front-door.ts";
 import { envelope, http1, rawConnection } from "../../support/raw-http.ts";

@@ -7,11 +7,11 @@
 
 import { type CommandDanger, REASON_WORDS } from "../../../model/place/command.ts";
 import { isRefusedEnvironmentName } from "../../../names/environment-names.ts";
-import { gadgetsOf, mayBeOption, mayBecomeGadget } from "../gadgets/find-gadgets.ts";
+import { gadgetsOf, mayBecomeGadget, mayBeOption } from "../gadgets/find-gadgets.ts";
 import { gitGadgets } from "../gadgets/git.ts";
 import { scriptGadgets } from "../gadgets/scripts.ts";
-import { type Input } from "../words/input.ts";
-import { type ShellWord, isFixed, mayBeMany, plainWord } from "../words/words.ts";
+import type { Input } from "../words/input.ts";
+import { isFixed, mayBeMany, plainWord, type ShellWord } from "../words/words.ts";
 
 /** Shells that read the same language as far as it matters here. */
 const SHELLS = new Set(["sh", "bash", "dash", "ash", "ksh", "mksh", "rbash", "bash.exe"]);
