@@ -11,11 +11,11 @@ import { followDeclared } from "./answer/follow.ts";
 import type { Kernel } from "./answer/kernel.ts";
 import { ProgressFeed } from "./answer/progress.ts";
 import { invalidOutput } from "./answer/tool-output.ts";
-import { brokenOff } from "./call/broken-off.ts";
+import { brokenOff } from "./call/ended.ts";
 import type { Running } from "./call/stages.ts";
 import type { Waiter } from "./call/submission.ts";
 import { CallHandles } from "./handles/call-handles.ts";
-import { callRules } from "./handles/call-rules.ts";
+import { callRules } from "./handles/handle-parts.ts";
 
 /** What came of running the tool: its output, its failure, or a refusal that only the machine could show. */
 export type Ran =

@@ -16,8 +16,8 @@ import { problemOfGates } from "./operator/operator-gates.ts";
 import { spendingLimits } from "./operator/spending-limits.ts";
 import type { ToolsInForce } from "./operator/tools-in-force.ts";
 import { warningOfUnknownTools } from "./operator/unknown-tools.ts";
-import { validatedPolicies } from "./operator/validated-policies.ts";
 import { PolicyCatalog } from "./policy/policy-catalog.ts";
+import { validatedPolicies } from "./policy/validated-policies.ts";
 import { type ClosableCatalog, createWorkspaceCatalog } from "./workspace/workspace-catalog.ts";
 
 /** What is in force; a reload replaces it. */

@@ -6,6 +6,7 @@
  * call holds that must be settled, stands in `RunRecord` and `Holdings`.
  */
 
+import type { ImposedObligation } from "../../approval/approval.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Denial } from "../../model/outcome/decision.ts";
 import type { Mark } from "../../model/outcome/label.ts";
@@ -21,7 +22,6 @@ import type { Demands } from "../declared/capability-obligations.ts";
 import type { CallRedaction } from "../redaction/redaction.ts";
 import type { Holdings } from "./holdings.ts";
 import type { OpenWorkspace } from "./parts.ts";
-import type { Ruling } from "./ruling.ts";
 import type { RunRecord } from "./run-record.ts";
 import type { WorkspaceLook } from "./workspace-look.ts";
 
@@ -96,6 +96,12 @@ export interface Analysed extends Authenticated {
   readonly demands: Demands;
   readonly look: WorkspaceLook;
   readonly accesses: readonly ResolvedAccess[];
+}
+
+/** What policy allowed: the permits that matched, and what must happen first. */
+export interface Ruling {
+  readonly permits: readonly string[];
+  readonly obligations: readonly ImposedObligation[];
 }
 
 /** A call that policy allows. */

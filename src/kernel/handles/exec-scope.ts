@@ -16,7 +16,7 @@ import type { Granted, ResolvedAccess } from "../call/stages.ts";
 import { evaluateRequests, requestsOf } from "../judge/decide.ts";
 import { leasePathOf } from "../judge/scope.ts";
 import { zoneNow } from "../judge/zone-now.ts";
-import { programQuestion } from "./call-rules.ts";
+import { programQuestion } from "./handle-parts.ts";
 import type { RepositoryHistories } from "./repository-history.ts";
 
 /** A name that no file has: what holds for it holds for whatever is new. */

@@ -15,7 +15,7 @@ import type { Granted } from "../call/stages.ts";
 import { judgeFile, requestsOf } from "../judge/decide.ts";
 import { judgePlace } from "../judge/scope.ts";
 import { zoneNow } from "../judge/zone-now.ts";
-import { programQuestion } from "./call-rules.ts";
+import { programQuestion } from "./handle-parts.ts";
 
 /** Judges one file of the workspace for a call, in all that scope and policy say. */
 export type GitJudge = (path: string, effect: "read" | "write") => Denial | undefined;

@@ -1,11 +1,26 @@
-/** What every handle of a running tool is made of. */
+/** What the handles of a running tool are made of: the kernel, the call, how to judge what turns up while it runs, and how to ask again. */
+import type { Verdict } from "../../model/outcome/decision.ts";
 import type { ProgressListener } from "../../model/outcome/progress.ts";
 import type { Kernel } from "../answer/kernel.ts";
-import type { Running } from "../call/stages.ts";
+import { recheck } from "../ask/recheck.ts";
+import type { ArtifactJudge, PolicyJudge, TreeJudge } from "../call/judges.ts";
+import type { KernelParts } from "../call/parts.ts";
+import type { Granted, Running } from "../call/stages.ts";
 import type { Transfer } from "../call/transfer.ts";
-import type { CallRules } from "./call-rules.ts";
+import { judgeArtifactBy, judgeByPolicy, judgeTreeByPolicy, type PolicyQuestion } from "../judge/decide.ts";
+import { wholeCall } from "../judge/whole-call.ts";
 
-/** A kernel, a running call, and what was decided about it. */
+/** What was decided about the call, and how to ask again. */
+export interface CallRules {
+  readonly judge: PolicyJudge;
+  /** The same for the many files of a tree. */
+  readonly judgeTree: TreeJudge;
+  readonly judgeArtifact: ArtifactJudge;
+  /** Whether the call may still run now; asked after every wait. */
+  readonly recheck: () => Promise<Verdict<undefined>>;
+}
+
+/** What every handle is made of. */
 export interface HandleParts {
   readonly kernel: Kernel;
   readonly running: Running;
@@ -14,4 +29,21 @@ export interface HandleParts {
   readonly report: ProgressListener;
   /** What streams beside the call. */
   readonly transfer: Transfer | undefined;
+}
+
+/** The rules of a call. */
+export function callRules(parts: KernelParts, granted: Granted): CallRules {
+  const { policy, caller, tool, receivedAtMs: nowMs } = granted;
+  const question = { policy, caller, tool, nowMs };
+  return {
+    judge: judgeByPolicy(question),
+    judgeTree: judgeTreeByPolicy(question),
+    judgeArtifact: judgeArtifactBy(question),
+    recheck: () => recheck(parts, granted),
+  };
+}
+
+/** What policy is asked about the files that a program of the call meets: permits for this very call hold. */
+export function programQuestion({ policy, caller, tool, accesses, call, receivedAtMs }: Granted): PolicyQuestion {
+  return { policy, caller, tool, nowMs: receivedAtMs, call: wholeCall(tool, accesses, call.arguments) };
 }

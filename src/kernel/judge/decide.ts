@@ -17,8 +17,7 @@ import type { CapabilityObligation, PolicyRequest, PolicyResource } from "../../
 import type { PolicyDeny, PolicyVerdict } from "../../policy/terms/verdict.ts";
 import { resourceId } from "../../policy/terms/vocabulary.ts";
 import type { PolicyJudge, TreeJudge } from "../call/judges.ts";
-import type { Ruling } from "../call/ruling.ts";
-import type { Judged, ResolvedAccess } from "../call/stages.ts";
+import type { Judged, ResolvedAccess, Ruling } from "../call/stages.ts";
 import { type Demands, hostDemand, NO_DEMANDS } from "../declared/capability-obligations.ts";
 import { zoneNow } from "./zone-now.ts";
 

@@ -57,7 +57,7 @@ const REVIEWED: Readonly<Record<string, readonly string[]>> = {
     "src/server/people/admin-credential.ts",
     "src/server/people/approver-credentials.ts",
     "src/server/ledger/evidence-key.ts",
-    "src/server/operator/validated-policies.ts",
+    "src/server/policy/validated-policies.ts",
     "src/stores/embedded/ledger/anchor-store.ts",
     "src/stores/embedded/approvals/bell.ts",
     "src/stores/embedded/content/content-files.ts",

@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { Bell } from "../../../src/model/outcome/bell.ts";
-import { openBell } from "../../../src/stores/embedded/approvals/bell.ts";
+import type { Bell } from "../../../../src/model/outcome/bell.ts";
+import { openBell } from "../../../../src/stores/embedded/approvals/bell.ts";
 
 let directory: string;
 const open: Bell[] = [];
