@@ -7,7 +7,7 @@
  */
 import { checkArming } from "../approval/arming.ts";
 import { judgeFlow } from "../flow/flow.ts";
-import type { Verdict } from "../model/outcome/decision.ts";
+import { allow, type Verdict } from "../model/outcome/decision.ts";
 import type { CallResponse } from "../model/tool/call.ts";
 import { Answer } from "./answer/answer.ts";
 import type { Kernel } from "./answer/kernel.ts";
@@ -19,16 +19,7 @@ import type { Ended } from "./call/ended.ts";
 import { Holdings } from "./call/holdings.ts";
 import type { RunningCall } from "./call/kill-switch.ts";
 import { RunRecord } from "./call/run-record.ts";
-import {
-  type Analysed,
-  type Authenticated,
-  arrive,
-  type Decided,
-  type Granted,
-  type Known,
-  type Received,
-  type Running,
-} from "./call/stages.ts";
+import { type Authenticated, arrive, type Granted, type Known, type Received, type Running } from "./call/stages.ts";
 import { decode, type Submission, type Waiter } from "./call/submission.ts";
 import { WorkspaceLook } from "./call/workspace-look.ts";
 import { mustRecheck, recordIntent } from "./intent.ts";
@@ -55,59 +46,14 @@ export interface Arrival {
 export async function pipeline(kernel: Kernel, { submission, waiter, running }: Arrival): Promise<CallResponse> {
   const { parts } = kernel;
   const answer = new Answer(kernel);
-  const arrived = arrive(parts.clock, running);
-  let known: Known = arrived;
+  const walk = new Walk(arrive(parts.clock, running));
   try {
-    // without a redactor nothing is said about a call; decode → validate
-    const redaction = new CallRedaction(await parts.redactor());
-    known = { ...arrived, redaction };
-    const { requestId, validate } = await decode(submission);
-    known = { ...known, requestId };
-    const valid = validate();
-    if (!valid.ok) return await answer.denied(known, valid.denial);
-    const call = valid.value;
-    const received: Received = { ...arrived, requestId, call, redaction: redaction.hiding(secretsOf(call)).knowing(call.arguments) };
-    known = received;
-
-    // master gate
-    const gate = checkMasterGate(parts.settings, call.tool);
-    if (!gate.ok) return await answer.denied(known, gate.denial);
-
-    // authenticate
-    const who = await authenticateCall(parts, { token: call.sessionToken, atMs: received.receivedAtMs, running });
-    known = { ...received, session: who.ok ? who.value.session : who.session };
-    if (!who.ok) return await answer.denied(known, who.denial);
-    const caller = await callerOf(parts, who.value);
-    const authenticated: Authenticated = { ...received, session: caller.session, caller };
-    known = authenticated;
-
-    // analyse
-    await parts.registry.prepare(call.tool);
-    const found = findTool(parts.registry, caller.gates, call.tool);
-    if (!found.ok) return await answer.denied(known, found.denial);
-    const tool = found.value;
-    known = { ...authenticated, tool };
-    const look = new WorkspaceLook(caller.place);
-    const analysis = analyse(tool, call, look);
-    if (!analysis.ok) return await answer.denied(known, analysis.denial);
-    const { args, demands } = analysis.value;
-    known = { ...known, demands, look };
-
-    // scope: lease ∧ role ∧ mode ∧ skill ∧ workspace
-    const scoped = checkScope(caller, tool, analysis.value, received.receivedAtMs);
-    if (!scoped.ok) return await answer.denied(known, scoped.denial);
-    const accesses = markSecrets(received.redaction, tool, call, scoped.value);
-    const analysed: Analysed = { ...authenticated, tool, args, demands, look, accesses };
-
-    // evaluate policy
-    const policy = await parts.policy(caller.session.preset);
-    known = { ...analysed, policy };
-    const asked = { policy, caller, tool, nowMs: received.receivedAtMs, call: wholeCall(tool, accesses, call.arguments) };
-    const ruling = evaluateAccesses({ ...asked, demands: withGateDemands(caller, tool.name, demands) }, accesses);
-    if (!ruling.ok) return await answer.denied(known, ruling.denial);
-    const decided: Decided = { ...analysed, policy, ruling: ruling.value };
-    const granted: Granted = { ...decided, decidedAtMs: parts.clock.monotonicMs(), holdings: new Holdings() };
-    known = granted;
+    const received = await readCall(kernel, walk, submission);
+    if (!received.ok) return await answer.denied(walk.known, received.denial);
+    const judged = await judgeCall(kernel, walk, { ...received.value, running });
+    if (!judged.ok) return await answer.denied(walk.known, judged.denial);
+    const granted = judged.value;
+    const { caller, tool, accesses, ruling } = granted;
 
     // flow control → dedupe → rate limit → arming → approval, which may wait for a person and then looks at everything again
     // → reserve budget
@@ -116,36 +62,107 @@ export async function pipeline(kernel: Kernel, { submission, waiter, running }: 
       () => unless(judgeFlow(caller.mark, tool.capability, accesses)),
       () => replayed(kernel, granted, waiter.signal),
       () => pace(parts, granted),
-      () => unless(checkArming(tool.name, ruling.value.obligations, caller.armed)),
+      () => unless(checkArming(tool.name, ruling.obligations, caller.armed)),
       () => approve(kernel, granted, waiter),
       () => reserveBudget(parts, granted, waiter),
     ]) {
       const ending = step();
       hasWaited ||= ending instanceof Promise;
       const ended = ending instanceof Promise ? await ending : ending;
-      if (ended) return await answer.ended(known, ended);
+      if (ended) return await answer.ended(walk.known, ended);
     }
 
     // record intent → re-check, because recording waited for the disk
     const mayHaveChanged = hasWaited && mustRecheck(parts.clock, granted);
     const intent = tool.capability.effect === "read" ? undefined : await recordIntent(kernel, granted);
-    known = { ...granted, intent };
+    walk.learn({ ...granted, intent });
     const still = mayHaveChanged || intent !== undefined ? await recheck(parts, granted) : undefined;
-    if (still?.ok === false) return await answer.denied(known, still.denial);
+    if (still?.ok === false) return await answer.denied(walk.known, still.denial);
 
     // execute
-    const started: Running = { ...granted, intent, run: new RunRecord() };
-    known = started;
+    const started: Running = walk.learn({ ...granted, intent, run: new RunRecord() });
     const ran = await runTool(kernel, started, timed(parts, granted, waiter));
-    if (ran.kind === "refusal") return await answer.denied(known, ran.denial);
-    if (ran.kind === "failure") return await answer.failed(known, outOfTime(started) ?? ran.failure);
+    if (ran.kind === "refusal") return await answer.denied(started, ran.denial);
+    if (ran.kind === "failure") return await answer.failed(started, outOfTime(started) ?? ran.failure);
 
     // redact → truncate → label → store → record outcome → settle budget → respond
     const finished = await finishResult(parts, started, ran.output, waiter.signal);
     return await answer.succeeded(started, await paid(started, finished, ran.output, waiter));
   } catch (thrown) {
-    return answer.thrown(known, thrown);
+    return answer.thrown(walk.known, thrown);
   }
+}
+
+/** How far a call has come: the last record of it, for whatever ends it. */
+class Walk {
+  known: Known;
+
+  constructor(arrived: Known) {
+    this.known = arrived;
+  }
+
+  learn<Stage extends Known>(record: Stage): Stage {
+    this.known = record;
+    return record;
+  }
+}
+
+/** Decode → validate. Without a redactor nothing is said about a call. */
+async function readCall({ parts }: Kernel, walk: Walk, submission: Submission): Promise<Verdict<Received>> {
+  const redaction = new CallRedaction(await parts.redactor());
+  walk.learn({ ...walk.known, redaction });
+  const { requestId, validate } = await decode(submission);
+  const identified = walk.learn({ ...walk.known, requestId });
+  const valid = validate();
+  if (!valid.ok) return valid;
+  const call = valid.value;
+  const hiding = redaction.hiding(secretsOf(call)).knowing(call.arguments);
+  return allow(walk.learn({ ...identified, call, redaction: hiding }));
+}
+
+/** Master gate → authenticate → analyse → scope → policy. */
+async function judgeCall(
+  { parts }: Kernel,
+  walk: Walk,
+  { running, ...received }: Received & Pick<Arrival, "running">,
+): Promise<Verdict<Granted>> {
+  const { call, receivedAtMs: nowMs } = received;
+  const gate = checkMasterGate(parts.settings, call.tool);
+  if (!gate.ok) return gate;
+
+  // authenticate
+  const who = await authenticateCall(parts, { token: call.sessionToken, atMs: nowMs, running });
+  walk.learn({ ...received, session: who.ok ? who.value.session : who.session });
+  if (!who.ok) return who;
+  const caller = await callerOf(parts, who.value);
+  const authenticated: Authenticated = walk.learn({ ...received, session: caller.session, caller });
+
+  // analyse
+  await parts.registry.prepare(call.tool);
+  const found = findTool(parts.registry, caller.gates, call.tool);
+  if (!found.ok) return found;
+  const tool = found.value;
+  walk.learn({ ...authenticated, tool });
+  const look = new WorkspaceLook(caller.place);
+  const analysis = analyse(tool, call, look);
+  if (!analysis.ok) return analysis;
+  const { args, demands } = analysis.value;
+  walk.learn({ ...authenticated, tool, demands, look });
+
+  // scope: lease ∧ role ∧ mode ∧ skill ∧ workspace
+  const scoped = checkScope(caller, tool, analysis.value, nowMs);
+  if (!scoped.ok) return scoped;
+  const accesses = markSecrets(received.redaction, tool, call, scoped.value);
+
+  // evaluate policy
+  const policy = await parts.policy(caller.session.preset);
+  const analysed = { ...authenticated, tool, args, demands, look, accesses, policy };
+  walk.learn(analysed);
+  const question = { policy, caller, tool, nowMs, call: wholeCall(tool, accesses, call.arguments) };
+  const ruling = evaluateAccesses({ ...question, demands: withGateDemands(caller, tool.name, demands) }, accesses);
+  if (!ruling.ok) return ruling;
+  const decidedAtMs = parts.clock.monotonicMs();
+  return allow(walk.learn({ ...analysed, ruling: ruling.value, decidedAtMs, holdings: new Holdings() }));
 }
 
 /** How the call ends, unless it may go on. */
