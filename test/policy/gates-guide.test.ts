@@ -1,11 +1,11 @@
-// What docs/gates.md shows is what is read.
+// What docs/guide/gates.md shows is what is read.
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { parseMode, parseSkill } from "../../src/config/files/profiles.ts";
 import { parseToolPolicy, parseToolSpec } from "../../src/config/files/tool-rules.ts";
 import { compileInputSchema } from "../../src/kernel/index.ts";
 
-const guide = readFileSync(new URL("../../docs/gates.md", import.meta.url), "utf8");
+const guide = readFileSync(new URL("../../docs/guide/gates.md", import.meta.url), "utf8");
 const blocks = [...guide.matchAll(/```(?:yaml|json)\n([\s\S]*?)```/g)].map(([, text = ""]) => text);
 
 test("the examples of the guide are valid", async () => {

@@ -14,7 +14,7 @@ import { exampleInputs } from "../../src/server/policy/policies.ts";
 import { formatFailure, runExamples } from "../../src/server/policy/policy-examples.ts";
 import { ACTIONS, file, operator, presetSources, ROLES, request } from "../support/policy-fixtures.ts";
 
-const guide = readFileSync(new URL("../../docs/policy-guide.md", import.meta.url), "utf8");
+const guide = readFileSync(new URL("../../docs/guide/policy.md", import.meta.url), "utf8");
 
 const example = z.strictObject({
   role: z.string().optional(),

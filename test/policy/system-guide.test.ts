@@ -1,4 +1,4 @@
-// What docs/system-tools.md shows is what is read, and decides as it says.
+// What docs/guide/system-tools.md shows is what is read, and decides as it says.
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { parseSettings } from "../../src/config/config.ts";
@@ -7,7 +7,7 @@ import type { CallResponse } from "../../src/model/tool/call.ts";
 import { systemTools } from "../../src/tools/system/system-tools.ts";
 import { systemKernel } from "../support/system-kernel.ts";
 
-const guide = readFileSync(new URL("../../docs/system-tools.md", import.meta.url), "utf8");
+const guide = readFileSync(new URL("../../docs/guide/system-tools.md", import.meta.url), "utf8");
 
 function block(language: string): string {
   const found = new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, "s").exec(guide)?.[1];

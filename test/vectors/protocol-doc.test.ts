@@ -1,4 +1,4 @@
-/** docs/protocol.md says what the code does: fields, limits and invariants of the table, tags, reason codes. */
+/** docs/reference/protocol.md says what the code does: fields, limits and invariants of the table, tags, reason codes. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -6,7 +6,7 @@ import { file_handrail_tool_v1_tool } from "../../src/gen/handrail/tool/v1/tool_
 import { CONSTRAINTS, type FieldConstraint, GIT_OPERATIONS } from "../../src/model/outcome/constraints.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..");
-const DOCUMENT = readFileSync(join(ROOT, "docs", "protocol.md"), "utf8");
+const DOCUMENT = readFileSync(join(ROOT, "docs", "reference", "protocol.md"), "utf8");
 
 /** Cells of the table row that begins with `name`. */
 function rowOf(name: string): string {

@@ -1,5 +1,5 @@
 /**
- * The ledger as docs/ledger-format.md describes it, checked by a verifier that shares no code with the writer: SQL, the
+ * The ledger as docs/reference/ledger-format.md describes it, checked by a verifier that shares no code with the writer: SQL, the
  * generated protobuf code and a BLAKE3 library.
  */
 import { join } from "node:path";

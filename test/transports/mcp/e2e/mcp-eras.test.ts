@@ -232,7 +232,7 @@ describe("the documentation's raw lines", () => {
     const place = freshPlace();
     place.put("workspace/README.md", "# Mine\n");
     const launcher = `${process.execPath} --disable-warning=ExperimentalWarning ${MAIN}`;
-    const command = documented("docs/protocol.md")
+    const command = documented("docs/reference/protocol.md")
       .replace("./handrail", launcher)
       .replace("--workspace .", `--workspace ${place.workspace}`);
     const { stdout } = await promisify(execFile)("sh", ["-c", command], { cwd: root, env: environmentOf(place) });
