@@ -81,7 +81,8 @@ const sessions = z.strictObject({
     .default(SESSION_LIFETIME_MS / 1000),
 });
 
-const settings = z
+/** The schema of the operator's `handrail.yaml`. */
+export const settingsSchema = z
   .strictObject({
     /** Absent when the operator chose none. */
     preset: z.enum(PRESET_NAMES).optional(),
@@ -116,13 +117,13 @@ function undefinedRole(role: string): string {
 }
 
 /** Parsed `handrail.yaml`. */
-export type Settings = z.infer<typeof settings>;
+export type Settings = z.infer<typeof settingsSchema>;
 /** Additional zone patterns of a settings file. */
 export type FileRules = z.infer<typeof files>;
 
 /** The settings of an operator who wrote nothing. */
 export function defaultSettings(): Settings {
-  return settings.parse({});
+  return settingsSchema.parse({});
 }
 
 /**
@@ -131,7 +132,7 @@ export function defaultSettings(): Settings {
  * @throws KernelError CONFIG_INVALID naming every problem
  */
 export async function parseSettings(text: string, name: string): Promise<Settings> {
-  return accept(settings, await parseYaml(text, name, CONFIG_FILE_BYTES_MAX), name);
+  return accept(settingsSchema, await parseYaml(text, name, CONFIG_FILE_BYTES_MAX), name);
 }
 
 /**
@@ -139,7 +140,7 @@ export async function parseSettings(text: string, name: string): Promise<Setting
  * project to reading, and `toolchain` says which programs the tests and the linter are: those widen, and have no effect until the operator trusts the
  * very file.
  */
-const workspaceSettings = z.strictObject({
+export const workspaceSettingsSchema = z.strictObject({
   tools: tools.omit({ enabled: true }).prefault({}),
   files: files.prefault({}),
   toolchain: ownToolchainSettings.optional(),
@@ -147,11 +148,11 @@ const workspaceSettings = z.strictObject({
   git: ownGitRuleSettings.optional(),
 });
 /** Parsed `handrail.yaml` of a workspace. */
-export type WorkspaceSettings = z.infer<typeof workspaceSettings>;
+export type WorkspaceSettings = z.infer<typeof workspaceSettingsSchema>;
 
 /** The settings of a workspace that says nothing. */
 export function noWorkspaceSettings(): WorkspaceSettings {
-  return workspaceSettings.parse({});
+  return workspaceSettingsSchema.parse({});
 }
 
 /**
@@ -159,7 +160,7 @@ export function noWorkspaceSettings(): WorkspaceSettings {
  * @throws KernelError CONFIG_INVALID naming every problem, for instance a key that only the operator has
  */
 export async function parseWorkspaceSettings(text: string, name: string): Promise<WorkspaceSettings> {
-  return accept(workspaceSettings, await parseYaml(text, name, WORKSPACE_CONFIG_BYTES_MAX), name);
+  return accept(workspaceSettingsSchema, await parseYaml(text, name, WORKSPACE_CONFIG_BYTES_MAX), name);
 }
 
 /** The keys of a workspace's settings that widen, and so need trust. */
