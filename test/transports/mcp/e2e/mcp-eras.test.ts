@@ -223,7 +223,7 @@ describe("the documentation's raw lines", () => {
   const root = dirname(dirname(dirname(MAIN)));
   const documented = (file: string): string => {
     const text = readFileSync(fileURLToPath(new URL(`../../../../${file}`, import.meta.url)), "utf8");
-    const example = /```\n(printf[^`]*\| \.\/handrail mcp[^\n]*)\n```/.exec(text)?.[1];
+    const example = /```sh\n(printf[^`]*\| \.\/handrail mcp[^\n]*)\n```/.exec(text)?.[1];
     if (example === undefined) throw new Error(`${file} has no raw line example`);
     return example;
   };
