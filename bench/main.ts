@@ -1,10 +1,11 @@
 /**
- * `npm run bench -- spine|surface|redact|redact-quality|gates [--quick] [--json FILE] [--only ID]`: measures Handrail against a named peer for each figure,
+ * `npm run bench -- spine|surface|redact|redact-quality|gates [--quick] [--json FILE] [--table] [--only ID]`: measures Handrail against a named peer for each figure,
  * in turns, and prints the ratios.
  */
 import { writeFileSync } from "node:fs";
 import { measureCommands } from "./exec/commands.ts";
 import { measureGit } from "./exec/git.ts";
+import { keepFigures } from "./figures.ts";
 import { measureFreeGates } from "./gates/free.ts";
 import { measurePending } from "./gates/pending.ts";
 import type { Row } from "./measure.ts";
@@ -73,7 +74,7 @@ const SUITES = {
 } as const;
 
 try {
-  const { suite, effort, json, only } = parseOptions(process.argv.slice(2));
+  const { suite, effort, json, table, only } = parseOptions(process.argv.slice(2));
   if (suite === "spine") ensureReferenceServer();
   const machine = thisMachine();
   using playground = createPlayground();
@@ -88,6 +89,7 @@ try {
     }
   }
   console.log(formatReport(machine, rows));
+  if (table) keepFigures({ suite, takenAt: new Date(), machine, rows });
   if (json !== undefined) writeFileSync(json, `${JSON.stringify({ suite, takenAt: new Date(), machine, rows }, undefined, 2)}\n`);
 } catch (error) {
   fail(error);

@@ -21,8 +21,6 @@ export interface Row {
   readonly peer: string;
   readonly unit: string;
   readonly better: Better;
-  /** What the ratio should be, where that was decided. */
-  readonly goal?: string;
   readonly ours: Spread;
   readonly theirs: Spread;
   /** Ours divided by the peer's, turn by turn. */
@@ -33,7 +31,7 @@ export interface Row {
 }
 
 /** What a figure is about. */
-export type Subject = Pick<Row, "id" | "what" | "peer" | "unit" | "better" | "goal">;
+export type Subject = Pick<Row, "id" | "what" | "peer" | "unit" | "better">;
 
 /** Gives one figure; `round` counts from 0. */
 export type Side = (round: number) => number | Promise<number>;

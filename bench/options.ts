@@ -27,6 +27,8 @@ export type Suite = (typeof SUITES)[number];
 export interface Options {
   readonly suite: Suite;
   readonly json: string | undefined;
+  /** Whether the figures are kept, and the table of docs/internals/performance.md is written anew. */
+  readonly table: boolean;
   readonly effort: Effort;
   /** Only figures whose id begins so. */
   readonly only: string;
@@ -37,10 +39,16 @@ export function parseOptions(args: readonly string[]): Options {
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
-    options: { json: { type: "string" }, quick: { type: "boolean", default: false }, only: { type: "string", default: "" } },
+    options: {
+      json: { type: "string" },
+      table: { type: "boolean", default: false },
+      quick: { type: "boolean", default: false },
+      only: { type: "string", default: "" },
+    },
   });
   const [wanted = "spine", ...more] = positionals;
   const suite = SUITES.find((name) => name === wanted);
   if (suite === undefined || more.length > 0) throw new Error(`there is no suite \`${positionals.join(" ")}\`; use ${SUITES.join(" or ")}`);
-  return { suite, json: values.json, effort: values.quick ? QUICK : FULL, only: values.only };
+  if (values.table && values.quick) throw new Error("`--quick` proves nothing about speed; leave out `--quick` or `--table`");
+  return { suite, json: values.json, table: values.table, effort: values.quick ? QUICK : FULL, only: values.only };
 }

@@ -1,5 +1,6 @@
 /** The report: the machine, and one line per figure with its peer, its ratio and how much that varied. */
 import { cpus, loadavg, totalmem } from "node:os";
+import { goalOf, goalText } from "./goals.ts";
 import type { Row } from "./measure.ts";
 
 /** Where the figures come from. */
@@ -35,13 +36,18 @@ export function formatReport(machine: Machine, rows: readonly Row[]): string {
     row.unit,
     `×${figure(row.ratio.median)} (${figure(row.ratio.min)}–${figure(row.ratio.max)})`,
     row.better,
-    row.goal ?? "",
+    goalCell(row),
     row.peer,
     String(row.rounds),
     row.load.toFixed(1),
   ]);
   const titles = ["figure", "handrail", "peer", "unit", "ratio (min–max)", "better", "goal", "the peer is", "n", "load"];
   return `${head}\nratio = handrail ÷ peer, both measured in turns in this run; medians\n\n${layOut([titles, ...cells])}`;
+}
+
+function goalCell({ id, unit }: Row): string {
+  const goal = goalOf(id);
+  return goal === undefined ? "" : goalText(goal, unit);
 }
 
 function layOut(lines: readonly (readonly string[])[]): string {
@@ -56,7 +62,8 @@ function layOut(lines: readonly (readonly string[])[]): string {
   return padded.join("\n");
 }
 
-function figure(value: number): string {
+/** A value with as many digits as say something; a dash where it is endless. */
+export function figure(value: number): string {
   if (!Number.isFinite(value)) return "–"; // a ratio to nothing
   if (value >= 1000) return String(Math.round(value)).replace(/\B(?=(\d{3})+$)/g, ",");
   return value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2);

@@ -58,7 +58,6 @@ export async function measureGit(playground: Playground, effort: Effort): Promis
       peer: "plain git, plus a sandboxed `true`",
       unit: "ms",
       better: "lower",
-      goal: "≤ 1.5",
     } as const;
     return [
       await interleave(
