@@ -68,3 +68,22 @@ test("the checklists for new parts name files that exist", () => {
     "`src/tools/none.ts`, `test/none.test.ts`, `src/tools/sub/shell.ts`, `test/stores/*-none.ts`, `src/GROUP/NAME.ts`, `test/tidy.test.ts`";
   expect(missingFiles({ path: "docs/a.md", text })).toEqual(["src/tools/none.ts", "test/none.test.ts", "test/stores/*-none.ts"]);
 });
+
+const fileNames = new Set(
+  globSync(["src/**/*.ts", "test/**/*.ts", "bench/**/*.ts", "scripts/**/*.mjs", "examples/**/*.ts", ".*.mjs"], { cwd: ROOT }).map((path) =>
+    path.split("/").at(-1),
+  ),
+);
+
+/** Files of code that a page names in code marks, by whatever part of their path, and that are nowhere. */
+function unknownCode({ path, text }: Page): readonly string[] {
+  const named = [...text.matchAll(/`(?:[\w.-]+\/)*([\w.-]+\.(?:ts|mjs))`/g)].map(([, name = ""]) => name);
+  return named.filter((name) => !/[A-Z]{3}/.test(name) && !fileNames.has(name)).map((name) => `${path}: there is no file \`${name}\``);
+}
+
+test("pages name files of code that exist", () => {
+  expect(pages.filter(({ path }) => /^docs\/|^(README|CONTRIBUTING)/.test(path)).flatMap(unknownCode)).toEqual([]);
+  expect(unknownCode({ path: "docs/a.md", text: "`kernel/none.ts`, `kernel/pipeline.ts`, `src/x/NAME-store.ts`" })).toEqual([
+    "docs/a.md: there is no file `none.ts`",
+  ]);
+});
