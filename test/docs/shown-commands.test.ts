@@ -125,7 +125,7 @@ function hiddenCommands({ path, text }: { readonly path: string; readonly text: 
   });
 }
 
-const GUIDES = allPages().filter(({ path }) => /^(README|CONTRIBUTING)\.md$|^docs\/(README\.md|guide|internals|reference)/.test(path));
+const GUIDES = allPages().filter(({ path }) => /^(README|CONTRIBUTING)\.md$|^docs\/|^examples\/python-client\//.test(path));
 
 test("no block hides its commands", () => {
   expect(GUIDES.flatMap(hiddenCommands)).toEqual([]);
