@@ -133,7 +133,7 @@ describe("the kernel", () => {
     expect(backDoors(files)).toEqual([
       "src/server/planted-import.ts imports src/kernel/run.ts",
       "src/cli/commands/planted-dynamic.ts imports src/kernel/pipeline.ts",
-      "src/transports/planted-types.ts imports src/kernel/call/trail.ts",
+      "src/transports/planted-types.ts imports src/kernel/call/stages.ts",
     ]);
   });
 });

@@ -22,7 +22,7 @@ const LATE = [
   /^node_modules\/(@bufbuild|@cedar-policy|@connectrpc|@modelcontextprotocol|ajv|ignore|rregex|unbash|yaml)\//,
 ];
 /** Modules of `src/` at the first list: some 30 more than there are, so that a growing start is decided on and does not happen. */
-const OWN_MODULES_MAX = 485;
+const OWN_MODULES_MAX = 520;
 
 /** Writes down each module that is loaded, by its address. */
 const TRACE = `data:text/javascript,${encodeURIComponent(`
