@@ -9,7 +9,6 @@ const root = resolve(fileURLToPath(import.meta.url), "../..");
 /** What is assembled: the source, the file that is written, what it exports and what that is. */
 const MODULES = [
   { source: "src/redact/prefilter.wat", file: "src/redact/prefilter-code.ts", name: "PREFILTER_CODE", what: "The search for places" },
-  { source: "src/base/json-escape.wat", file: "src/base/json-escape-code.ts", name: "JSON_ESCAPE_CODE", what: "The escaping of text" },
 ];
 
 /** The generated files, below the project's directory, and what must stand in them. */

@@ -63,7 +63,7 @@ test("an unused file and an unused export are found", () => {
 });
 
 test("generated files pass as they are; an edited, an additional and a missing one are found", () => {
-  const search = ["src/redact/prefilter.wat", "src/redact/prefilter-code.ts", "src/base/json-escape.wat", "src/base/json-escape-code.ts"];
+  const search = ["src/redact/prefilter.wat", "src/redact/prefilter-code.ts"];
   const parts = [
     "proto",
     "buf.gen.yaml",

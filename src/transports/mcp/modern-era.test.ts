@@ -9,7 +9,7 @@ import { acceptsModern, askModern, type LibrarySource } from "./library.ts";
 import { ModernEra } from "./modern.ts";
 import { printRound } from "./modern-rounds.ts";
 import { isPlainEnvelope } from "./plain-requests.ts";
-import { type CallResult, joined } from "./print-result.ts";
+import type { CallResult } from "./print-result.ts";
 import { modernMeta } from "./revisions.ts";
 
 const TOOL = { name: "read_file", title: "Read a file", description: "Reads.", inputSchema: { type: "object" } };
@@ -162,5 +162,5 @@ test("the library is asked anew for every request: on a connection it looks at t
 test.each([false, true])("the result of a call is printed as the library prints it (error: %s)", async (isError) => {
   const request = asSent(modern("a", "tools/call", { name: "read_file", arguments: {} }));
   const result = { text: "one\n", structuredContent: { status: "success", data: { content: "one\n" } }, isError, isMalformed: false };
-  expect(JSON.parse(joined(printRound("a", result, era.resultHead)))).toEqual((await byLibrary([request], result))[0]);
+  expect(JSON.parse(printRound("a", result, era.resultHead))).toEqual((await byLibrary([request], result))[0]);
 });
