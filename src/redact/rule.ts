@@ -209,6 +209,7 @@ function isRepeatable(prefix: string, body: string): boolean {
   return inside !== undefined && new RegExp(`^[${inside}]*$`).test(prefix);
 }
 
-function escapeExpression(text: string): string {
+/** An expression that matches `text` alone. */
+export function escapeExpression(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
 }

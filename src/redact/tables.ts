@@ -1,13 +1,13 @@
 /** The compiled form of a redactor: what to look for, and what the operator allows. */
 import { blake3KeyedHex } from "../base/hash.ts";
 import { REDACTION_EXTRA_TABLES_MAX } from "../base/limits.ts";
+import { searchText } from "./few-keywords.ts";
 import { type Finding, mergeFindings } from "./finding.ts";
 import { type KnownSecret, knownTriggers } from "./known-secret.ts";
 import type { Matcher, Trigger } from "./matcher.ts";
 import type { ValueJudge } from "./named-rule.ts";
 import { builtInRules, type RuleSet } from "./rule-set.ts";
 import { buildTable, scanText, type TriggerTable } from "./scan.ts";
-import { searchText } from "./skip-search.ts";
 
 /** What the operator lets pass. */
 export interface Allowance {
