@@ -4,6 +4,7 @@
 import { globSync, readFileSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { describe, expect, test } from "vitest";
+import { undocumentedOwnCode } from "./tidy/own-code.ts";
 import { FILE_RULES, type ProjectFile, resolvedEntries, unexplainedDependencies } from "./tidy/rules.ts";
 
 const FOLDERS = "{src,test,bench,scripts,proto,docs,examples,web}/**/*.{ts,tsx,mts,mjs,js,md,proto,json,yaml,yml,sh,cedar}";
@@ -156,4 +157,25 @@ test("every dependency has a written reason, and every reason a dependency", () 
   const manifest = '{"dependencies":{"a":"1","b":"1"},"devDependencies":{"c":"1"}}';
   const page = "| package | why |\n|---|---|\n| `a` | because |\n| `b` |  |\n| `d` | because |\n";
   expect(unexplainedDependencies(manifest, page)).toEqual(["`b` has no reason", "`c` has no reason", "`d` is explained but not used"]);
+});
+
+test("every parser, encoder and algorithm of our own has a row, and every row its files", () => {
+  const page = "| file | lines | why | gain | refused |\n|---|---:|---|---|---|\n| `base/csv.ts` | 4 | needed | none | `papaparse` |\n";
+  const own = { path: "src/base/csv.ts", text: "// Tables as text.\n\n\n\n" };
+  expect(undocumentedOwnCode(projectFiles, readFileSync("docs/decisions/own-code.md", "utf8"))).toEqual([]);
+  expect(undocumentedOwnCode([own], page)).toEqual([]);
+  expect(undocumentedOwnCode([{ ...own, path: "src/base/moved/base/csv.ts" }], page)).toEqual([]);
+  const planted = [
+    { path: "src/base/ini-reader.ts", text: "/**\n * Parses configurations of old. Pure.\n */\n" },
+    { path: "src/model/toml.ts", text: "// What a manifest says.\n" },
+    { path: "src/model/lockfile.ts", text: "// A lock file: what it names.\nif (a.charCodeAt(0) === b.charCodeAt(1)) c();\n" },
+    { path: "src/model/words.ts", text: "/** A recursive-descent reader. It decodes nothing. */\n" },
+    { path: "src/base/csv.test.ts", text: "// Parses tables.\n" },
+  ];
+  expect(undocumentedOwnCode([own, ...planted], page)).toEqual(
+    ["base/ini-reader", "model/toml", "model/lockfile"].map((name) => `\`src/${name}.ts\` is own code without a row`),
+  );
+  expect(undocumentedOwnCode([], page)).toEqual(["`base/csv.ts` is named but is no file", "`base/csv.ts` has 0 lines, not 4"]);
+  expect(undocumentedOwnCode([{ ...own, text: "// Tables as text.\n".repeat(6) }], page)).toEqual(["`base/csv.ts` has 6 lines, not 4"]);
+  expect(undocumentedOwnCode([own], page.replace("none", ""))).toEqual(["the row of `base/csv.ts` has an empty cell"]);
 });

@@ -3,7 +3,6 @@
  * call, beside the whole call through the kernel's door. The stages of the transports are there too; the whole call
  * does not contain those, so that the shares do not add up to one.
  */
-import { Socket } from "node:net";
 import { create } from "@bufbuild/protobuf";
 import { systemRandom } from "../../src/base/ids.ts";
 import { ToolRequestSchema } from "../../src/gen/handrail/tool/v1/tool_pb.ts";
@@ -21,7 +20,6 @@ import { ToolFailure } from "../../src/model/outcome/failure.ts";
 import type { CallResponse } from "../../src/model/tool/call.ts";
 import { authenticate } from "../../src/session/session.ts";
 import { type CallResult, printAnswer } from "../../src/transports/mcp/answers/print-result.ts";
-import { OutputBuffer } from "../../src/transports/mcp/lines/output-buffer.ts";
 import { validateRequest } from "../../src/validate/validate.ts";
 import { toToolResult } from "../../src/wire/index.ts";
 import { decodeRequest, encodeRequest, encodeResponse, toToolCall, toWireResponse } from "../../src/wire/protobuf.ts";
@@ -132,7 +130,6 @@ async function edgeStages(kernel: BareKernel, call: Call, files: readonly string
     params: { name: "read_file", arguments: { path: files[0] } },
   });
   const printed = mcpAnswer(response);
-  const print = printer();
   const event = outcomeEvent(files[0] ?? "");
   const pending = Array.from({ length: CHAIN_BATCH }, () => pendingEntry(event, "buffered"));
   const view = { head: { sequence: 0, hash: GENESIS_HASH }, isOpen: () => true };
@@ -142,7 +139,7 @@ async function edgeStages(kernel: BareKernel, call: Call, files: readonly string
     plain("wire-encode", "wire: encode an answer of 4 KB", () => encodeResponse(toWireResponse(raw))),
     plain("mcp-parse", "MCP: parse a line", () => JSON.parse(line)),
     plain("mcp-result", "MCP: build the result document", () => mcpAnswer(response)),
-    plain("mcp-encode", "MCP: print an answer of 4 KB", () => print(printed)),
+    plain("mcp-encode", "MCP: print an answer of 4 KB", () => Buffer.from(printAnswer(1, printed))),
     plain("ledger-send", "ledger: canonical event, main thread", () => pendingEntry(event, "buffered")),
     {
       id: "ledger-chain",
@@ -156,21 +153,6 @@ async function edgeStages(kernel: BareKernel, call: Call, files: readonly string
 function mcpAnswer(response: CallResponse): CallResult {
   if (response.outcome.kind !== "success") throw new Error("the read of the stages failed");
   return { text: String(response.outcome.data["content"]), structuredContent: toToolResult(response), isError: false, isMalformed: false };
-}
-
-/** Prints answers as the transport does, for a socket that has sent everything at once. */
-function printer(): (result: CallResult) => void {
-  class Sink extends Socket {
-    override write(_bytes: unknown, ...more: unknown[]): boolean {
-      const done = more.at(-1);
-      if (typeof done === "function") done();
-      return true;
-    }
-  }
-  const sink = new OutputBuffer(new Sink());
-  return (result) => {
-    for (const piece of printAnswer(1, result)) sink.add(piece);
-  };
 }
 
 function outcomeEvent(path: string): LedgerEvent {

@@ -2,7 +2,7 @@
  * Redaction: secrets in what leaves the kernel are found and replaced by `[REDACTED:<rule>]`.
  *
  * Three ways to know a secret: its value is known; it has the form of one; or its name promises one and its value looks
- * like one. A search with vectors and an automaton find the places to look at, and only those are looked at, so the time is
+ * like one. An automaton finds the places to look at, and only those are looked at, so the time is
  * in proportion to the text whatever it holds. Pure: it knows no clock, no file and no network.
  *
  * INVARIANTS: redacting what was redacted changes nothing; a text in pieces gives the same as the whole; a clean text

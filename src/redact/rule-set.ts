@@ -4,7 +4,6 @@
  * The built-in ones are compiled once per process, when the first redactor is made.
  */
 import { KernelError } from "../base/errors.ts";
-import { keywordBeginning } from "./expressions/beginning.ts";
 import { BLOCK_RULES, blockTriggers } from "./kinds/key-block.ts";
 import { GENERAL_NAMED, type NamedJudges, namedJudges, namedTriggers } from "./kinds/named-rule.ts";
 import { type CompiledRule, compileRule, type Rule } from "./kinds/rule.ts";
@@ -74,8 +73,8 @@ function definitionOf(rules: readonly object[]): string {
 }
 
 /** The triggers of a rule: one for each of its keywords. */
-export function triggersOf({ rule, matcher, beginning }: CompiledRule): readonly Trigger[] {
-  return rule.keywords.map((keyword) => ({ keyword, matcher, beginning: () => keywordBeginning(keyword, beginning()) }));
+export function triggersOf({ rule, matcher }: CompiledRule): readonly Trigger[] {
+  return rule.keywords.map((keyword) => ({ keyword, matcher }));
 }
 
 /** Bytes of a beginning that is looked for inside base64. */
@@ -83,21 +82,20 @@ const WRAPPED_BEGINNING_MIN = 4;
 
 /** Triggers for the formats with a distinctive beginning, inside base64. */
 function wrapped(compiled: readonly CompiledRule[], block: readonly Trigger[]): readonly Trigger[] {
-  const inside = new Map<string, { readonly length: number; readonly least: number; readonly matcher: Matcher }[]>();
-  const add = (beginning: string, length: number, least: number, matcher: Matcher) => {
-    inside.set(beginning, [...(inside.get(beginning) ?? []), { length, least, matcher }]);
+  const inside = new Map<string, { readonly length: number; readonly matcher: Matcher }[]>();
+  const add = (beginning: string, length: number, matcher: Matcher) => {
+    inside.set(beginning, [...(inside.get(beginning) ?? []), { length, matcher }]);
   };
-  for (const { rule, cost, matcher } of compiled) {
+  for (const { rule, matcher } of compiled) {
     if (rule.kind !== "definite" || rule.caseInsensitive || rule.offset !== undefined) continue;
-    for (const keyword of rule.keywords) if (keyword.length >= WRAPPED_BEGINNING_MIN) add(keyword, keyword.length, cost.lengthMin, matcher);
-    if (rule.id === "jwt") add("eyJhbGci", 3, cost.lengthMin, matcher);
+    for (const keyword of rule.keywords) if (keyword.length >= WRAPPED_BEGINNING_MIN) add(keyword, keyword.length, matcher);
+    if (rule.id === "jwt") add("eyJhbGci", 3, matcher);
   }
   const [pem] = block;
-  if (pem) add("-----BEGIN ", pem.keyword.length, pem.keyword.length, pem.matcher);
+  if (pem) add("-----BEGIN ", pem.keyword.length, pem.matcher);
   return [...inside].flatMap(([beginning, matchers]) => {
-    const least = Math.min(...matchers.map((matcher) => matcher.least));
     const reach = Math.max(...matchers.map(({ matcher }) => matcher.reach));
-    return wrappedTriggers(beginning, { least, reach }, (text, at) => {
+    return wrappedTriggers(beginning, reach, (text, at) => {
       for (const { length, matcher } of matchers) {
         const found = matcher.match(text, at, at + length, emptyMemo());
         if (found) return found;

@@ -71,3 +71,15 @@ test("hostile versions are compared within the bound: two lines that alternate a
   const other = bytes("x\n\n".repeat(150_000));
   expect(applied(before, lineChanges(before, other))).toBe(other.toString());
 });
+
+test("few edits in lines that look alike everywhere are one change, because finding them takes too many steps", () => {
+  const changesIn = (turns: number) => {
+    const before = "a\nb\n".repeat(turns);
+    const after = `a\nb\na\na\na\n${`${"a\nb\n".repeat(turns / 400 - 1)}x\nb\n`.repeat(400)}`;
+    const changes = lineChanges(bytes(before), bytes(after));
+    expect(applied(bytes(before), changes)).toBe(after);
+    return changes.length;
+  };
+  expect(changesIn(4_000)).toBe(403);
+  expect(changesIn(200_000)).toBe(1);
+});

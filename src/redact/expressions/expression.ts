@@ -1,10 +1,11 @@
 /**
- * Reads the regular expressions of redaction rules, the subset in which the time of an attempt can be bounded.
+ * Reads the regular expressions of redaction rules: the subset in which the time of an attempt can be bounded.
  *
  * Accepted: literals, classes, `\d \w \s \b`, groups (one may capture: it is the secret), alternatives, `?`, `{n}`,
- * `{m,n}`, single-character look-around. Refused: unbounded repetition, back-references, everything that V8's engine
- * may read otherwise than this parser. The meaning is JavaScript's own: rules run as `RegExp`, this tree is for analysis.
+ * `{m,n}`, single-character look-around. Refused: unbounded repetition, back-references, and what looks
+ * like a slip (a brace that stands for itself, an escape that means nothing). The meaning is JavaScript's own: rules run as `RegExp`, this tree is for analysis.
  */
+import { orProblem, PatternProblem, type PatternSyntax, parsePattern, quantifierText } from "../../base/pattern-syntax.ts";
 import {
   addAll,
   addCode,
@@ -37,38 +38,34 @@ export type Parsed =
 export const EXPRESSION_CHARACTERS_MAX = 1000;
 const GROUP_DEPTH_MAX = 8;
 const REPETITIONS_MAX = 4096;
+const ASCII = 128;
 
 /** Parses `source`. */
 export function parseExpression(source: string, caseInsensitive: boolean): Parsed {
-  if (source.length > EXPRESSION_CHARACTERS_MAX)
-    return { ok: false, problem: `it has more than ${EXPRESSION_CHARACTERS_MAX} characters; split the rule` };
-  try {
-    const reader = new Reader(source, caseInsensitive);
-    const tree = reader.choice(0);
-    if (reader.at < source.length) throw new Refusal("a closing parenthesis is too many");
-    return { ok: true, tree, captures: reader.captures };
-  } catch (error) {
-    if (error instanceof Refusal) return { ok: false, problem: error.message };
-    throw error;
-  }
+  return orProblem(() => {
+    if (source.length > EXPRESSION_CHARACTERS_MAX)
+      throw new PatternProblem(`it has more than ${EXPRESSION_CHARACTERS_MAX} characters; split the rule`);
+    // White space that is not ASCII looks like a space and is none.
+    if (/[^\x20-\x7e]/.test(source))
+      throw new PatternProblem("it has a character that is not printable ASCII; write `\\x`, `\\s` or a class");
+    const reader = new Reader(caseInsensitive);
+    const tree = reader.choice(parsePattern(source).alternatives, 0);
+    return { tree, captures: reader.captures };
+  });
 }
-
-class Refusal extends Error {}
 
 const DIGITS = setOf("0123456789");
 const SPACES = setOf(" \t\n\r\v\f");
 addOtherSpaces(SPACES); // a no-break space, among others
 const WORDS = setOf("0123456789_ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz");
-const NAMED: Readonly<Record<string, CharacterSet>> = {
-  d: DIGITS,
-  D: complementOf(DIGITS),
-  s: SPACES,
-  S: complementOf(SPACES),
-  w: WORDS,
-  W: complementOf(WORDS),
-};
+const NAMED = {
+  digit: [DIGITS, complementOf(DIGITS)],
+  space: [SPACES, complementOf(SPACES)],
+  word: [WORDS, complementOf(WORDS)],
+} as const;
 const NO_LINE_END = complementOf(setOf("\n\r"));
-const CONTROLS: Readonly<Record<string, number>> = { n: 10, r: 13, t: 9, f: 12, v: 11, "0": 0 };
+/** How a character may be written: as it is, escaped because it means something, or by one of these names. */
+const CHARACTER = /^(?:[^\\]|\\[^A-Za-z0-9]|\\[nrtfv0]|\\x[0-9a-fA-F]{2})$/;
 
 const literals = new Map<string, CharacterSet>();
 
@@ -79,160 +76,83 @@ function literal(character: string): CharacterSet {
   return set;
 }
 
+/** Makes our tree of the parser's, and refuses what cannot be bounded or may be meant otherwise. */
 class Reader {
-  readonly #source: string;
   readonly #fold: boolean;
-  at = 0;
   captures = 0;
 
-  constructor(source: string, fold: boolean) {
-    this.#source = source;
+  constructor(fold: boolean) {
     this.#fold = fold;
   }
 
-  choice(depth: number): Node {
-    if (depth > GROUP_DEPTH_MAX) throw new Refusal(`it nests groups more than ${GROUP_DEPTH_MAX} deep`);
-    const options = [this.#sequence(depth)];
-    while (this.#take("|")) options.push(this.#sequence(depth));
+  choice(alternatives: readonly PatternSyntax.Alternative[], depth: number): Node {
+    if (depth > GROUP_DEPTH_MAX) throw new PatternProblem(`it nests groups more than ${GROUP_DEPTH_MAX} deep`);
+    const options = alternatives.map(
+      ({ elements }): Node => ({ kind: "sequence", parts: elements.map((element) => this.#element(element, depth)) }),
+    );
     const [only] = options;
     return options.length === 1 && only ? only : { kind: "choice", options };
   }
 
-  #sequence(depth: number): Node {
-    const parts: Node[] = [];
-    while (this.at < this.#source.length && this.#peek() !== "|" && this.#peek() !== ")") parts.push(this.#quantified(depth));
-    return { kind: "sequence", parts };
-  }
-
-  #quantified(depth: number): Node {
-    const body = this.#atom(depth);
-    const range = this.#quantifier();
-    if (!range) return body;
-    if (body.kind === "look" || body.kind === "edge") throw new Refusal("it repeats a look-around; remove the quantifier");
-    const lazy = this.#take("?");
-    if (this.#quantifier()) throw new Refusal("it has two quantifiers in a row");
-    return { kind: "repeat", body, ...range, lazy };
-  }
-
-  #quantifier(): { min: number; max: number } | undefined {
-    const next = this.#peek();
-    if (next === "*" || next === "+")
-      throw new Refusal(`\`${next}\` repeats without bound; write a bound such as \`{${next === "*" ? 0 : 1},64}\``);
-    if (next === "?") {
-      this.at += 1;
-      return { min: 0, max: 1 };
+  #element(element: PatternSyntax.Element, depth: number): Node {
+    switch (element.type) {
+      case "Character":
+        if ("{}]".includes(element.raw)) throw new PatternProblem(`\`${element.raw}\` stands for itself; write \`\\${element.raw}\``);
+        return this.#single(literal(String.fromCharCode(codeOf(element))));
+      case "CharacterSet":
+        return this.#single(setNamed(element));
+      case "CharacterClass":
+        return this.#single(this.#class(element));
+      case "Group":
+        if (element.modifiers !== null) throw new PatternProblem(OTHER_GROUP);
+        return this.choice(element.alternatives, depth + 1);
+      case "CapturingGroup":
+        return this.#capture(element, depth);
+      case "Quantifier":
+        return this.#repeat(element, depth);
+      case "Assertion":
+        return this.#assertion(element, depth);
+      default:
+        throw new PatternProblem(`\`${element.raw}\` is not accepted in a rule`);
     }
-    if (next !== "{") return undefined;
-    const match = /^\{(\d{1,4})(,(\d{0,4}))?\}/.exec(this.#source.slice(this.at, this.at + 12));
-    if (!match) throw new Refusal("a `{` stands for itself; write `\\{`");
-    if (match[2] !== undefined && match[3] === "") throw new Refusal(`\`${match[0]}\` repeats without bound; write an upper bound`);
-    const min = Number(match[1]);
-    const max = match[3] === undefined ? min : Number(match[3]);
-    if (max < min || max > REPETITIONS_MAX)
-      throw new Refusal(`\`${match[0]}\` must ask for at most ${REPETITIONS_MAX} repetitions, the lower bound first`);
-    this.at += match[0].length;
-    return { min, max };
   }
 
-  #atom(depth: number): Node {
-    const character = this.#plain();
-    if (character === "(") return this.#group(depth);
-    if (character === "[") return this.#single(this.#class());
-    if (character === "\\") return this.#escape();
-    if (character === ".") return this.#single(NO_LINE_END);
-    if (character === "^" || character === "$")
-      throw new Refusal(`\`${character}\` depends on where the text begins or ends; use a look-around`);
-    if ("*+?{}]".includes(character)) throw new Refusal(`\`${character}\` stands for itself; write \`\\${character}\``);
-    return this.#single(literal(character));
+  #capture({ name, alternatives }: PatternSyntax.CapturingGroup, depth: number): Node {
+    if (name !== null) throw new PatternProblem(OTHER_GROUP);
+    this.captures += 1;
+    if (this.captures > 1) throw new PatternProblem("it captures more than one group; use `(?:` for the others");
+    return { kind: "capture", body: this.choice(alternatives, depth + 1) };
   }
 
-  #group(depth: number): Node {
-    const look = /^\?(<?)([=!])/.exec(this.#source.slice(this.at, this.at + 3));
-    if (look) {
-      this.at += look[0].length;
-      const body = this.choice(depth + 1);
-      this.#close();
-      return { kind: "look", behind: look[1] === "<", negative: look[2] === "!", body };
+  #repeat(quantifier: PatternSyntax.Quantifier, depth: number): Node {
+    const { element, min, max, greedy } = quantifier;
+    const text = quantifierText(quantifier);
+    if (max === Number.POSITIVE_INFINITY) {
+      const better = text.startsWith("{") ? "write an upper bound" : `write a bound such as \`{${min},64}\``;
+      throw new PatternProblem(`\`${text}\` repeats without bound; ${better}`);
     }
-    const plain = this.#source.startsWith("?:", this.at);
-    if (plain) this.at += 2;
-    else if (this.#peek() === "?") throw new Refusal("only `(?:`, look-around and one plain group are accepted");
-    else this.captures += 1;
-    if (this.captures > 1) throw new Refusal("it captures more than one group; use `(?:` for the others");
-    const body = this.choice(depth + 1);
-    this.#close();
-    return plain ? body : { kind: "capture", body };
+    if (max > REPETITIONS_MAX) throw new PatternProblem(`\`${text}\` must ask for at most ${REPETITIONS_MAX} repetitions`);
+    if (element.type === "Assertion") throw new PatternProblem("it repeats a look-around; remove the quantifier");
+    return { kind: "repeat", body: this.#element(element, depth), min, max, lazy: !greedy };
   }
 
-  #escape(): Node {
-    const character = this.#source[this.at] ?? "";
-    if (character === "b" || character === "B") {
-      this.at += 1;
-      return { kind: "edge", negative: character === "B" };
-    }
-    return this.#single(this.#escaped());
+  #assertion(assertion: PatternSyntax.Assertion, depth: number): Node {
+    if (assertion.kind === "word") return { kind: "edge", negative: assertion.negate };
+    if (assertion.kind !== "lookahead" && assertion.kind !== "lookbehind")
+      throw new PatternProblem(`\`${assertion.raw}\` depends on where the text begins or ends; use a look-around`);
+    const body = this.choice(assertion.alternatives, depth + 1);
+    return { kind: "look", behind: assertion.kind === "lookbehind", negative: assertion.negate, body };
   }
 
-  /** What follows a backslash, as a set. */
-  #escaped(): CharacterSet {
-    const character = this.#source[this.at] ?? "";
-    this.at += 1;
-    const named = NAMED[character];
-    if (named) return named;
-    const control = CONTROLS[character];
-    if (control !== undefined && !/\d/.test(this.#peek())) return literal(String.fromCharCode(control));
-    if (character === "x") {
-      const digits = /^[0-9a-fA-F]{2}/.exec(this.#source.slice(this.at, this.at + 2));
-      if (!digits) throw new Refusal("`\\x` needs two hexadecimal digits");
-      this.at += 2;
-      return literal(String.fromCharCode(Number.parseInt(digits[0], 16)));
-    }
-    if (character === "" || /[A-Za-z0-9]/.test(character)) throw new Refusal(`\`\\${character}\` is not accepted in a rule`);
-    return literal(character);
-  }
-
-  #class(): CharacterSet {
-    const negated = this.#take("^");
+  #class({ elements, negate, raw }: PatternSyntax.CharacterClass): CharacterSet {
+    if (elements.length === 0) throw new PatternProblem(`the class \`${raw}\` is empty`);
     const set = emptySet();
-    for (let first = true; this.#peek() !== "]" || first; first = false) {
-      if (this.at >= this.#source.length) throw new Refusal("a class is not closed; add `]`");
-      if (this.#peek() === "]") throw new Refusal("a class is empty");
-      this.#classPart(set);
-    }
-    this.at += 1;
+    for (const element of elements) addElement(set, element);
     if (this.#fold) foldCase(set);
-    return negated ? complementOf(set) : set;
-  }
-
-  #classPart(set: CharacterSet): void {
-    const low = this.#classCharacter(set);
-    if (this.#peek() !== "-" || this.#source[this.at + 1] === "]" || low === undefined) return;
-    this.at += 1;
-    const high = this.#classCharacter(set);
-    if (high === undefined || high < low) throw new Refusal("a range of a class is the wrong way round");
-    addRange(set, low, high);
-  }
-
-  /** Adds what stands next in a class; its code if it is a single character. */
-  #classCharacter(set: CharacterSet): number | undefined {
-    const character = this.#plain();
-    if (character !== "\\") {
-      addCode(set, character.charCodeAt(0));
-      return character.charCodeAt(0);
-    }
-    if (this.#peek() === "b") throw new Refusal("`\\b` is not accepted in a class");
-    const escaped = this.#escaped();
-    addAll(set, escaped);
-    const code = escaped.indexOf(1);
-    return escaped.lastIndexOf(1) === code && code < 128 ? code : undefined;
-  }
-
-  /** The next character. White space that is not ASCII looks like a space and is none. */
-  #plain(): string {
-    const character = this.#source[this.at] ?? "";
-    this.at += 1;
-    if (/[^\x20-\x7e]/.test(character)) throw new Refusal("it has a character that is not printable ASCII; write `\\x`, `\\s` or a class");
-    return character;
+    if (!negate) return set;
+    const others = complementOf(set);
+    if (!elements.some(holdsSpaces)) addOtherSpaces(others); // one of them may be left out, not all
+    return others;
   }
 
   #single(set: CharacterSet): Node {
@@ -241,20 +161,35 @@ class Reader {
     foldCase(inBothCases);
     return { kind: "character", set: inBothCases };
   }
+}
 
-  #close(): void {
-    if (!this.#take(")")) throw new Refusal("a group is not closed; add `)`");
-  }
+const OTHER_GROUP = "only `(?:`, look-around and one plain group are accepted";
 
-  #peek(): string {
-    return this.#source[this.at] ?? "";
-  }
+function addElement(set: CharacterSet, element: PatternSyntax.CharacterClassElement): void {
+  if (element.type === "Character") addCode(set, codeOf(element));
+  else if (element.type === "CharacterSet") addAll(set, setNamed(element));
+  else if (element.type === "CharacterClassRange") {
+    const [low, high] = [codeOf(element.min), codeOf(element.max)];
+    if (high >= ASCII) throw new PatternProblem(`the range \`${element.raw}\` goes beyond ASCII; write \`[^\\x00-\\x7f]\``);
+    addRange(set, low, high);
+  } else throw new PatternProblem(`\`${element.raw}\` is not accepted in a class`);
+}
 
-  #take(character: string): boolean {
-    if (this.#peek() !== character) return false;
-    this.at += 1;
-    return true;
-  }
+/** The character's code, if it is written so that nobody reads it otherwise. */
+function codeOf({ raw, value }: PatternSyntax.Character): number {
+  if (!CHARACTER.test(raw)) throw new PatternProblem(`\`${raw}\` is not accepted in a rule`);
+  return value;
+}
+
+function setNamed(named: PatternSyntax.CharacterSet): CharacterSet {
+  if (named.kind === "any") return NO_LINE_END;
+  if (named.kind === "property") throw new PatternProblem(`\`${named.raw}\` is not accepted in a rule`);
+  return NAMED[named.kind][named.negate ? 1 : 0];
+}
+
+/** Whether all white space belongs to `element`: `\s`, `\D` and `\W`. */
+function holdsSpaces(element: PatternSyntax.CharacterClassElement): boolean {
+  return element.type === "CharacterSet" && (element.kind === "space") !== element.negate;
 }
 
 /** The characters with which a match of `node` may begin, and whether it may be empty; what follows an empty match is the caller's. */

@@ -4,7 +4,6 @@
  *
  * INVARIANT: what is found is exact; a known value is hidden wherever it stands, allow-lists do not apply.
  */
-import { exactBeginning, hexadecimalBeginning, keywordBeginning } from "../expressions/beginning.ts";
 import type { Matcher, Trigger } from "../search/matcher.ts";
 import { alignedBase64 } from "./wrapped.ts";
 
@@ -98,8 +97,7 @@ function knownTrigger(rule: string, form: Form, charactersMax: number): Trigger 
       return { rule, kind: "definite", start: before, end: endOfPartial(searched, end) };
     },
   };
-  const standing = () => (foldCase ? keywordBeginning(keyword, hexadecimalBeginning(text)) : exactBeginning(text.slice(offset)));
-  return { keyword, matcher, beginning: standing };
+  return { keyword, matcher };
 }
 
 /** Where the first two ASCII characters in a row stand near the beginning of a form: keywords are ASCII. */

@@ -6,8 +6,6 @@
  * not loaded.
  */
 
-import { assert } from "../../base/errors.ts";
-import { type Beginning, expressionBeginning } from "../expressions/beginning.ts";
 import { type CharacterSet, fullSet, hasCode } from "../expressions/character-set.ts";
 import { firstOf, parseExpression } from "../expressions/expression.ts";
 import { type Cost, costOf } from "../expressions/expression-cost.ts";
@@ -61,8 +59,6 @@ export interface CompiledRule {
   readonly rule: Rule;
   readonly cost: Cost;
   readonly matcher: Matcher;
-  /** What its expression may match from the keyword on. */
-  readonly beginning: () => Beginning;
 }
 
 /** Compiles `rule`, or says why it is refused. */
@@ -79,24 +75,7 @@ export function compileRule(rule: Rule): CompiledRule | string {
   if (cost.lengthMin === 0) return "the expression matches the empty text; let it ask for at least one character";
   if (cost.behindMax + (rule.offset ?? 0) + ESCAPE_CHARACTERS > MATCHER_BEHIND_MAX)
     return `the expression looks back further than ${MATCHER_BEHIND_MAX} characters`;
-  return { rule, cost, beginning: beginningOf(rule), matcher: matcherOf(rule, cost, parsed.captures > 0, firstOf(parsed.tree)) };
-}
-
-/**
- * Reads the expression again when it is asked for, because kept trees of all rules take some MiB; what it says stays for as long as the
- * same table is built, for the rule's other keywords.
- */
-function beginningOf(rule: Rule): () => Beginning {
-  let latest: WeakRef<Beginning> | undefined;
-  return () => {
-    const kept = latest?.deref();
-    if (kept) return kept;
-    const parsed = parseExpression(rule.expression, rule.caseInsensitive ?? false);
-    assert(parsed.ok, "a compiled expression can be read again");
-    const beginning = expressionBeginning(parsed.tree, rule.offset ?? 0);
-    latest = new WeakRef(beginning);
-    return beginning;
-  };
+  return { rule, cost, matcher: matcherOf(rule, cost, parsed.captures > 0, firstOf(parsed.tree)) };
 }
 
 function isKeyword(text: string): boolean {
@@ -230,6 +209,7 @@ function isRepeatable(prefix: string, body: string): boolean {
   return inside !== undefined && new RegExp(`^[${inside}]*$`).test(prefix);
 }
 
-function escapeExpression(text: string): string {
+/** An expression that matches `text` alone. */
+export function escapeExpression(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
 }

@@ -5,7 +5,6 @@
  * what follows is decoded and searched once (never again inside of what was decoded); a secret found there is replaced as
  * the groups of four characters that hold it.
  */
-import { BASE64, exactBeginning, followedBy } from "../expressions/beginning.ts";
 import type { Finding } from "../search/finding.ts";
 import type { Matcher, ScanMemo, Trigger } from "../search/matcher.ts";
 
@@ -18,24 +17,18 @@ const KEYWORD_CHARACTERS_MIN = 4;
 /** Finds what stands at `at` of a decoded text. */
 export type FindAt = (text: string, at: number) => Finding | undefined;
 
-/** How far `FindAt` looks ahead at most, and the fewest characters that it finds. */
-export interface WrappedSpan {
-  readonly reach: number;
-  readonly least: number;
-}
-
-/** Triggers for `beginning` in each alignment. */
-export function wrappedTriggers(beginning: string, { reach, least }: WrappedSpan, findAt: FindAt): readonly Trigger[] {
+/**
+ * Triggers for `beginning` in each alignment.
+ * @param reach how far `findAt` looks ahead at most
+ */
+export function wrappedTriggers(beginning: string, reach: number, findAt: FindAt): readonly Trigger[] {
   const triggers: Trigger[] = [];
   // Whole groups of four, so that the piece that is decoded does not depend on where the decoding began.
   const characters = Math.min(WRAPPED_CHARACTERS_MAX, 4 * Math.ceil((reach + BYTES_KEPT) / BYTES_KEPT));
   for (let shift = 0; shift < BYTES_KEPT; shift += 1) {
     const keyword = alignedBase64(beginning, shift);
     if (keyword.length < KEYWORD_CHARACTERS_MIN) continue;
-    // Every character that holds a bit of the shortest secret.
-    const needed = Math.ceil(((shift + least) * 8) / 6) - Math.ceil((shift * 8) / 6);
-    const whole = () => followedBy(exactBeginning(keyword), BASE64, needed - keyword.length);
-    triggers.push({ keyword, matcher: wrappedMatcher(keyword, shift, characters, findAt), beginning: whole });
+    triggers.push({ keyword, matcher: wrappedMatcher(keyword, shift, characters, findAt) });
   }
   return triggers;
 }

@@ -12,7 +12,7 @@
 export interface KeywordAutomaton {
   /** Next state by `(state << shift) | class`. In 16 bits where they are enough, as for all that is built in: it is the bulk of a redactor. */
   readonly next: Uint16Array | Int32Array;
-  /** Class of each ASCII character; all others are of class 0. */
+  /** Class of each of the first 256 characters; those that are not ASCII are of class 0, like all others. */
   readonly classes: Uint8Array;
   /** Bits of a class. */
   readonly shift: number;
@@ -101,15 +101,16 @@ function flattenOutputs(lists: readonly (readonly number[])[]): Pick<KeywordAuto
 const OTHER_CLASS = 0;
 const NULL_CLASS = 1;
 const ASCII = 128;
+const LATIN = 256;
 
 function classify(keywords: readonly string[]): { classes: Uint8Array; shift: number } {
-  const classes = new Uint8Array(ASCII).fill(OTHER_CLASS);
+  const classes = new Uint8Array(LATIN).fill(OTHER_CLASS);
   classes[0] = NULL_CLASS;
   let count = NULL_CLASS + 1;
   for (const keyword of keywords) {
     for (const character of keyword.toLowerCase()) {
       const code = character.charCodeAt(0);
-      if (classes[code] !== OTHER_CLASS) continue;
+      if (code >= ASCII || classes[code] !== OTHER_CLASS) continue;
       classes[code] = count;
       if (code >= 97 && code <= 122) classes[code - 32] = count;
       count += 1;

@@ -5,7 +5,6 @@
  * characters before the keyword to `reach` characters from its start. That is why a text in pieces, or a part of a text
  * with enough around it, gives the same findings as the whole.
  */
-import type { Beginning } from "../expressions/beginning.ts";
 import type { Finding } from "./finding.ts";
 
 /** Characters before a keyword that a matcher may look at, and a finding may begin. */
@@ -56,6 +55,4 @@ export function emptyMemo(): ScanMemo {
 export interface Trigger {
   readonly keyword: string;
   readonly matcher: Matcher;
-  /** What must stand from the keyword on for the matcher to find anything; if absent, the keyword in any case. */
-  readonly beginning?: () => Beginning;
 }

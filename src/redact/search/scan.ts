@@ -4,19 +4,15 @@
  * The same steps serve a whole text and one that comes in pieces: candidates are found in the order of their last
  * character and verified in that order, each once. INVARIANT: no candidate is left out, whatever was found before it.
  */
-import { foldedBeginning } from "../expressions/beginning.ts";
 import type { Finding } from "./finding.ts";
 import { matchInterleaved } from "./interleaved.ts";
 import { buildAutomaton, type KeywordAutomaton } from "./keyword-automaton.ts";
+import { scanInLanes } from "./lanes.ts";
 import { emptyMemo, type Matcher, type ScanMemo, type Trigger } from "./matcher.ts";
-import { scanPlaces } from "./places.ts";
-import { buildPrefilter } from "./prefilter-tables.ts";
 
 /** Keywords with their automaton. */
 export interface TriggerTable {
   readonly automaton: KeywordAutomaton;
-  /** Made when first a text is long enough for it. */
-  readonly prefilter: () => Uint8Array;
   readonly keywords: readonly string[];
   readonly lengths: Uint16Array;
   readonly matchers: readonly Matcher[];
@@ -28,13 +24,7 @@ export interface TriggerTable {
 
 /** Builds the table of `triggers`. */
 export function buildTable(triggers: readonly Trigger[]): TriggerTable {
-  let prefilter: Uint8Array | undefined;
-  const beginnings = () => triggers.map(({ keyword, beginning }) => beginning?.() ?? foldedBeginning(keyword));
   return {
-    prefilter: () => {
-      prefilter ??= buildPrefilter(beginnings());
-      return prefilter;
-    },
     automaton: buildAutomaton(triggers.map(({ keyword }) => keyword)),
     keywords: triggers.map(({ keyword }) => keyword),
     lengths: Uint16Array.from(triggers.map(({ keyword }) => keyword.length)),
@@ -45,14 +35,14 @@ export function buildTable(triggers: readonly Trigger[]): TriggerTable {
 }
 
 const ASCII = 128;
-/** Shorter texts gain nothing from looking for places first. */
-const PLACES_CHARACTERS_MIN = 256;
+/** Shorter texts gain nothing from being read in four places at once. */
+const LANES_CHARACTERS_MIN = 256;
 
 /** Everything found in `text`, findings that overlap included, appended to `found`. */
 export function scanText(table: TriggerTable, text: string, found: Finding[]): void {
   const memo = emptyMemo();
   const look = (state: number, index: number) => verifyPlain(table, state, text, index, found, memo);
-  if (text.length >= PLACES_CHARACTERS_MIN && scanPlaces(table.automaton, table.prefilter(), text, look)) return;
+  if (text.length >= LANES_CHARACTERS_MIN && scanInLanes(table.automaton, text, look)) return;
   scanOnce(table, text, found, memo);
 }
 

@@ -14,7 +14,7 @@ import type { JsonObject } from "../../base/json.ts";
 import { isJsonObject } from "../../base/json.ts";
 import type { ProgressListener } from "../../model/outcome/progress.ts";
 import { type CallParameters, callTool } from "./answers/call-tool.ts";
-import { type Piece, printAnswer } from "./answers/print-result.ts";
+import { printAnswer } from "./answers/print-result.ts";
 import { progressNotes } from "./answers/progress-notes.ts";
 import { LegacyApprovals } from "./approval/legacy-approvals.ts";
 import { playRound, printQuestion, printRound } from "./approval/modern-rounds.ts";
@@ -27,8 +27,8 @@ import { INTERNAL_ERROR, INVALID_PARAMS, printError, type RpcError } from "./pro
 
 /** A transport that also takes messages that are printed already, without the line's end. */
 export interface PrintingTransport extends Transport {
-  /** Sends the answer to the request `id`, printed as the pieces of one line. */
-  readonly sendPrinted: (id: RequestId, answer: readonly Piece[]) => void;
+  /** Sends the answer to the request `id`. */
+  readonly sendPrinted: (id: RequestId, answer: string) => void;
   /** Sends a notification. */
   readonly sendNote: (line: string) => void;
   /** Whether the client reads more slowly than is written to it. */
@@ -107,7 +107,7 @@ export class DirectCalls implements Transport {
     const answer = this.#modern.answer(request, meta);
     switch (answer.kind) {
       case "printed":
-        this.#inner.sendPrinted(request.id, [answer.answer]);
+        this.#inner.sendPrinted(request.id, answer.answer);
         return;
       case "refused":
         this.#refuse(request.id, answer.error);
@@ -120,15 +120,15 @@ export class DirectCalls implements Transport {
     }
   }
 
-  async #ask(request: JSONRPCRequest, signal: AbortSignal): Promise<readonly Piece[]> {
+  async #ask(request: JSONRPCRequest, signal: AbortSignal): Promise<string> {
     const said = await this.#modern.ask(request);
-    if (signal.aborted) return [];
+    if (signal.aborted) return "";
     if (said.kind === "call") return this.#callModern(request, signal);
     for (const note of said.notes) this.#inner.sendNote(note);
-    return [said.answer];
+    return said.answer;
   }
 
-  async #callModern(request: JSONRPCRequest, signal: AbortSignal): Promise<readonly Piece[]> {
+  async #callModern(request: JSONRPCRequest, signal: AbortSignal): Promise<string> {
     const { id, params } = request;
     const { resultHead, resultMeta } = this.#modern;
     const played = await this.#heard(params, signal, (parameters, listener) =>
@@ -155,24 +155,24 @@ export class DirectCalls implements Transport {
     return error;
   }
 
-  async #callLegacy({ id, params }: JSONRPCRequest, end: AbortController): Promise<readonly Piece[]> {
+  async #callLegacy({ id, params }: JSONRPCRequest, end: AbortController): Promise<string> {
     const { asker } = this.#approvals;
     const call = (parameters: CallParameters, listener?: ProgressListener) => callTool(this.#options, parameters, end, listener, asker);
     return printAnswer(id, await this.#heard(params, end.signal, call));
   }
 
   /** Works on a request until there is an answer; one that is cancelled meanwhile gets none. */
-  #work({ id }: JSONRPCRequest, answer: (end: AbortController) => Promise<readonly Piece[]>): void {
+  #work({ id }: JSONRPCRequest, answer: (end: AbortController) => Promise<string>): void {
     const work: Work = { end: new AbortController(), isCancelled: false };
     this.#running.set(id, work);
-    const answered = (pieces: readonly Piece[]) => {
+    const answered = (line: string) => {
       // A client may use the id of a request that it cancelled again, before the work on that one has ended.
       if (this.#running.get(id) === work) this.#running.delete(id);
-      if (!work.isCancelled) this.#inner.sendPrinted(id, pieces);
+      if (!work.isCancelled) this.#inner.sendPrinted(id, line);
     };
     answer(work.end).then(answered, (error: unknown) => {
       this.onerror?.(error instanceof Error ? error : new Error(String(error)));
-      answered([printError(id, { code: INTERNAL_ERROR, message: "internal error" })]);
+      answered(printError(id, { code: INTERNAL_ERROR, message: "internal error" }));
     });
   }
 
@@ -194,7 +194,7 @@ export class DirectCalls implements Transport {
   }
 
   #refuse(id: RequestId, error: RpcError): void {
-    this.#inner.sendPrinted(id, [printError(id, error)]);
+    this.#inner.sendPrinted(id, printError(id, error));
   }
 }
 

@@ -29,8 +29,8 @@ export type LibraryAnswer =
 
 /** Answers the requests of the modern era. */
 export class ModernEra {
-  /** The members that every result begins with, as JSON with a comma at its end. */
-  readonly resultHead: string;
+  /** The members that every result begins with. */
+  readonly resultHead: JsonObject;
   /** The member `_meta` of every result. */
   readonly resultMeta: JsonObject;
   readonly #source: LibrarySource;
@@ -40,7 +40,7 @@ export class ModernEra {
   constructor(source: LibrarySource) {
     this.#source = source;
     this.resultMeta = { [META_SERVER_INFO]: source.identity.serverInfo };
-    this.resultHead = `"resultType":"complete","_meta":${JSON.stringify(this.resultMeta)},`;
+    this.resultHead = { resultType: "complete", _meta: this.resultMeta };
   }
 
   /** What a request whose `_meta` is `meta` comes to. */
@@ -76,7 +76,7 @@ export class ModernEra {
   }
 
   #print(body: JsonObject): string {
-    return `{${this.resultHead}${JSON.stringify({ ...body, ...CACHE_HINT }).slice(1)}`;
+    return JSON.stringify({ ...this.resultHead, ...body, ...CACHE_HINT });
   }
 }
 

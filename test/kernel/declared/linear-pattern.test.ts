@@ -112,6 +112,39 @@ test.each<readonly [RegExp, RegExp]>([
   expect(linearPattern(pattern)).toEqual({ ok: false, problem: expect.stringMatching(problem) });
 });
 
+test.each([
+  ["\\p{L}", /properties/],
+  ["\\u{61}", /needs the flag `u`/],
+  ["a\\y", /`\\y` is not accepted/],
+  ["\\101", /back-reference/],
+  ["(?i:a)b", /flags inside of it/],
+  ["[😀]", /surrogate/],
+  ["😀+", /surrogate/],
+])("%s without a flag, which says something else than it seems to, is refused", (source, problem) => {
+  expect(() => new RegExp(source)).not.toThrow();
+  expect(linearPattern({ source, flags: "" })).toEqual({ ok: false, problem: expect.stringMatching(problem) });
+});
+
+test("a character beyond 16 bits is one with the flag `u` and without", () => {
+  const patterns = [/^😀$/, /^😀$/u, /^\ud83d\ude00$/, /^[😀]+$/u];
+  expect(patterns.map((pattern) => ["😀", "😁", "😀😀", "x"].map((text) => found(pattern, text)))).toEqual(
+    patterns.map((pattern) => ["😀", "😁", "😀😀", "x"].map((text) => pattern.test(text))),
+  );
+});
+
+test.each([
+  ["a**", ""],
+  ["(a", ""],
+  ["a)", ""],
+  ["[b-a]", ""],
+  ["a{2,1}", ""],
+  ["\\@", "u"],
+  ["a{", "u"],
+])("%s with the flags `%s`, which is no regular expression, is refused", (source, flags) => {
+  expect(() => new RegExp(source, flags)).toThrow(SyntaxError);
+  expect(linearPattern({ source, flags })).toEqual({ ok: false, problem: expect.stringMatching(/^it is no regular expression: [a-z]/) });
+});
+
 test("the bound of repetitions is exact", () => {
   // A sequence, a repetition and its last turn stand for one state each.
   const most = (DANGER_PATTERN_STATES_MAX - 2) / 1 - 1;

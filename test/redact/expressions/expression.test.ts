@@ -1,8 +1,8 @@
 // Expressions of rules: what is read, what is refused, and that the bound of an attempt holds against an engine that counts.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { expressionBeginning } from "../../../src/redact/expressions/beginning.ts";
-import { parseExpression } from "../../../src/redact/expressions/expression.ts";
+import { type CharacterSet, hasCode } from "../../../src/redact/expressions/character-set.ts";
+import { firstOf, type Node, parseExpression } from "../../../src/redact/expressions/expression.ts";
 import { costOf } from "../../../src/redact/expressions/expression-cost.ts";
 import { countSteps } from "../../support/counting-engine.ts";
 
@@ -20,12 +20,18 @@ test.each([
   ["an anchor", "^a", /where the text begins/],
   ["two groups that capture", "(a)(b)", /more than one group/],
   ["a named group", "(?<x>a)", /only/],
-  ["a group that is not closed", "(?:a", /not closed/],
-  ["a parenthesis too many", "a)", /too many/],
-  ["a class that is not closed", "[a", /not closed/],
-  ["a range the wrong way round", "[z-a]", /wrong way round/],
-  ["a quantifier of nothing", "?a", /stands for itself/],
-  ["two quantifiers", "a{2}{3}", /two quantifiers/],
+  ["a group with flags", "(?i:a)", /only/],
+  ["a group that is not closed", "(?:a", /unterminated group at character 5/],
+  ["a parenthesis too many", "a)", /unmatched '\)'/],
+  ["a class that is not closed", "[a", /unterminated character class/],
+  ["an empty class", "a[]", /is empty/],
+  ["a range the wrong way round", "[z-a]", /range out of order/],
+  ["a range beyond ASCII", "[\\x80-\\xff]", /goes beyond ASCII/],
+  ["a quantifier of nothing", "?a", /nothing to repeat/],
+  ["a brace that stands for itself", "a{,2}", /stands for itself/],
+  ["a bracket that stands for itself", "a]", /stands for itself/],
+  ["an octal escape", "\\101", /not accepted/],
+  ["two quantifiers", "a{2}{3}", /nothing to repeat/],
   ["a property of characters", "\\p{L}", /not accepted/],
   ["a space that is none", "a\u00a0b", /not printable ASCII/],
   ["very many repetitions", "a{0,5000}", /at most 4096/],
@@ -48,11 +54,27 @@ test.each([
   expect(() => new RegExp(source, "y")).not.toThrow();
 });
 
+/** The sets of a sequence of characters, of which the last may be missing. */
+function charactersOf(tree: Node): readonly CharacterSet[] {
+  if (tree.kind === "character") return [tree.set];
+  if (tree.kind === "repeat") return charactersOf(tree.body);
+  return tree.kind === "sequence" ? tree.parts.flatMap(charactersOf) : [];
+}
+
+test("a class that leaves out one space beyond ASCII holds the others, and one that leaves out all holds none", () => {
+  const holds = (source: string) => {
+    const parsed = parseExpression(source, false);
+    return parsed.ok && hasCode(firstOf(parsed.tree).set, 0x2003);
+  };
+  expect(["[^\\xa0]", "[^\\S]", "[^a]", "[\\s]", "[\\D]", "[^\\w]"].map(holds)).toEqual(Array(6).fill(true));
+  expect(["[^\\s]", "[^\\xa0\\s]", "[^\\D]", "[^a\\W]", "[a]", "\\S"].map(holds)).toEqual(Array(6).fill(false));
+});
+
 test("what one expression reads in any case stays as it is for the others", () => {
   const setsOf = (source: string, caseInsensitive: boolean) => {
     const parsed = parseExpression(source, caseInsensitive);
     if (!parsed.ok) throw new Error(parsed.problem);
-    return expressionBeginning(parsed.tree, 0).map((set) => [...set]);
+    return charactersOf(parsed.tree).map((set) => [...set]);
   };
   const source = "a\\x62\\n\\D\\-.[^c]\\Wz?";
   const [exact, inAnyCase] = [setsOf(source, false), setsOf(source, true)];

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { AUTOMATON_KEYWORD_MAX, buildAutomaton } from "../../../src/redact/search/keyword-automaton.ts";
-import { scanLanes } from "../../../src/redact/search/lanes.ts";
+import { scanInLanes } from "../../../src/redact/search/lanes.ts";
 
 const LONG = "cabd".repeat(12);
 const KEYWORDS = ["ab", "abcab", "b.", LONG, "password"];
@@ -13,13 +13,10 @@ type Met = readonly [keyword: number, index: number];
 function met(text: string): readonly Met[] {
   const { accepting, outputs, outputStarts } = automaton;
   const found: Met[] = [];
-  const codes = Uint16Array.from(text, (character) => character.charCodeAt(0));
-  for (const part of scanLanes(automaton, codes, codes.length)) {
-    for (let at = 0; at < part.length; at += 2) {
-      const entry = (part[at] ?? 0) - accepting;
-      for (const keyword of outputs.slice(outputStarts[entry], outputStarts[entry + 1])) found.push([keyword, part[at + 1] ?? 0]);
-    }
-  }
+  scanInLanes(automaton, text, (state, index) => {
+    const entry = state - accepting;
+    for (const keyword of outputs.slice(outputStarts[entry], outputStarts[entry + 1])) found.push([keyword, index]);
+  });
   return found;
 }
 
@@ -34,13 +31,14 @@ function standing(text: string): readonly Met[] {
   return found;
 }
 
-// `ł`, `š` and `Ā` have the low bytes of `B`, `a` and of a null character: none of them is one.
+// `ł`, `š` and `Ā` have the low bytes of `B`, `a` and of a null character: none of them is one. `é` fits into a byte.
+const narrow = fc.constantFrom("a", "b", "c", "d", ".", "abcab", "PassWord", "cabdcabdcabd", "é", "-", "pass", "word");
 const piece = fc.constantFrom("a", "b", "c", "d", ".", "abcab", "PassWord", "cabdcabdcabd", "š", "ł", "Ā", "é", "-", "pass", "word");
 
 test("the same keywords in the same order as by looking at every place", () => {
   fc.assert(
     fc.property(
-      fc.array(piece, { maxLength: 200 }).map((pieces) => pieces.join("")),
+      fc.oneof(fc.array(piece, { maxLength: 200 }), fc.array(narrow, { maxLength: 200 })).map((pieces) => pieces.join("")),
       (text) => {
         expect(met(text)).toEqual(standing(text));
       },
@@ -58,6 +56,22 @@ test("the longest keyword is met around every border of parts", () => {
       if (at < 0 || at + LONG.length > length) continue;
       const text = `${"-".repeat(at)}${LONG}`.padEnd(length, "-");
       expect(met(text).filter(([keyword]) => keyword === 3)).toEqual([[3, at + LONG.length - 1]]);
+    }
+  }
+});
+
+test("keywords around the border of two blocks are met once", () => {
+  const border = 16_384;
+  for (const [index, keyword] of KEYWORDS.entries()) {
+    for (let at = border - 60; at <= border + 10; at += 1) {
+      for (const filler of ["-", "ł"]) {
+        const text = `${filler.repeat(at)}${keyword}${filler.repeat(60)}`;
+        expect(met(text).filter(([found]) => found === index)).toEqual(
+          standing(text.slice(border - 200))
+            .filter(([found]) => found === index)
+            .map(([found, end]) => [found, end + border - 200]),
+        );
+      }
     }
   }
 });

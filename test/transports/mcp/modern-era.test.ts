@@ -4,7 +4,7 @@ import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../src/base/json.ts";
-import { type CallResult, joined } from "../../../src/transports/mcp/answers/print-result.ts";
+import type { CallResult } from "../../../src/transports/mcp/answers/print-result.ts";
 import { printRound } from "../../../src/transports/mcp/approval/modern-rounds.ts";
 import { acceptsModern, askModern, type LibrarySource } from "../../../src/transports/mcp/library.ts";
 import { ModernEra } from "../../../src/transports/mcp/modern.ts";
@@ -162,5 +162,5 @@ test("the library is asked anew for every request: on a connection it looks at t
 test.each([false, true])("the result of a call is printed as the library prints it (error: %s)", async (isError) => {
   const request = asSent(modern("a", "tools/call", { name: "read_file", arguments: {} }));
   const result = { text: "one\n", structuredContent: { status: "success", data: { content: "one\n" } }, isError, isMalformed: false };
-  expect(JSON.parse(joined(printRound("a", result, era.resultHead)))).toEqual((await byLibrary([request], result))[0]);
+  expect(JSON.parse(printRound("a", result, era.resultHead))).toEqual((await byLibrary([request], result))[0]);
 });

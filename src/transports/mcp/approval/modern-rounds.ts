@@ -10,7 +10,7 @@ import type { JSONRPCRequest, RequestId } from "@modelcontextprotocol/server";
 import { isJsonObject, type JsonObject } from "../../../base/json.ts";
 import type { InBandAsker } from "../../../kernel/index.ts";
 import { type CallParameters, resultOf } from "../answers/call-tool.ts";
-import { type CallResult, type Piece, printAnswer } from "../answers/print-result.ts";
+import { type CallResult, printAnswer } from "../answers/print-result.ts";
 import type { McpOptions } from "../protocol/options.ts";
 import { INVALID_PARAMS, printError } from "../protocol/rpc-error.ts";
 import { answerIn, approvalForm } from "./approval-form.ts";
@@ -61,24 +61,18 @@ export async function playRound(
 }
 
 /**
- * The answer to one round, as the pieces of one line without its end.
- * @param resultHead members that a complete result begins with, as JSON with a comma at its end
+ * The answer to one round, as one line without its end.
+ * @param resultHead members that a complete result begins with
  */
-export function printRound(id: RequestId, result: CallResult, resultHead: string): readonly Piece[] {
+export function printRound(id: RequestId, result: CallResult, resultHead: JsonObject): string {
   if (!result.isMalformed) return printAnswer(id, result, resultHead);
-  return [printError(id, { code: INVALID_PARAMS, message: result.text, data: result.structuredContent })];
+  return printError(id, { code: INVALID_PARAMS, message: result.text, data: result.structuredContent });
 }
 
-/** The answer to a round that asks, as the pieces of one line without its end. */
-export function printQuestion(
-  id: RequestId,
-  { form, state }: Extract<RoundResult, { kind: "question" }>,
-  meta: JsonObject,
-): readonly string[] {
+/** The answer to a round that asks, as one line without its end. */
+export function printQuestion(id: RequestId, { form, state }: Extract<RoundResult, { kind: "question" }>, meta: JsonObject): string {
   const inputRequests = { [QUESTION]: { method: "elicitation/create", params: { mode: "form", ...form } } };
-  return [
-    JSON.stringify({ jsonrpc: "2.0", id, result: { resultType: "input_required", _meta: meta, inputRequests, requestState: state } }),
-  ];
+  return JSON.stringify({ jsonrpc: "2.0", id, result: { resultType: "input_required", _meta: meta, inputRequests, requestState: state } });
 }
 
 function roundOf(params: JSONRPCRequest["params"]): Round {

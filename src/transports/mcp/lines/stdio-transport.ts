@@ -12,12 +12,10 @@ import { textOf } from "../../../base/bytes.ts";
 import { isJsonObject } from "../../../base/json.ts";
 import { type ParsedJson, parseJson } from "../../../base/json-parse.ts";
 import { BATCH_MESSAGES_MAX, CALLS_IN_FLIGHT_MAX, CANCEL_GRACE_MS, LINE_BYTES_MAX, MESSAGES_PER_TURN_MAX } from "../../../base/limits.ts";
-import { joined, type Piece } from "../answers/print-result.ts";
 import { cancelledRequest, classify, isRequestId } from "../protocol/json-rpc.ts";
 import { BATCH_REVISION } from "../protocol/revisions.ts";
 import { INVALID_REQUEST, PARSE_ERROR, printError } from "../protocol/rpc-error.ts";
 import { Batch } from "./batch.ts";
-import { OutputBuffer } from "./output-buffer.ts";
 
 /** A transport of the MCP library over a pair of streams. */
 export class LineTransport implements Transport {
@@ -32,8 +30,10 @@ export class LineTransport implements Transport {
   #rest: Buffer | undefined;
   /** Lines are being handled, or will be in the next turn. */
   #taking = false;
-  readonly #outgoing: OutputBuffer;
-  #flushing = false;
+  /** Lines of this turn are on their way, and leave together at its end. */
+  #corked = false;
+  /** The stream has taken as much as it wants, until it drains. */
+  #full = false;
   #closed = false;
   #ended = false;
   #blocked = false;
@@ -48,7 +48,6 @@ export class LineTransport implements Transport {
   constructor(input: Readable, output: Writable) {
     this.#input = input;
     this.#output = output;
-    this.#outgoing = new OutputBuffer(output);
   }
 
   /** Starts reading. Ends when the input ends: a client that closes its side is gone. */
@@ -66,23 +65,23 @@ export class LineTransport implements Transport {
   send(message: JSONRPCMessage): Promise<void> {
     if (this.#closed) return Promise.resolve();
     const answered = "method" in message ? undefined : message.id;
-    if (answered === undefined) this.#queueLine([JSON.stringify(message)]);
-    else this.sendPrinted(answered, [JSON.stringify(message)]);
+    if (answered === undefined) this.#queueLine(JSON.stringify(message));
+    else this.sendPrinted(answered, JSON.stringify(message));
     return Promise.resolve();
   }
 
   /** Queues the answer to the request `id`, printed already. */
-  sendPrinted(id: RequestId, answer: readonly Piece[]): void {
+  sendPrinted(id: RequestId, answer: string): void {
     if (this.#closed) return;
     const batch = this.#batches.size === 0 ? undefined : this.#batches.get(id);
     if (batch === undefined) this.#queueLine(answer);
-    else batch.add(joined(answer));
+    else batch.add(answer);
     this.#settled(id);
   }
 
   /** Queues a notification, printed already. */
   sendNote(line: string): void {
-    if (!this.#closed) this.#queueLine([line]);
+    if (!this.#closed) this.#queueLine(line);
   }
 
   /** Whether the client reads more slowly than is written to it. */
@@ -106,16 +105,20 @@ export class LineTransport implements Transport {
     return Promise.resolve();
   }
 
-  #queueLine(pieces: readonly Piece[]): void {
-    if (!this.#flushing) setImmediate(() => this.#flush());
-    this.#flushing = true;
-    for (const piece of pieces) this.#outgoing.add(piece);
-    this.#outgoing.add("\n");
+  #queueLine(line: string): void {
+    if (!this.#corked) {
+      this.#corked = true;
+      this.#output.cork();
+      setImmediate(() => this.#flush());
+    }
+    if (!this.#output.write(`${line}\n`)) this.#full = true;
   }
 
   #flush(): void {
-    this.#flushing = false;
-    if (this.#closed || this.#outgoing.flush()) return;
+    if (!this.#corked) return;
+    this.#corked = false;
+    this.#output.uncork();
+    if (this.#closed || !this.#full) return;
     this.#blocked = true;
     this.#input.pause();
   }
@@ -136,7 +139,7 @@ export class LineTransport implements Transport {
 
   #unblock(): void {
     this.#blocked = false;
-    this.#outgoing.drained();
+    this.#full = false;
     this.#resume();
   }
 
@@ -237,7 +240,7 @@ export class LineTransport implements Transport {
       this.#refuse(null, INVALID_REQUEST, problem);
       return;
     }
-    const batch = new Batch((line) => this.#queueLine([line]));
+    const batch = new Batch((line) => this.#queueLine(line));
     for (const message of messages) this.#message(message, batch);
     batch.settle();
   }
@@ -281,7 +284,7 @@ export class LineTransport implements Transport {
 
   #refuse(id: RequestId | null, code: number, message: string, batch?: Batch): void {
     const answer = printError(id, { code, message });
-    if (batch === undefined) this.#queueLine([answer]);
+    if (batch === undefined) this.#queueLine(answer);
     else batch.add(answer);
   }
 

@@ -1,7 +1,7 @@
 // The printed answer says exactly what the result object says, whatever the text is.
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type CallResult, joined, printAnswer } from "../../../../src/transports/mcp/answers/print-result.ts";
+import { type CallResult, printAnswer } from "../../../../src/transports/mcp/answers/print-result.ts";
 
 /** The result as MCP's object. */
 const resultObject = ({ text, structuredContent, isError }: CallResult) => ({
@@ -10,7 +10,7 @@ const resultObject = ({ text, structuredContent, isError }: CallResult) => ({
   isError,
 });
 
-const parsed = (result: CallResult, id: string | number = 1) => JSON.parse(joined(printAnswer(id, result))) as unknown;
+const parsed = (result: CallResult, id: string | number = 1) => JSON.parse(printAnswer(id, result)) as unknown;
 const asObject = (result: CallResult, id: string | number = 1) =>
   JSON.parse(JSON.stringify({ jsonrpc: "2.0", id, result: resultObject(result) })) as unknown;
 
@@ -44,7 +44,7 @@ test("an answer without data, with data alone, and with an id that is text", () 
 
 test("members that every result of an era begins with stand before the rest", () => {
   const result = { text: "t", structuredContent: { data: { content: "t" } }, isError: false, isMalformed: false };
-  const { result: printed } = JSON.parse(joined(printAnswer(1, result, '"resultType":"complete",'))) as { result: object };
+  const { result: printed } = JSON.parse(printAnswer(1, result, { resultType: "complete" })) as { result: object };
   expect(printed).toEqual({ resultType: "complete", ...resultObject(result) });
   expect(Object.keys(printed)[0]).toBe("resultType");
 });

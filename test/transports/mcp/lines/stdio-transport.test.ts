@@ -1,5 +1,5 @@
 // Lines that come at once are handled a few per turn, all of them, in order, also when the input ends behind them.
-import { PassThrough } from "node:stream";
+import { PassThrough, Writable } from "node:stream";
 import type { JSONRPCMessage } from "@modelcontextprotocol/server";
 import { expect, test } from "vitest";
 import { CALLS_IN_FLIGHT_MAX, MESSAGES_PER_TURN_MAX } from "../../../../src/base/limits.ts";
@@ -15,7 +15,7 @@ function connected() {
   transport.onmessage = (message: JSONRPCMessage) => {
     seen.push("id" in message ? message.id : undefined);
     turns.push(turn);
-    if ("id" in message && message.id !== undefined) transport.sendPrinted(message.id, [`{"id":${JSON.stringify(message.id)}}`]);
+    if ("id" in message && message.id !== undefined) transport.sendPrinted(message.id, `{"id":${JSON.stringify(message.id)}}`);
   };
   const tick = setInterval(() => undefined, 1000);
   const count = (): void => {
@@ -59,7 +59,7 @@ test("a line that is cut at the end of a chunk waits for its rest, after the lin
 });
 
 /** A transport whose peer's requests are answered when the test says so. */
-function slow(output = new PassThrough()) {
+function slow(output: Writable = new PassThrough()) {
   const input = new PassThrough();
   const transport = new LineTransport(input, output);
   const open: (string | number)[] = [];
@@ -74,9 +74,9 @@ function slow(output = new PassThrough()) {
     transport.onclose = resolve;
   });
   const answer = (pad = "") => {
-    for (const id of open.splice(0)) transport.sendPrinted(id, [`{"id":${id}${pad}}`]);
+    for (const id of open.splice(0)) transport.sendPrinted(id, `{"id":${id}${pad}}`);
   };
-  return { input, output, transport, seen, open, answer, closed, most: () => most };
+  return { input, transport, seen, open, answer, closed, most: () => most };
 }
 
 const turns = async (count: number) => {
@@ -120,7 +120,8 @@ test("a client that reads nothing has no further line of its chunk handled until
 });
 
 test("the id of a request that is not answered yet answers nothing else", async () => {
-  const { input, output, transport, answer, closed } = slow();
+  const output = new PassThrough();
+  const { input, transport, answer, closed } = slow(output);
   await transport.start();
   input.end(`${lines(1)}{"jsonrpc":"2.0","id":0,"method":"ping","extra":1}\n{"jsonrpc":"2.0","id":7,"method":"ping","extra":1}\n`);
   await turns(10);
@@ -135,4 +136,36 @@ test("the id of a request that is not answered yet answers nothing else", async 
     [7, true],
     [0, false],
   ]);
+});
+
+test("answers of one turn leave together, and all of them in order, however slowly the client reads", async () => {
+  const taken: string[] = [];
+  const writes: number[] = [];
+  const output = new Writable({
+    decodeStrings: false,
+    highWaterMark: 1000,
+    writev(chunks, done) {
+      writes.push(chunks.length);
+      setImmediate(() => {
+        taken.push(...chunks.map(({ chunk }) => String(chunk)));
+        done();
+      });
+    },
+  });
+  const { input, transport, seen, open, answer, closed } = slow(output);
+  await transport.start();
+  input.end(lines(300));
+  for (let round = 0; round < 1000 && (seen.length < 300 || open.length > 0); round += 1) {
+    answer(`,"pad":"${"é€😀\\n".repeat(round * 50)}"`);
+    await turns(1);
+  }
+  await closed;
+  await new Promise<void>((resolve) => output.end(resolve));
+  const answered = taken
+    .join("")
+    .trim()
+    .split("\n")
+    .map((line) => (JSON.parse(line) as { id: number }).id);
+  expect(answered).toEqual(Array.from({ length: 300 }, (_, id) => id));
+  expect(Math.max(...writes)).toBe(MESSAGES_PER_TURN_MAX);
 });

@@ -1,4 +1,4 @@
-// Looking only where something may be found finds what looking everywhere finds: the automaton over every character is the measure.
+// Reading a text in four places at once finds what one pass finds: the automaton over every character is the measure.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { knownTriggers } from "../../../src/redact/kinds/known-secret.ts";
@@ -42,7 +42,7 @@ function everywhere({ automaton, ...rest }: TriggerTable, text: string): readonl
   return mergeFindings(found);
 }
 
-function atPlaces(text: string): readonly Finding[] {
+function inLanes(text: string): readonly Finding[] {
   const found: Finding[] = [];
   scanText(table, text, found);
   return mergeFindings(found);
@@ -106,7 +106,7 @@ const texts = fc
 test("the same is found as by looking everywhere, in texts of pieces of what is looked for", () => {
   fc.assert(
     fc.property(texts, (text) => {
-      expect(atPlaces(text)).toEqual(everywhere(table, text));
+      expect(inLanes(text)).toEqual(everywhere(table, text));
     }),
     { numRuns: 1500 },
   );
@@ -124,16 +124,16 @@ test("what stands around a border of two blocks is found, wherever the border cu
         start: start + block - near,
         end: end + block - near,
       }));
-      expect({ secret, cut, found: atPlaces(text) }).toEqual({ secret, cut, found: expected });
+      expect({ secret, cut, found: inLanes(text) }).toEqual({ secret, cut, found: expected });
     }
   }
 });
 
-test("in text that is dense with places, too", () => {
+test("in text that is dense with keywords, too", () => {
   for (const [index, sample] of [...wrapped, ...samples].entries()) {
     if (index % 7 !== 0) continue;
     const text = `${"AAAA.token=".repeat(50).slice(0, 300 + (index % 61))} ${sample}\n${"eyJ ".repeat(200)}`;
-    expect({ sample, found: atPlaces(text) }).toEqual({ sample, found: everywhere(table, text) });
+    expect({ sample, found: inLanes(text) }).toEqual({ sample, found: everywhere(table, text) });
   }
 });
 
@@ -144,8 +144,8 @@ test("a long beginning in base64 is found wherever it stands", () => {
     for (let at = 420; at < 520; at += 1) {
       for (const filler of [" ", "eyJ "]) {
         const text = `${filler.repeat(at).slice(0, at)}${encoded}`.padEnd(2048, filler);
-        expect({ shift, at, found: atPlaces(text) }).toEqual({ shift, at, found: everywhere(table, text) });
-        expect(atPlaces(text).length).toBe(1);
+        expect({ shift, at, found: inLanes(text) }).toEqual({ shift, at, found: everywhere(table, text) });
+        expect(inLanes(text).length).toBe(1);
       }
     }
   }
@@ -155,7 +155,7 @@ test("every example of every rule is found at the end of a text, and in every al
   for (const [index, sample] of samples.entries()) {
     for (const before of [300 + (index % 64), 300 + ((index * 7) % 64)]) {
       const text = `${"\n".repeat(before)}${sample}`;
-      expect({ sample, found: atPlaces(text) }).toEqual({ sample, found: everywhere(table, text) });
+      expect({ sample, found: inLanes(text) }).toEqual({ sample, found: everywhere(table, text) });
     }
   }
 });

@@ -1,0 +1,28 @@
+/**
+ * Finds the secrets of one call: a few long keywords, which hardly any text holds.
+ *
+ * An expression of the keywords tells that sooner than the automaton. INVARIANT: it finds exactly what the automaton finds. Texts with
+ * null characters, between which keywords may stand letter by letter, are the automaton's, and so are tables with many keywords.
+ */
+
+import type { Finding } from "../search/finding.ts";
+import { scanText, type TriggerTable } from "../search/scan.ts";
+import { escapeExpression } from "./rule.ts";
+
+/** Keywords that one expression tries at each character. */
+const KEYWORDS_MAX = 16;
+
+const expressions = new WeakMap<TriggerTable, RegExp>();
+
+/** Everything found in `text`, appended to `found`. */
+export function searchText(table: TriggerTable, text: string, found: Finding[]): void {
+  if (table.keywords.length > KEYWORDS_MAX || text.includes("\0") || expressionOf(table).test(text)) scanText(table, text, found);
+}
+
+function expressionOf(table: TriggerTable): RegExp {
+  const kept = expressions.get(table);
+  if (kept) return kept;
+  const expression = new RegExp(table.keywords.map(escapeExpression).join("|"), "i");
+  expressions.set(table, expression);
+  return expression;
+}
