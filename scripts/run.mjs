@@ -13,7 +13,7 @@ const VITEST = "node_modules/vitest/vitest.mjs";
 const COMMANDS = {
   start: { args: ["src/cli/main.ts", "start"], env: {} },
   test: { args: [VITEST, "run"], env: {} },
-  "test:full": { args: [VITEST, "run"], env: { HANDRAIL_FULL: "1" } },
+  "test:full": { args: [VITEST, "run"], env: { HANDRAIL_FULL: process.env.HANDRAIL_FULL === "only" ? "only" : "1" } },
   check: { args: ["scripts/check.mjs"], env: {} },
   bench: { args: ["bench/main.ts"], env: {} },
 };

@@ -21,12 +21,27 @@ test.each([
   ["an error outside of any test", { numPassedTests: 2, numFailedTests: 0, success: false, testResults: [ok] }, "2 passed, 1 failed", 1],
   ["no tests", { numPassedTests: 0, numFailedTests: 0, success: true, testResults: [] }, "0 passed, 0 failed", 1],
   ["no report", undefined, "0 passed, 1 failed", 1],
+  [
+    "a second report that is missing",
+    [{ numPassedTests: 3, numFailedTests: 0, success: true, testResults: [ok] }, undefined],
+    "3 passed, 1 failed",
+    1,
+  ],
+  [
+    "two reports",
+    [1, 2].map((numPassedTests) => ({ numPassedTests, numFailedTests: 0, success: true, testResults: [ok] })),
+    "3 passed, 0 failed",
+    0,
+  ],
 ])("%s", (_name, report, line, code) => {
   const directory = mkdtempSync(join(tmpdir(), "handrail-count-"));
   try {
-    const path = join(directory, "tests.json");
-    if (report !== undefined) writeFileSync(path, JSON.stringify(report));
-    const { status, stdout } = spawnSync(process.execPath, [resolve("scripts/count-tests.mjs"), path], {
+    const paths = (Array.isArray(report) ? report : [report]).map((one, index) => {
+      const path = join(directory, `tests-${index}.json`);
+      if (one !== undefined) writeFileSync(path, JSON.stringify(one));
+      return path;
+    });
+    const { status, stdout } = spawnSync(process.execPath, [resolve("scripts/count-tests.mjs"), ...paths], {
       encoding: "utf8",
       timeout: 120_000,
     });
