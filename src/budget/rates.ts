@@ -178,6 +178,6 @@ function tooFast(key: string, retryAfterMs: number): ToolFailure {
     "RATE_LIMITED",
     `${whose} come faster than the operator allows, so that this one was not made`,
     `send it again in ${retryAfterMs} ms`,
-    { afterMs: retryAfterMs },
+    { retryAfterMs },
   );
 }

@@ -365,5 +365,5 @@ function noOwnFiles(backend: string): ToolFailure {
 }
 
 function tooManyRuns(): ToolFailure {
-  return new ToolFailure("RESOURCE_BUSY", "too many commands run at once", "wait for one of them to end", { afterMs: 500 });
+  return new ToolFailure("RESOURCE_BUSY", "too many commands run at once", "wait for one of them to end", { retryAfterMs: 500 });
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { KernelError } from "../../src/base/errors.ts";
 import { DEDUPE_KEPT_MS, DEDUPE_WAITERS_MAX } from "../../src/base/limits.ts";
-import { Refusal, ToolFailure } from "../../src/model/outcome/failure.ts";
+import { type FailureDetails, Refusal, ToolFailure } from "../../src/model/outcome/failure.ts";
 import type { CallResponse } from "../../src/model/tool/call.ts";
 import type { Tool, ToolContext } from "../../src/model/tool/tool.ts";
 import { editTools } from "../../src/tools/edit/edit-tools.ts";
@@ -139,7 +139,7 @@ describe("what is not kept", () => {
   });
 
   const ENDS: readonly (readonly [string, () => never, boolean])[] = [
-    ["a passing error", () => fail("IO_ERROR", { afterMs: 1 }), false],
+    ["a passing error", () => fail("IO_ERROR", { retryAfterMs: 1 }), false],
     ["a refusal of the machine", () => refuse(), false],
     ["an error for good", () => fail("FILE_NOT_FOUND"), true],
     ["a bug after the effect began", () => break_(), true],
@@ -175,8 +175,8 @@ describe("what is not kept", () => {
   });
 });
 
-function fail(code: "IO_ERROR" | "FILE_NOT_FOUND", retry?: { afterMs: number }): never {
-  throw new ToolFailure(code, "it broke", "mend it", retry);
+function fail(code: "IO_ERROR" | "FILE_NOT_FOUND", details?: FailureDetails): never {
+  throw new ToolFailure(code, "it broke", "mend it", details);
 }
 function refuse(): never {
   throw new Refusal({ layer: "workspace", reason: "workspace_hard_link", ruleId: "R", message: "m" });
@@ -194,7 +194,7 @@ describe("those who wait", () => {
       order.push(`run ${order.length + 1}, ${running} at a time`);
       await settled();
       running -= 1;
-      if (order.length < 4) fail("IO_ERROR", { afterMs: 1 });
+      if (order.length < 4) fail("IO_ERROR", { retryAfterMs: 1 });
       return { kind: "data", data: { run: order.length } } as const;
     };
     const { call } = await memoryKernel({ tools: [testTool("flaky", execute)] });

@@ -175,7 +175,7 @@ function unrecorded({ intent }: Known): ToolFailure {
     "LEDGER_UNAVAILABLE",
     "the call cannot be recorded, so it was refused",
     "ask the operator to make the ledger writable, then send it again",
-    { afterMs: 1000 },
+    { retryAfterMs: 1000 },
   );
 }
 

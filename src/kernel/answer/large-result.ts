@@ -152,7 +152,7 @@ function notKept({ parts, running }: ResultKeeper, error: unknown): ToolFailure 
 /** Nothing happened, and there will be room: the call may simply be made again. */
 function tooBusy(): ToolFailure {
   const message = "the result is too large for an answer, and too many are being stored at once";
-  return new ToolFailure("RESOURCE_BUSY", message, "try again in a moment, or ask for a part of it", { afterMs: 1000 });
+  return new ToolFailure("RESOURCE_BUSY", message, "try again in a moment, or ask for a part of it", { retryAfterMs: 1000 });
 }
 
 function named({ hash, sizeBytes }: Stored): JsonObject {

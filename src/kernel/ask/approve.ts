@@ -94,7 +94,7 @@ async function ask(parts: KernelParts, granted: Granted, bound: BoundAsk, { sign
   });
   if (asked.kind === "asked") return asked.approval;
   const message = "people are asked about too many calls already, so this one was refused";
-  return new ToolFailure("RATE_LIMITED", message, "wait for answers, or for the time that is named", { afterMs: asked.retryAfterMs });
+  return new ToolFailure("RATE_LIMITED", message, "wait for answers, or for the time that is named", { retryAfterMs: asked.retryAfterMs });
 }
 
 /** Files that the call names: what it does not name was never judged. */

@@ -88,6 +88,6 @@ function tooManyGuesses(waitMs: number): ToolFailure {
     "RATE_LIMITED",
     "parts of the file are hidden from you, and too many edits of such files came to nothing within a minute; nothing was changed",
     "wait, then read the file again and copy text that holds no redaction marker exactly",
-    { afterMs: waitMs },
+    { retryAfterMs: waitMs },
   );
 }

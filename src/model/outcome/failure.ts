@@ -46,22 +46,29 @@ export type ToolFailureCode =
   | "RATE_LIMITED"
   | "INTERNAL";
 
+/** What more is said of a failure than its texts. */
+export interface FailureDetails {
+  /** The wait after which trying again can help; absent when it cannot help. */
+  readonly retryAfterMs?: number | undefined;
+  /** What led to the failure, for logs alone. */
+  readonly cause?: unknown;
+}
+
 /**
- * A tool's failure: what went wrong (`message`), what to do next (`suggestion`), and whether trying again can help. The
- * `cause` is for logs alone.
+ * A tool's failure: what went wrong (`message`), what to do next (`suggestion`), and whether trying again can help.
  */
 export class ToolFailure extends Error {
   readonly code: ToolFailureCode;
   readonly suggestion: string;
   readonly retryable: boolean;
   readonly retryAfterMs: number;
-  constructor(code: ToolFailureCode, message: string, suggestion: string, retry?: { readonly afterMs: number }, cause?: unknown) {
+  constructor(code: ToolFailureCode, message: string, suggestion: string, { retryAfterMs, cause }: FailureDetails = {}) {
     super(message, cause === undefined ? undefined : { cause });
     this.name = "ToolFailure";
     this.code = code;
     this.suggestion = suggestion;
-    this.retryable = retry !== undefined;
-    this.retryAfterMs = retry?.afterMs ?? 0;
+    this.retryable = retryAfterMs !== undefined;
+    this.retryAfterMs = retryAfterMs ?? 0;
   }
 }
 
@@ -83,13 +90,16 @@ export function storeFailure(error: KernelError): ToolFailure | undefined {
   if (error.code === "WORKSPACE_BUSY") {
     const suggestion =
       "try again in a moment; a lease ends after 45 s at the latest, unless the machine's administrator chose another time";
-    return new ToolFailure("RESOURCE_BUSY", error.message, suggestion, { afterMs: 1000 }, error);
+    return new ToolFailure("RESOURCE_BUSY", error.message, suggestion, { retryAfterMs: 1000, cause: error });
   }
   if (error.code === "STORE_UNAVAILABLE") {
     const suggestion = "try again in a moment; tell the operator if it goes on: the state directory must be readable and writable";
-    return new ToolFailure(error.code, "the kernel's store cannot be used, so the call was refused", suggestion, { afterMs: 1000 }, error);
+    return new ToolFailure(error.code, "the kernel's store cannot be used, so the call was refused", suggestion, {
+      retryAfterMs: 1000,
+      cause: error,
+    });
   }
   if (error.code !== "STORE_CORRUPT") return undefined;
   const suggestion = "tell the operator; the kernel's log has the cause";
-  return new ToolFailure(error.code, "the kernel's store is damaged, so the call was refused", suggestion, undefined, error);
+  return new ToolFailure(error.code, "the kernel's store is damaged, so the call was refused", suggestion, { cause: error });
 }

@@ -46,14 +46,13 @@ export function contentStoreFull(cause?: unknown): ToolFailure {
     "DISK_FULL",
     "there is no room for the content; nothing was stored",
     "ask the operator to make room, for instance with `handrail cas gc`",
-    undefined,
-    cause,
+    { cause },
   );
 }
 
 /** Too many uploads and large results at once. */
 export function contentBusy(): ToolFailure {
-  return new ToolFailure("RESOURCE_BUSY", "too much content is being stored at once", "try again in a moment", { afterMs: 1000 });
+  return new ToolFailure("RESOURCE_BUSY", "too much content is being stored at once", "try again in a moment", { retryAfterMs: 1000 });
 }
 
 /** Nobody waits for the content any more. */

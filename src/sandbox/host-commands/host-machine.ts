@@ -152,6 +152,6 @@ function isEnding(): ToolFailure {
 
 function tooMany(): ToolFailure {
   return new FailureWithoutEffect("RESOURCE_BUSY", "too many commands run on the machine at once", "wait for one of them to end", {
-    afterMs: 1000,
+    retryAfterMs: 1000,
   });
 }

@@ -148,8 +148,7 @@ function notStarted(program: string, cause: Error): ToolFailure {
     "SANDBOX_UNAVAILABLE",
     `\`${program}\` could not be started`,
     "ask the operator to look at `system` in handrail.yaml and at the program",
-    undefined,
-    cause,
+    { cause },
   );
 }
 

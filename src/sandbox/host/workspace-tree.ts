@@ -65,8 +65,7 @@ function translated(error: unknown, path: string): unknown {
     "SANDBOX_UNAVAILABLE",
     `the workspace has a path that is too long (\`${path.slice(0, SHOWN_CHARACTERS)}…\`), so that no command can be contained there; the command did not run`,
     "ask the operator to rename or remove it; `handrail doctor --workspace DIR` names what stands in the way",
-    undefined,
-    error,
+    { cause: error },
   );
 }
 

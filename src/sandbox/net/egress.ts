@@ -89,13 +89,9 @@ export class Egress {
       await proxy.close();
       if (error instanceof ToolFailure) throw error;
       const suggestion = "ask the operator to look at the directory for temporary files";
-      throw new ToolFailure(
-        "SANDBOX_UNAVAILABLE",
-        "the way to the network could not be made; the command did not run",
-        suggestion,
-        undefined,
-        error,
-      );
+      throw new ToolFailure("SANDBOX_UNAVAILABLE", "the way to the network could not be made; the command did not run", suggestion, {
+        cause: error,
+      });
     }
   }
 

@@ -316,8 +316,7 @@ class SupervisedRun {
       "SANDBOX_UNAVAILABLE",
       `the sandbox could not be made${said === "" ? "" : `: ${said}`}; the command did not run`,
       this.#launch.advice ?? "ask the operator to look at `handrail doctor`",
-      undefined,
-      this.#problem,
+      { cause: this.#problem },
     );
   }
 }
@@ -339,6 +338,6 @@ function changedMeanwhile(problem: string): ToolFailure {
     "RESOURCE_BUSY",
     `the workspace changed while the sandbox was made (${problem}); the command did not run`,
     "try again once nothing else moves files there",
-    { afterMs: 100 },
+    { retryAfterMs: 100 },
   );
 }

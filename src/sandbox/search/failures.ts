@@ -34,10 +34,10 @@ export function failureOfWork(
       return failureOf("EMFILE", path ?? ".");
     case "stalled": {
       const message = path === undefined ? "the search did not get on" : `${quoted(path)} could not be read in time`;
-      return new ToolFailure("RESOURCE_BUSY", message, "try again in a moment", { afterMs: 1000 });
+      return new ToolFailure("RESOURCE_BUSY", message, "try again in a moment", { retryAfterMs: 1000 });
     }
     case "broken":
-      return new ToolFailure("INTERNAL", "the search failed", "report this to the operator", undefined, new Error(result.message));
+      return new ToolFailure("INTERNAL", "the search failed", "report this to the operator", { cause: new Error(result.message) });
   }
 }
 

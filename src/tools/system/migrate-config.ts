@@ -116,7 +116,7 @@ function textOf(path: string, bytes: Uint8Array): string {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch (error) {
     const hint = "ask a person to look at the file";
-    throw new ToolFailure("INVALID_UTF8", `\`${path}\` is not UTF-8, so it was not migrated`, hint, undefined, error);
+    throw new ToolFailure("INVALID_UTF8", `\`${path}\` is not UTF-8, so it was not migrated`, hint, { cause: error });
   }
 }
 

@@ -90,8 +90,8 @@ export function failureOf(name: string, path: string): ToolFailure {
   if (meaning === undefined) {
     return new ToolFailure("IO_ERROR", `${quoted(path)} could not be used: the system answered ${name}`, "check the disk, then try again");
   }
-  const retry = meaning.retryAfterMs === undefined ? undefined : { afterMs: meaning.retryAfterMs };
-  return new ToolFailure(meaning.code, `${quoted(path)} ${meaning.what}`, meaning.next, retry);
+  const { code, what, next, retryAfterMs } = meaning;
+  return new ToolFailure(code, `${quoted(path)} ${what}`, next, { retryAfterMs });
 }
 
 /** The failure of opening `path` itself, by a negative error number: there `EAGAIN` says that somebody holds a lease on it. */
@@ -126,9 +126,7 @@ export function changed(path: string): ToolFailure {
     "FILE_CHANGED",
     `${quoted(path)} was changed by somebody else meanwhile; nothing was written`,
     "read the file again, then repeat the change",
-    {
-      afterMs: 0,
-    },
+    { retryAfterMs: 0 },
   );
 }
 
