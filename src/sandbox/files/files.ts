@@ -25,7 +25,7 @@ export function createFileAccess(parts: FileAccessParts): FileAccess {
   return {
     read: (path, options) => readContained(parts, path, options, parts.signal),
     stream: (path, options) => streamContained(parts, path, options, parts.signal),
-    list: (path, options) => listContained(parts, parts.visible, path, options, parts.signal),
+    list: (path, options) => listContained(parts, path, options),
     write: (path, content, options) => writeContained(parts, path, content, options.mode),
     remove: (path) => removeContained(parts, path),
     transform: (path, bytesMax, transform) => transformContained(parts, path, bytesMax, transform),

@@ -31,10 +31,14 @@ const NAMES_PER_CALL = 512;
 /** Which places a listing may show. */
 export type Visible = (target: WorkspacePath) => boolean;
 
-interface Walk {
-  readonly scope: FileScope;
+/** What listing needs of the call. */
+export interface ListScope extends FileScope {
   readonly visible: Visible;
   readonly signal: AbortSignal;
+}
+
+interface Walk {
+  readonly scope: ListScope;
   readonly depthMax: number;
   readonly entriesMax: number;
   readonly entries: ListEntry[];
@@ -43,18 +47,10 @@ interface Walk {
 }
 
 /** Lists the directory that `path` names; `depthMax: 1` shows its own entries alone. */
-export async function listContained(
-  scope: FileScope,
-  visible: Visible,
-  path: string,
-  options: ListOptions,
-  signal: AbortSignal,
-): Promise<Listing> {
-  throwIfCancelled(signal);
+export async function listContained(scope: ListScope, path: string, options: ListOptions): Promise<Listing> {
+  throwIfCancelled(scope.signal);
   const walk: Walk = {
     scope,
-    visible,
-    signal,
     depthMax: Math.min(options.depthMax, LIST_DEPTH_MAX),
     entriesMax: Math.min(options.entriesMax, LIST_ENTRIES_MAX),
     entries: [],
@@ -70,9 +66,9 @@ export async function listContained(
         "name a directory, or use read_file for a file",
       );
     }
-    const directory = openBeneath(found.descriptor, ".", DIRECTORY_FLAGS, "plain");
-    if (directory < 0) throw failureOf(errorName(directory), path);
-    await listDirectory(walk, directory, found.place, "", 1);
+    const descriptor = openBeneath(found.descriptor, ".", DIRECTORY_FLAGS, "plain");
+    if (descriptor < 0) throw failureOf(errorName(descriptor), path);
+    await listDirectory(walk, { descriptor, place: found.place, prefix: "", depth: 1 });
     return { entries: walk.entries, truncated: walk.truncated };
   } catch (error) {
     throw translated(error, path);
@@ -81,37 +77,47 @@ export async function listContained(
   }
 }
 
-/** Appends the entries of one open directory and of those in it; closes `directory`. */
-async function listDirectory(walk: Walk, directory: number, place: WorkspacePath, prefix: string, depth: number): Promise<void> {
+/** An open directory on the way. */
+interface OpenDirectory {
+  readonly descriptor: number;
+  readonly place: WorkspacePath;
+  /** What stands before its names in the listing: empty, or a path that ends in `/`. */
+  readonly prefix: string;
+  /** 1 for the directory that the call names. */
+  readonly depth: number;
+}
+
+/** Appends the entries of one directory and of those in it; closes it. */
+async function listDirectory(walk: Walk, directory: OpenDirectory): Promise<void> {
   try {
-    for (const name of await namesOf(walk, directory, place)) {
+    for (const name of await namesOf(walk, directory)) {
       if (walk.entries.length >= walk.entriesMax) {
         walk.truncated = true;
         return;
       }
       if (walk.entries.length % ENTRIES_PER_TURN === ENTRIES_PER_TURN - 1) await nextTurn();
-      throwIfCancelled(walk.signal);
-      const found = standing(directory, name);
+      throwIfCancelled(walk.scope.signal);
+      const found = standing(directory.descriptor, name);
       if (found === undefined) continue; // gone since its name was read
-      walk.entries.push(entryOf(name, prefix, found));
+      walk.entries.push(entryOf(name, directory.prefix, found));
       if (found.kind !== S_IFDIR || name.escaped || walk.scope.workspace.zones.classify(name.place) === "managed") continue;
-      await enter(walk, directory, name, prefix, depth);
+      await enter(walk, directory, name);
     }
   } finally {
-    closeSync(directory);
+    closeSync(directory.descriptor);
   }
 }
 
-async function enter(walk: Walk, directory: number, name: Name, prefix: string, depth: number): Promise<void> {
+async function enter(walk: Walk, { descriptor, prefix, depth }: OpenDirectory, name: Name): Promise<void> {
   if (depth >= walk.depthMax) {
     if (depth >= LIST_DEPTH_MAX) walk.truncated = true; // cut by the kernel's own limit, not by what was asked for
     return;
   }
-  const inner = openBeneath(directory, name.text, DIRECTORY_FLAGS, "plain");
+  const inner = openBeneath(descriptor, name.text, DIRECTORY_FLAGS, "plain");
   // Named but not entered: another mount, a directory that is closed to us, or one that was replaced or removed meanwhile.
   if ([-errno.EXDEV, -errno.EACCES, -errno.ENOENT, -errno.ENOTDIR, -errno.ELOOP].includes(inner)) return;
   if (inner < 0) throw failureOf(errorName(inner), name.place.path);
-  await listDirectory(walk, inner, name.place, `${prefix}${name.text}/`, depth + 1);
+  await listDirectory(walk, { descriptor: inner, place: name.place, prefix: `${prefix}${name.text}/`, depth: depth + 1 });
 }
 
 interface Name {
@@ -124,11 +130,11 @@ interface Name {
 }
 
 /** The visible names of a directory in order: as many as can still be shown, and one more to know that there are more. */
-async function namesOf(walk: Walk, directory: number, place: WorkspacePath): Promise<readonly Name[]> {
+async function namesOf(walk: Walk, { descriptor, place }: OpenDirectory): Promise<readonly Name[]> {
   const wanted = walk.entriesMax - walk.entries.length + 1;
   let names: Name[] = [];
   // Latin-1 keeps every byte as it is, and orders like the bytes, which for UTF-8 is the order of code points.
-  const handle = opendirSync(`/proc/self/fd/${directory}`, { encoding: "latin1", bufferSize: NAMES_PER_CALL });
+  const handle = opendirSync(`/proc/self/fd/${descriptor}`, { encoding: "latin1", bufferSize: NAMES_PER_CALL });
   try {
     for (let entry = handle.readSync(); entry !== null; entry = handle.readSync()) {
       walk.scanned += 1;
@@ -137,9 +143,9 @@ async function namesOf(walk: Walk, directory: number, place: WorkspacePath): Pro
         break;
       }
       if (walk.scanned % NAMES_PER_TURN === 0) await nextTurn();
-      throwIfCancelled(walk.signal);
+      throwIfCancelled(walk.scope.signal);
       const name = nameOf(entry.name, place);
-      if (isTemporaryName(name.text) || !walk.visible(name.place)) continue;
+      if (isTemporaryName(name.text) || !walk.scope.visible(name.place)) continue;
       names.push(name);
       if (names.length >= 2 * wanted + ENTRIES_PER_TURN) names = inOrder(names).slice(0, wanted);
     }

@@ -35,22 +35,29 @@ export interface LockScope {
   readonly recheck: () => Promise<Denial | undefined>;
 }
 
+/** The lock of one file. */
+export interface FileLock {
+  readonly key: string;
+  /** The path as the call names it, for messages. */
+  readonly path: string;
+}
+
 /** A held lock: whether it is still certain that nobody took it over. */
 export interface HeldLock {
   readonly isFresh: () => boolean;
 }
 
 /**
- * Runs `work` while this call alone holds the lock `key`; `path` is for messages.
+ * Runs `work` while this call alone holds the file's lock.
  * @throws ToolFailure RESOURCE_BUSY after FILE_LOCK_WAIT_MS, CANCELLED when the call is cancelled while it waits,
  *   STORE_UNAVAILABLE or STORE_CORRUPT when the lock cannot be asked for
  * @throws Refusal when the call was no longer allowed after its wait
  */
-export async function withFileLock<T>(scope: LockScope, key: string, path: string, work: (lock: HeldLock) => Promise<T>): Promise<T> {
+export async function withFileLock<T>(scope: LockScope, file: FileLock, work: (lock: HeldLock) => Promise<T>): Promise<T> {
   const startedMs = scope.clock.monotonicMs();
-  const { leave, waited } = await enterQueue(scope, key, path, startedMs + FILE_LOCK_WAIT_MS);
+  const { leave, waited } = await enterQueue(scope, file, startedMs + FILE_LOCK_WAIT_MS);
   try {
-    return await withStoreLock(scope, key, path, { startedMs, waited }, work);
+    return await withStoreLock(scope, file, { startedMs, waited }, work);
   } finally {
     leave();
   }
@@ -64,8 +71,7 @@ interface Wait {
 
 async function withStoreLock<T>(
   scope: LockScope,
-  key: string,
-  path: string,
+  { key, path }: FileLock,
   { startedMs, waited }: Wait,
   work: (lock: HeldLock) => Promise<T>,
 ): Promise<T> {
@@ -131,8 +137,7 @@ const queuesByStore = new WeakMap<LockStore, Map<string, Queue>>();
 /** Waits until this call is at the head of the key's queue: how to leave it, and whether others were before it. */
 function enterQueue(
   scope: LockScope,
-  key: string,
-  path: string,
+  { key, path }: FileLock,
   deadlineMs: number,
 ): Promise<{ readonly leave: () => void; readonly waited: boolean }> {
   throwIfCancelled(scope.signal);

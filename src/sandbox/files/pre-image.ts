@@ -5,13 +5,13 @@
  * bytes go into the digest and nowhere else.
  */
 import { closeSync } from "node:fs";
-import { type StreamingHash, streamingHash } from "../../base/hash.ts";
+import { streamingHash } from "../../base/hash.ts";
 import { FILE_CHUNK_BYTES } from "../../base/limits.ts";
 import { ToolFailure } from "../../model/outcome/failure.ts";
 import type { WorkspacePath } from "../../model/place/access.ts";
 import { notAFile, quoted, throwIfCancelled, translated } from "./places/failures.ts";
 import { type FileScope, find, kindOf } from "./places/open.ts";
-import { openForReading, readInSteps } from "./read.ts";
+import { type OpenFile, openForReading, readInSteps } from "./read.ts";
 
 /** A file as it is: `content` is the BLAKE3-256 of its bytes (64 hexadecimal digits), absent when there is no file. */
 export interface PreImage {
@@ -44,20 +44,21 @@ export async function readPreImage(scope: FileScope, path: string, bytesMax: num
 export async function contentDigest(descriptor: number, bytesMax: number, path: string, signal: AbortSignal): Promise<string> {
   const opened = openForReading(descriptor, path);
   try {
-    return await digestOf(opened, streamingHash(), bytesMax, path, signal);
+    return await digestOf({ descriptor: opened, path }, bytesMax, signal);
   } finally {
     closeSync(opened);
   }
 }
 
-async function digestOf(opened: number, hash: StreamingHash, bytesMax: number, path: string, signal: AbortSignal): Promise<string> {
+async function digestOf(file: OpenFile, bytesMax: number, signal: AbortSignal): Promise<string> {
+  const hash = streamingHash();
   for (let offset = 0; ; ) {
     throwIfCancelled(signal);
-    const part = await readInSteps(opened, path, offset, FILE_CHUNK_BYTES, signal);
+    const part = await readInSteps(file, { offset, length: FILE_CHUNK_BYTES }, signal);
     if (part.byteLength === 0) return hash.hex();
     hash.update(part);
     offset += part.byteLength;
-    if (offset > bytesMax) throw tooLarge(path, bytesMax);
+    if (offset > bytesMax) throw tooLarge(file.path, bytesMax);
   }
 }
 

@@ -15,6 +15,18 @@ import { type FileScope, findExisting, findUnlinked, kindOf } from "./places/ope
 
 const readAsync = promisify(readWithCallback);
 
+/** A regular file that is open for reading, with the path that a failure names. */
+export interface OpenFile {
+  readonly descriptor: number;
+  readonly path: string;
+}
+
+/** A range of a file, in bytes. */
+export interface Extent {
+  readonly offset: number;
+  readonly length: number;
+}
+
 /** Reads what `options` ask for of the file that `path` names. A small result is there at once. */
 export function readContained(
   scope: FileScope,
@@ -27,11 +39,11 @@ export function readContained(
   try {
     opened = openFound(findUnlinked(scope, path) ?? findFile(scope, path), path);
     const { sizeBytes } = opened;
-    const { offset, length } = extentOf(path, sizeBytes, options);
-    if (length <= SMALL_READ_BYTES_MAX) return { bytes: readNow(opened.descriptor, path, offset, length, options.lent), offset, sizeBytes };
-    const { descriptor } = opened;
+    const extent = extentOf(path, sizeBytes, options);
+    const file = { descriptor: opened.descriptor, path };
+    if (extent.length <= SMALL_READ_BYTES_MAX) return { bytes: readNow(file, extent, options.lent), offset: extent.offset, sizeBytes };
     opened = undefined; // the reading in steps closes it
-    return readLarge(descriptor, path, offset, length, sizeBytes, signal);
+    return readLarge(file, extent, sizeBytes, signal);
   } catch (error) {
     throw translated(error, path);
   } finally {
@@ -46,10 +58,10 @@ export function streamContained(scope: FileScope, path: string, options: ReadOpt
   try {
     opened = openFound(findUnlinked(scope, path) ?? findFile(scope, path), path);
     const { sizeBytes } = opened;
-    const { offset, length } = extentOf(path, sizeBytes, options);
-    const { descriptor } = opened;
+    const extent = extentOf(path, sizeBytes, options);
+    const file = { descriptor: opened.descriptor, path };
     opened = undefined; // from here on the stream closes it
-    return { offset, length, sizeBytes, chunks: piecesOf(descriptor, path, offset, length, signal) };
+    return { ...extent, sizeBytes, chunks: piecesOf(file, extent, signal) };
   } catch (error) {
     throw translated(error, path);
   } finally {
@@ -57,22 +69,23 @@ export function streamContained(scope: FileScope, path: string, options: ReadOpt
   }
 }
 
-function piecesOf(descriptor: number, path: string, offset: number, length: number, signal: AbortSignal): AsyncIterable<Uint8Array> {
+function piecesOf(file: OpenFile, { offset, length }: Extent, signal: AbortSignal): AsyncIterable<Uint8Array> {
   let isOpen = true;
   const close = (): void => {
-    if (isOpen) closeSync(descriptor);
+    if (isOpen) closeSync(file.descriptor);
     isOpen = false;
   };
   async function* chunks(): AsyncGenerator<Uint8Array> {
     try {
       for (let done = 0; done < length && isOpen; ) {
-        const piece = await readInSteps(descriptor, path, offset + done, Math.min(FILE_CHUNK_BYTES, length - done), signal);
+        const next = { offset: offset + done, length: Math.min(FILE_CHUNK_BYTES, length - done) };
+        const piece = await readInSteps(file, next, signal);
         if (piece.byteLength === 0) return;
         done += piece.byteLength;
         yield piece;
       }
     } catch (error) {
-      throw translated(error, path);
+      throw translated(error, file.path);
     } finally {
       close();
     }
@@ -109,7 +122,7 @@ function openFound(found: Opened, path: string): Opened {
 }
 
 /** What is read: what is asked for, within bounds, and the margins. */
-function extentOf(path: string, sizeBytes: number, options: ReadOptions): { readonly offset: number; readonly length: number } {
+function extentOf(path: string, sizeBytes: number, options: ReadOptions): Extent {
   const { offset = 0, margin = 0 } = options;
   const length = lengthToRead(path, sizeBytes, offset, options);
   if (margin === 0) return { offset, length };
@@ -145,7 +158,7 @@ function room(length: number, lent: boolean): Buffer {
   return lentOut;
 }
 
-function readNow(descriptor: number, path: string, offset: number, length: number, lent = false): Uint8Array {
+function readNow({ descriptor, path }: OpenFile, { offset, length }: Extent, lent = false): Uint8Array {
   const bytes = room(length, lent).subarray(0, length);
   let done = 0;
   while (done < length) {
@@ -157,37 +170,25 @@ function readNow(descriptor: number, path: string, offset: number, length: numbe
   return done === length ? bytes : bytes.subarray(0, done);
 }
 
-async function readLarge(
-  descriptor: number,
-  path: string,
-  offset: number,
-  length: number,
-  sizeBytes: number,
-  signal: AbortSignal,
-): Promise<FileContent> {
+async function readLarge(file: OpenFile, extent: Extent, sizeBytes: number, signal: AbortSignal): Promise<FileContent> {
   try {
-    return { bytes: await readInSteps(descriptor, path, offset, length, signal), offset, sizeBytes };
+    return { bytes: await readInSteps(file, extent, signal), offset: extent.offset, sizeBytes };
   } catch (error) {
-    throw translated(error, path);
+    throw translated(error, file.path);
   } finally {
-    closeSync(descriptor);
+    closeSync(file.descriptor);
   }
 }
 
-/** Reads `length` bytes from `offset` in steps; fewer when the file is shorter. `path` is for a failure. */
-export async function readInSteps(
-  descriptor: number,
-  path: string,
-  offset: number,
-  length: number,
-  signal: AbortSignal,
-): Promise<Uint8Array> {
-  if (length <= SMALL_READ_BYTES_MAX) return readNow(descriptor, path, offset, length);
+/** Reads `extent` in steps; fewer bytes when the file is shorter. */
+export async function readInSteps(file: OpenFile, extent: Extent, signal: AbortSignal): Promise<Uint8Array> {
+  const { offset, length } = extent;
+  if (length <= SMALL_READ_BYTES_MAX) return readNow(file, extent);
   const bytes = Buffer.allocUnsafeSlow(length);
   let done = 0;
   while (done < length) {
     throwIfCancelled(signal);
-    const { bytesRead } = await readAsync(descriptor, bytes, done, Math.min(FILE_CHUNK_BYTES, length - done), offset + done);
+    const { bytesRead } = await readAsync(file.descriptor, bytes, done, Math.min(FILE_CHUNK_BYTES, length - done), offset + done);
     if (bytesRead === 0) break;
     done += bytesRead;
   }

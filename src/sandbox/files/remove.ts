@@ -30,7 +30,7 @@ export async function removeContained(scope: WriteScope, path: string): Promise<
     if (!found.stats.isFile()) throw notAFile(path, kindOf(found.stats));
     destination = openExistingDestination(scope.roots, found.place, path);
     const target = destination;
-    return await withFileLock(scope, lockKeyOf(target), path, (lock) => removeLocked(scope, target, path, lock));
+    return await withFileLock(scope, { key: lockKeyOf(target), path }, (lock) => removeLocked(scope, target, path, lock));
   } catch (error) {
     throw translated(error, path);
   } finally {

@@ -46,6 +46,15 @@ export interface Content {
   readonly bytes: Uint8Array;
 }
 
+/** What a path is to hold next. */
+export interface NewVersion {
+  /** The path as the call names it, for failures. */
+  readonly path: string;
+  /** The file whose place it takes, if there is one. */
+  readonly original: Original | undefined;
+  readonly content: Content;
+}
+
 /** A complete file beside its destination. */
 export interface Beside {
   readonly name: string;
@@ -59,12 +68,10 @@ const NEW_FILE_MODE = 0o666;
 /** Permissions and the sticky bit. Set-id bits go, as they do when a file is written in place. */
 const KEPT_MODE_BITS = 0o1777n;
 
-/** Writes `content` into a new file in `directory`, with the mode and owner of `original`, and brings it to disk. */
+/** Writes the new version into a new file in `directory`, with the mode and owner of the original, and brings it to disk. */
 export async function writeBeside(
   directory: number,
-  original: Original | undefined,
-  content: Content,
-  path: string,
+  { path, original, content }: NewVersion,
   scope: { readonly newFiles: NewFiles; readonly signal: AbortSignal },
 ): Promise<Beside> {
   const name = nameIn(directory, scope.newFiles);
@@ -99,7 +106,8 @@ async function copyInto(descriptor: number, original: Original, path: string, si
   try {
     const sizeBytes = Number(original.stats.size);
     for (let offset = 0; offset < sizeBytes; ) {
-      const part = await readInSteps(source, path, offset, Math.min(FILE_CHUNK_BYTES, sizeBytes - offset), signal);
+      const next = { offset, length: Math.min(FILE_CHUNK_BYTES, sizeBytes - offset) };
+      const part = await readInSteps({ descriptor: source, path }, next, signal);
       if (part.byteLength === 0) throw changed(path);
       await writeAll(descriptor, part, offset, signal);
       offset += part.byteLength;
@@ -150,11 +158,11 @@ export interface Placement {
 
 /** Gives the complete file its real name, and brings the name to disk. Removes the file when that is not to happen. */
 export async function putInPlace(destination: Destination, beside: Beside, path: string, placement: Placement): Promise<void> {
-  const { directory, name } = destination;
+  const { directory } = destination;
   let placed = false;
   try {
     placement.check();
-    rename(directory, beside.name, name, path, placement);
+    rename(destination, beside, path, placement);
     placed = true;
     placement.onPlaced?.();
   } finally {
@@ -172,11 +180,11 @@ export async function putInPlace(destination: Destination, beside: Beside, path:
   }
 }
 
-function rename(directory: number, from: string, to: string, path: string, placement: Placement): void {
-  let result = renameWithin(directory, from, to, placement.replace);
+function rename({ directory, name }: Destination, beside: Beside, path: string, placement: Placement): void {
+  let result = renameWithin(directory, beside.name, name, placement.replace);
   const unsupported = result === -errno.EINVAL || result === -errno.ENOSYS;
   // Some file systems cannot rename without replacing; a second name, made and then the first removed, does the same.
-  if (unsupported && !placement.replace) result = linkThenRemove(directory, from, to);
+  if (unsupported && !placement.replace) result = linkThenRemove(directory, beside.name, name);
   if (result === -errno.EEXIST) throw placement.taken();
   if (result < 0) throw failureOf(errorName(result), path);
 }

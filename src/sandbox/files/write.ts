@@ -33,17 +33,20 @@ export interface ApprovedTargets {
   readonly requireApproved?: (path: string, place: WorkspacePath, content: () => Promise<string | undefined>) => Promise<void>;
 }
 
-/** What a kind of write does with the file as it stands; `undefined` means there is nothing to change. */
+/** What a kind of write does to a path. */
 interface Plan {
+  readonly path: string;
   readonly effects: readonly FileEffect[];
   readonly whenMissing: "create" | "fail";
   readonly whenPresent: "replace" | "fail";
+  /** The new content for the file as it stands; `undefined` means there is nothing to change. */
   readonly content: (original: Original | undefined) => Content | undefined | Promise<Content | undefined>;
 }
 
 /** Writes `content` in the way that `mode` says; missing parent directories are made. */
 export function writeContained(scope: WriteScope, path: string, content: Uint8Array, mode: WriteOptions["mode"]): Promise<WriteReceipt> {
-  return change(scope, path, {
+  return change(scope, {
+    path,
     effects: ["write"],
     whenMissing: "create",
     whenPresent: mode === "create_only" ? "fail" : "replace",
@@ -59,7 +62,8 @@ export function transformContained(
   bytesMax: number,
   transform: (original: Uint8Array) => Uint8Array,
 ): Promise<WriteReceipt> {
-  return change(scope, path, {
+  return change(scope, {
+    path,
     effects: ["read", "write"],
     whenMissing: "fail",
     whenPresent: "replace",
@@ -72,14 +76,15 @@ export function transformContained(
   });
 }
 
-async function change(scope: WriteScope, path: string, plan: Plan): Promise<WriteReceipt> {
+async function change(scope: WriteScope, plan: Plan): Promise<WriteReceipt> {
   throwIfCancelled(scope.signal);
+  const { path } = plan;
   let destination: Destination | undefined;
   let done = false;
   try {
-    destination = destinationOf(scope, path, plan);
+    destination = destinationOf(scope, plan);
     const target = destination;
-    const receipt = await withFileLock(scope, lockKeyOf(target), path, (lock) => changeLocked(scope, target, path, plan, lock));
+    const receipt = await withFileLock(scope, { key: lockKeyOf(target), path }, (lock) => changeLocked(scope, target, plan, lock));
     done = true;
     return receipt;
   } catch (error) {
@@ -99,7 +104,8 @@ export function lockKeyOf({ directory, name }: Destination): string {
 }
 
 /** Where the write goes: links followed, judged, parent directory opened. */
-function destinationOf(scope: WriteScope, path: string, plan: Plan): Destination {
+function destinationOf(scope: WriteScope, plan: Plan): Destination {
+  const { path } = plan;
   const found = find(scope, path, plan.effects);
   if (found.kind === "found") {
     closeSync(found.descriptor);
@@ -111,7 +117,8 @@ function destinationOf(scope: WriteScope, path: string, plan: Plan): Destination
   return openDestination(scope.roots, found.place, path);
 }
 
-async function changeLocked(scope: WriteScope, destination: Destination, path: string, plan: Plan, lock: HeldLock): Promise<WriteReceipt> {
+async function changeLocked(scope: WriteScope, destination: Destination, plan: Plan, lock: HeldLock): Promise<WriteReceipt> {
+  const { path } = plan;
   const original = lookAt(destination, path);
   let freed: Promise<void> | undefined;
   try {
@@ -122,7 +129,7 @@ async function changeLocked(scope: WriteScope, destination: Destination, path: s
     const content = await plan.content(original);
     const written = { path: pathOf(scope, destination), created: original === undefined };
     if (content === undefined) return { ...written, sizeBytes: Number(original?.stats.size ?? 0) };
-    const beside = await writeBeside(destination.directory, original, content, path, scope);
+    const beside = await writeBeside(destination.directory, { path, original, content }, scope);
     const taken = () => (plan.whenPresent === "fail" ? failureOf("EEXIST", path) : changed(path));
     await putInPlace(destination, beside, path, {
       replace: original !== undefined,
@@ -219,7 +226,7 @@ function requireSize(original: Original, bytesMax: number, path: string): Origin
 async function readWhole(original: Original, path: string, signal: AbortSignal): Promise<Uint8Array> {
   const descriptor = openForReading(original.descriptor, path);
   try {
-    return await readInSteps(descriptor, path, 0, Number(original.stats.size), signal);
+    return await readInSteps({ descriptor, path }, { offset: 0, length: Number(original.stats.size) }, signal);
   } finally {
     closeSync(descriptor);
   }

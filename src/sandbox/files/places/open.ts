@@ -47,22 +47,29 @@ export interface Missing {
   readonly place: WorkspacePath;
 }
 
+/** What a search goes for: the place that the call names, by which path, and what is to be done there. */
+interface Sought {
+  readonly place: WorkspacePath;
+  readonly path: string;
+  readonly effects: readonly FileEffect[];
+}
+
 /**
  * Finds the file that `path` names.
  * @throws Refusal when it is outside, on another mount or judged so; ToolFailure for other errors
  */
 export function find(scope: FileScope, path: string, effects: readonly FileEffect[]): Found | Missing {
-  const requested = requestedPlace(scope, path);
-  let place = requested;
+  const sought = { place: requestedPlace(scope, path), path, effects };
+  let { place } = sought;
   for (let attempt = 0; attempt < FILE_OPEN_ATTEMPTS_MAX; attempt += 1) {
     const descriptor = openBeneath(handleOf(scope.roots, place.root).descriptor, place.path, O_PATH, "contained");
     if (descriptor >= 0) {
-      const found = settle(scope, descriptor, requested, path, effects);
+      const found = settle(scope, descriptor, sought);
       if (found) return found;
       continue; // it was replaced between the opening and the look at its name: look for its successor
     }
     if (descriptor === -errno.EAGAIN) continue; // a rename somewhere made the kernel unsure
-    const led = whereItLeads(scope, requested, path, effects);
+    const led = whereItLeads(scope, sought);
     if (descriptor === -errno.ENOENT) return { kind: "missing", place: led };
     if (descriptor !== -errno.EXDEV && descriptor !== -errno.ELOOP) throw failureOf(errorName(descriptor), path);
     // An absolute link is refused by the kernel even when it ends inside: its end, judged, can be opened by itself. When
@@ -109,19 +116,13 @@ function isTooLong(path: string): boolean {
 }
 
 /** The file of an opened descriptor, judged; `undefined` when it has lost its name meanwhile. Closes the descriptor unless it is found. */
-function settle(
-  scope: FileScope,
-  descriptor: number,
-  requested: WorkspacePath,
-  path: string,
-  effects: readonly FileEffect[],
-): Found | undefined {
+function settle(scope: FileScope, descriptor: number, sought: Sought): Found | undefined {
   let found: Found | undefined;
   try {
     const real = realPathOf(descriptor);
     const stats = fstatSync(descriptor);
     if (stats.nlink > 0 || !real.endsWith(" (deleted)")) {
-      found = { kind: "found", descriptor, stats, place: realPlace(scope, real, requested, path, effects) };
+      found = { kind: "found", descriptor, stats, place: realPlace(scope, real, sought) };
     }
     return found;
   } finally {
@@ -130,7 +131,8 @@ function settle(
 }
 
 /** The place of the real path `real`; judged unless it is the requested one. */
-function realPlace(scope: FileScope, real: string, requested: WorkspacePath, path: string, effects: readonly FileEffect[]): WorkspacePath {
+function realPlace(scope: FileScope, real: string, sought: Sought): WorkspacePath {
+  const { place: requested, path } = sought;
   const base = handleOf(scope.roots, requested.root).path;
   if (real === (requested.path === "." ? base || "/" : `${base}/${requested.path}`)) return requested;
   const place = placeOf(scope.roots, real);
@@ -138,12 +140,13 @@ function realPlace(scope: FileScope, real: string, requested: WorkspacePath, pat
     requireRootsInPlace(scope.roots);
     throw escapes(path);
   }
-  judgeReal(scope, place, path, effects);
+  judgeReal(scope, place, sought);
   return place;
 }
 
 /** Where a path leads that the kernel would not open; judged, so that links do not tell what exists in blocked places. */
-function whereItLeads(scope: FileScope, requested: WorkspacePath, path: string, effects: readonly FileEffect[]): WorkspacePath {
+function whereItLeads(scope: FileScope, sought: Sought): WorkspacePath {
+  const { place: requested, path } = sought;
   requireRootsInPlace(scope.roots);
   const trace = traceLinks(scope.roots, requested);
   if (trace.kind === "mount") {
@@ -155,11 +158,11 @@ function whereItLeads(scope: FileScope, requested: WorkspacePath, path: string, 
     throw refusal("workspace_symlink_escape", "WORKSPACE:symlink", message, "name the file by a path without that link");
   }
   if (trace.kind === "outside") throw escapes(path);
-  if (!samePlace(trace.place, requested)) judgeReal(scope, trace.place, path, effects);
+  if (!samePlace(trace.place, requested)) judgeReal(scope, trace.place, sought);
   return trace.place;
 }
 
-function judgeReal(scope: FileScope, place: WorkspacePath, path: string, effects: readonly FileEffect[]): void {
+function judgeReal(scope: FileScope, place: WorkspacePath, { path, effects }: Sought): void {
   if (place.path.includes("\ufffd")) throw escapes(path); // a name that is not UTF-8 cannot be judged
   refuseTemporary(place, path);
   for (const effect of effects) {
