@@ -76,7 +76,7 @@ export async function admit(
   if (verdict === undefined) return refused("undecided", `it could not be decided whether \`${name}\` may be reached; tell the operator`);
   if (verdict.kind === "deny") return refused("denied", verdict.message);
   const isPrivate = rules.secure?.isPrivate === true;
-  const found = await checkedAddresses(host, network.lookUp, network.ownNetworks(), signal, isPrivate);
+  const found = await checkedAddresses(host, { lookUp: network.lookUp, own: network.ownNetworks(), isPrivate }, signal);
   switch (found.kind) {
     case "addresses":
       for (const address of found.addresses)

@@ -27,17 +27,18 @@ export type Found =
   | { readonly kind: "refused"; readonly problem: AddressProblem; readonly address?: string }
   | { readonly kind: "unknown" };
 
-/**
- * The addresses of `host` that are to be connected to, and no others.
- * @param isPrivate whether the operator says that this host may lie outside of the public internet
- */
-export async function checkedAddresses(
-  host: CanonicalHost,
-  lookUp: LookUp,
-  own: Networks,
-  signal: AbortSignal,
-  isPrivate = false,
-): Promise<Found> {
+/** How the addresses of a host are found and judged. */
+export interface AddressRules {
+  readonly lookUp: LookUp;
+  /** The machine's own networks, which no host may lead to. */
+  readonly own: Networks;
+  /** Whether the operator says that this host may lie outside of the public internet. */
+  readonly isPrivate: boolean;
+}
+
+/** The addresses of `host` that are to be connected to, and no others. */
+export async function checkedAddresses(host: CanonicalHost, rules: AddressRules, signal: AbortSignal): Promise<Found> {
+  const { lookUp, own, isPrivate } = rules;
   const [ofHost, ofAddress] = isPrivate ? [privateHostProblem, privateAddressProblem] : [hostProblem, addressProblem];
   const problem = ofHost(host, own);
   if (problem !== undefined) return { kind: "refused", problem, ...(host.kind === "address" && { address: host.host }) };

@@ -12,9 +12,9 @@ import type { Duplex } from "node:stream";
 import { assert } from "../../../base/errors.ts";
 import { EGRESS_CONNECTIONS_MAX, EGRESS_HEAD_BYTES_MAX, EGRESS_HEAD_MS, EGRESS_IDLE_MS, EGRESS_REQUEST_MS } from "../../../base/limits.ts";
 import { admit, type EgressNetwork, type EgressRefusal, type EgressRules } from "../gate/admission.ts";
-import type { Attempt, AttemptLog, EgressTotals } from "../gate/attempt.ts";
+import type { AttemptLog, EgressTotals } from "../gate/attempt.ts";
 import type { SecureWay } from "../gate/secure-way.ts";
-import { forward } from "./forward.ts";
+import { type ClientExchange, forward } from "./forward.ts";
 import { Places } from "./places.ts";
 import { type ForwardTarget, forwardTarget, securedAuthority, type TunnelTarget, tunnelTarget } from "./proxy-request.ts";
 import { tunnel } from "./tunnel.ts";
@@ -113,19 +113,14 @@ export class EgressProxy {
     };
     const target = forwardTarget(headOf(request));
     const { secure } = this.#parts.rules;
-    if (secure !== undefined) return this.#onSecure(request, response, target, secure, attempt, refuse);
-    await this.#pass(target, attempt, refuse, (upstream, to) => forward(request, response, to, upstream, this.#upstreams, attempt, refuse));
+    const exchange = { request, response, attempt, refuse };
+    if (secure !== undefined) return this.#onSecure(exchange, target, secure);
+    await this.#pass(target, exchange, (route) => forward(exchange, route, this.#upstreams));
   }
 
   /** A request that is judged by itself, and made over TLS. */
-  async #onSecure(
-    request: IncomingMessage,
-    response: ServerResponse,
-    target: ForwardTarget | EgressRefusal,
-    secure: SecureWay,
-    attempt: Attempt,
-    refuse: (refusal: EgressRefusal) => void,
-  ): Promise<void> {
+  async #onSecure(exchange: ClientExchange, target: ForwardTarget | EgressRefusal, secure: SecureWay): Promise<void> {
+    const { request, attempt, refuse } = exchange;
     if (target.kind === "refusal") return refuse(target);
     const { host, port, path } = target;
     const added = secure.admit({ method: request.method ?? "", host: host.host, port, path });
@@ -134,11 +129,11 @@ export class EgressProxy {
       return refuse(notThis(secure));
     }
     const authority = securedAuthority(target);
-    await this.#pass({ ...target, authority }, attempt, refuse, async (upstream, to) => {
+    await this.#pass({ ...target, authority }, exchange, async ({ target: to, upstream }) => {
       const over = await this.#upstreams.secure(upstream, host.host, secure.authorities);
       if ("kind" in over) return refuse({ ...over, ...upstream.detail });
       try {
-        await forward(request, response, to, over, this.#upstreams, attempt, refuse, added);
+        await forward(exchange, { target: to, upstream: over, added }, this.#upstreams);
       } finally {
         over.cut("fault"); // nothing, where all went well
       }
@@ -159,15 +154,14 @@ export class EgressProxy {
       if (target.kind === "target") attempt.to(target.host.host, target.port);
       return refuse(target.kind === "refusal" ? target : notThis(secure));
     }
-    await this.#pass(target, attempt, refuse, (upstream, to) => tunnel(client, head, to, upstream, this.#upstreams, attempt));
+    await this.#pass(target, { attempt, refuse }, (route) => tunnel({ client, head, attempt }, route, this.#upstreams));
   }
 
   /** Judges, connects, and hands over; a way that fails inside ends as refused. */
   async #pass<T extends ForwardTarget | TunnelTarget>(
     target: T | EgressRefusal,
-    attempt: Attempt,
-    refuse: (refusal: EgressRefusal) => void,
-    handOver: (upstream: Upstream, target: T) => Promise<void>,
+    { attempt, refuse }: Pick<ClientExchange, "attempt" | "refuse">,
+    handOver: (route: { readonly target: T; readonly upstream: Upstream }) => Promise<void>,
   ): Promise<void> {
     if (target.kind === "refusal") return refuse(target);
     attempt.to(target.host.host, target.port);
@@ -180,7 +174,7 @@ export class EgressProxy {
       const upstream = await this.#upstreams.open(admitted.addresses, target.host.host, target.port);
       if ("kind" in upstream) return refuse({ ...upstream, address: admitted.addresses[0] });
       try {
-        await handOver(upstream, target);
+        await handOver({ target, upstream });
       } finally {
         upstream.cut("fault"); // nothing, where all went well
       }

@@ -12,21 +12,27 @@ import type { Attempt } from "../gate/attempt.ts";
 import { answeredHeaders, type ForwardTarget, forwardedHeaders } from "./proxy-request.ts";
 import type { Upstream, Upstreams } from "./upstreams.ts";
 
-/**
- * Passes `request` on over `upstream`.
- * @param added headers that it gets, each in place of the client's own
- * @param refuse answers instead of the server, which has not answered
- */
-export async function forward(
-  request: IncomingMessage,
-  response: ServerResponse,
-  target: ForwardTarget,
-  upstream: Upstream,
-  upstreams: Upstreams,
-  attempt: Attempt,
-  refuse: (refusal: EgressRefusal) => void,
-  added: Readonly<Record<string, string>> = {},
-): Promise<void> {
+/** A plain request of a client, and how it is answered and recorded. */
+export interface ClientExchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly attempt: Attempt;
+  /** Answers instead of the server, which has not answered. */
+  readonly refuse: (refusal: EgressRefusal) => void;
+}
+
+/** The connection over which a request goes out, and the target that it reaches. */
+export interface ForwardRoute {
+  readonly target: ForwardTarget;
+  readonly upstream: Upstream;
+  /** Headers that the request gets, each in place of the client's own. */
+  readonly added?: Readonly<Record<string, string>>;
+}
+
+/** Passes the client's request on over the route. */
+export async function forward(exchange: ClientExchange, route: ForwardRoute, upstreams: Upstreams): Promise<void> {
+  const { request, response, attempt, refuse } = exchange;
+  const { target, upstream, added = {} } = route;
   const { socket } = upstream;
   const closed = new Promise<void>((resolve) => (socket.closed ? resolve() : socket.once("close", () => resolve())));
   const answered = new Promise<void>((resolve) => (response.closed ? resolve() : response.once("close", () => resolve())));

@@ -16,18 +16,23 @@ const ESTABLISHED = "HTTP/1.1 200 Connection established\r\n\r\n";
 /** A fatal alert of TLS, `unrecognized_name`: what a client can show of a refusal at this point. */
 const UNRECOGNIZED_NAME = Buffer.from([21, 3, 3, 0, 2, 2, 112]);
 
-/**
- * Joins both sides until both are closed.
- * @param head what the client sent before it knew that the tunnel stands
- */
-export async function tunnel(
-  client: Socket,
-  head: Buffer,
-  target: TunnelTarget,
-  upstream: Upstream,
-  upstreams: Upstreams,
-  attempt: Attempt,
-): Promise<void> {
+/** A client that asked for a tunnel. */
+export interface TunnelClient {
+  readonly client: Socket;
+  /** What the client sent before it knew that the tunnel stands. */
+  readonly head: Buffer;
+  readonly attempt: Attempt;
+}
+
+/** The connection that a tunnel leads to, and the target that it was opened for. */
+export interface TunnelRoute {
+  readonly target: TunnelTarget;
+  readonly upstream: Upstream;
+}
+
+/** Joins both sides until both are closed. */
+export async function tunnel({ client, head, attempt }: TunnelClient, route: TunnelRoute, upstreams: Upstreams): Promise<void> {
+  const { target, upstream } = route;
   const { socket } = upstream;
   const closed = [client, socket].map(
     (side) => new Promise<void>((resolve) => (side.closed ? resolve() : side.once("close", () => resolve()))),

@@ -6,7 +6,7 @@ import { afterEach, expect, test } from "vitest";
 import { canonicalHost } from "../../../../src/names/host-name.ts";
 import { networksOf } from "../../../../src/sandbox/net/gate/address.ts";
 import { connectToAddresses } from "../../../../src/sandbox/net/gate/connection.ts";
-import { checkedAddresses, lookUpAt, machineNetworks } from "../../../../src/sandbox/net/gate/lookup.ts";
+import { checkedAddresses, type LookUp, lookUpAt, machineNetworks } from "../../../../src/sandbox/net/gate/lookup.ts";
 
 const NONE = networksOf([]);
 const never = new AbortController().signal;
@@ -46,44 +46,47 @@ function bytesOf(address: string): Buffer {
   return Buffer.from(words.flatMap((word) => [word >> 8, word & 255]));
 }
 
+const rules = (lookUp: LookUp, own = NONE) => ({ lookUp, own, isPrivate: false });
 const host = (name: string) => canonicalHost(name) ?? { kind: "name" as const, host: name };
 
 test("addresses of both versions are found, and one that is not public refuses all", async () => {
   const good = await nameServer("93.184.216.34", "2606:2800:220:1:0:0:0:1");
-  expect(await checkedAddresses(host("a.example"), lookUpAt([good.address]), NONE, never)).toEqual({
+  expect(await checkedAddresses(host("a.example"), rules(lookUpAt([good.address])), never)).toEqual({
     kind: "addresses",
     addresses: ["93.184.216.34", "2606:2800:220:1::1"],
   });
   const mixed = await nameServer("93.184.216.34", "0:0:0:0:0:0:0:1");
-  expect(await checkedAddresses(host("a.example"), lookUpAt([mixed.address]), NONE, never)).toEqual({
+  expect(await checkedAddresses(host("a.example"), rules(lookUpAt([mixed.address])), never)).toEqual({
     kind: "refused",
     problem: "loopback",
     address: "::1",
   });
   const one = await nameServer("93.184.216.34", undefined);
-  expect(await checkedAddresses(host("a.example"), lookUpAt([one.address]), NONE, never)).toMatchObject({ addresses: ["93.184.216.34"] });
+  expect(await checkedAddresses(host("a.example"), rules(lookUpAt([one.address])), never)).toMatchObject({ addresses: ["93.184.216.34"] });
   const none = await nameServer(undefined, undefined);
-  expect(await checkedAddresses(host("a.example"), lookUpAt([none.address]), NONE, never)).toEqual({ kind: "unknown" });
+  expect(await checkedAddresses(host("a.example"), rules(lookUpAt([none.address])), never)).toEqual({ kind: "unknown" });
 });
 
 test("what is near is not looked up, and neither are addresses", async () => {
   const server = await nameServer("93.184.216.34", undefined);
   const lookUp = lookUpAt([server.address]);
-  expect(await checkedAddresses(host("localhost"), lookUp, NONE, never)).toEqual({ kind: "refused", problem: "loopback" });
-  expect(await checkedAddresses(host("10.0.0.1"), lookUp, NONE, never)).toEqual({
+  expect(await checkedAddresses(host("localhost"), rules(lookUp), never)).toEqual({ kind: "refused", problem: "loopback" });
+  expect(await checkedAddresses(host("10.0.0.1"), rules(lookUp), never)).toEqual({
     kind: "refused",
     problem: "private",
     address: "10.0.0.1",
   });
-  expect(await checkedAddresses(host("8.8.8.8"), lookUp, NONE, never)).toEqual({ kind: "addresses", addresses: ["8.8.8.8"] });
-  expect(await checkedAddresses(host("8.8.8.8"), lookUp, networksOf(["8.8.8.1/24"]), never)).toMatchObject({ problem: "own_network" });
+  expect(await checkedAddresses(host("8.8.8.8"), rules(lookUp), never)).toEqual({ kind: "addresses", addresses: ["8.8.8.8"] });
+  expect(await checkedAddresses(host("8.8.8.8"), rules(lookUp, networksOf(["8.8.8.1/24"])), never)).toMatchObject({
+    problem: "own_network",
+  });
   expect(server.asked()).toBe(0);
 });
 
 test("a server that does not answer is given up when the command ends", async () => {
   const silent = await nameServer("silent", "silent");
   const ended = new AbortController();
-  const found = checkedAddresses(host("a.example"), lookUpAt([silent.address]), NONE, ended.signal);
+  const found = checkedAddresses(host("a.example"), rules(lookUpAt([silent.address])), ended.signal);
   while (silent.asked() < 2) await new Promise((resolve) => setTimeout(resolve, 5));
   ended.abort();
   expect(await found).toEqual({ kind: "unknown" });
@@ -91,8 +94,14 @@ test("a server that does not answer is given up when the command ends", async ()
 
 test("too many addresses are not gone through", async () => {
   const many = async () => Array.from({ length: 65 }, (_, index) => `93.184.216.${index}`);
-  expect(await checkedAddresses(host("a.example"), many, NONE, never)).toMatchObject({ kind: "refused", problem: "unreadable" });
-  expect(await checkedAddresses(host("a.example"), async () => (await many()).slice(1), NONE, never)).toMatchObject({ kind: "addresses" });
+  expect(await checkedAddresses(host("a.example"), rules(many), never)).toMatchObject({ kind: "refused", problem: "unreadable" });
+  expect(
+    await checkedAddresses(
+      host("a.example"),
+      rules(async () => (await many()).slice(1)),
+      never,
+    ),
+  ).toMatchObject({ kind: "addresses" });
 });
 
 test("the networks of this machine can be read", () => {
