@@ -48,27 +48,36 @@ export function createSearchAccess(scope: SearchScope): SearchAccess {
       const { context, linesMax } = options;
       const answer = new FindAnswer(shownPath, linesMax, path);
       // One more than is shown, to know that there are more.
-      await run(scope, path, options, { kind: "lines", context, linesMax: linesMax + 1 }, answer);
+      await run(scope, { path, query: options, wanted: { kind: "lines", context, linesMax: linesMax + 1 }, answer });
       return answer.result();
     },
     async count(path, query) {
       const answer = new CountAnswer(shownPath, path);
-      await run(scope, path, query, { kind: "count" }, answer);
+      await run(scope, { path, query, wanted: { kind: "count" }, answer });
       return answer.result();
     },
   };
 }
 
-async function run(scope: SearchScope, path: string, query: SearchQuery, wanted: Wanted, answer: Answer): Promise<void> {
+/** One search: where it looks, for what, and which answer it fills. */
+interface Search {
+  readonly path: string;
+  readonly query: SearchQuery;
+  readonly wanted: Wanted;
+  readonly answer: Answer;
+}
+
+async function run(scope: SearchScope, search: Search): Promise<void> {
   throwIfCancelled(scope.signal);
+  const { path, query } = search;
   const glob = globOf(query.glob);
   const found = findExisting(scope, path, ["read"]);
   const start = new SharedDirectory(found.descriptor);
   try {
-    const batches = new Batches(scope, query, wanted, answer);
+    const batches = new Batches(scope, search);
     await batches.tryPattern();
-    if (found.stats.isFile()) await searchOne(batches, start, found, path, answer);
-    else if (found.stats.isDirectory()) await searchTree(scope, batches, found, path, query, glob, answer);
+    if (found.stats.isFile()) await searchOne(batches, { directory: start.take(), name: "", place: found.place }, search);
+    else if (found.stats.isDirectory()) await searchTree(scope, batches, { ...search, found, glob });
     else throw notAFile(path, kindOf(found.stats));
   } catch (error) {
     throw translated(error, path);
@@ -85,21 +94,20 @@ function globOf(glob: string | undefined): GlobTest | undefined {
 }
 
 /** A file that the call names is searched whatever rules say of it; that it cannot be is an error. */
-async function searchOne(batches: Batches, directory: SharedDirectory, found: Found, path: string, answer: Answer): Promise<void> {
-  await batches.take([{ directory: directory.take(), name: "", place: found.place }]);
+async function searchOne(batches: Batches, file: Candidate, { path, answer }: Search): Promise<void> {
+  await batches.take([file]);
   await batches.finish();
   answer.requireSearched(path);
 }
 
-async function searchTree(
-  scope: SearchScope,
-  batches: Batches,
-  found: Found,
-  path: string,
-  query: SearchQuery,
-  glob: GlobTest | undefined,
-  answer: Answer,
-): Promise<void> {
+/** A search through a directory. */
+interface TreeSearch extends Search {
+  readonly found: Found;
+  readonly glob: GlobTest | undefined;
+}
+
+async function searchTree(scope: SearchScope, batches: Batches, search: TreeSearch): Promise<void> {
+  const { path, query, answer, found, glob } = search;
   const report: WalkReport = { unreadable: 0, truncated: false };
   const endMs = scope.clock.monotonicMs() + SEARCH_CALL_MS_MAX;
   const isTimeUp = () => {
@@ -162,7 +170,7 @@ class Batches {
   readonly #stop = new AbortController();
   readonly #signal: AbortSignal;
 
-  constructor(scope: SearchScope, query: SearchQuery, wanted: Wanted, answer: Answer) {
+  constructor(scope: SearchScope, { query, wanted, answer }: Search) {
     this.#scope = scope;
     this.#query = query;
     this.#wanted = wanted;

@@ -42,7 +42,7 @@ export function findLines(
     if (start === bytes.length && bytes.length > 0 && bytes[start - 1] === NEWLINE) return true;
     if (cursor.isBefore(start)) {
       if (lines.length === options.linesMax || room < 0) return false;
-      const line = shown(bytes, cursor.moveTo(start), start, end, options.context);
+      const line = shown(bytes, { line: cursor.moveTo(start), start, end }, options.context);
       lines.push(line);
       room -= lineBytes(line);
     }
@@ -90,7 +90,14 @@ function lineEnd(bytes: Buffer, from: number): number {
   return at === -1 ? bytes.length : at;
 }
 
-function shown(bytes: Buffer, line: Line, start: number, end: number, context: number): ThreadLine {
+/** A match from `start` to `end`, and the line that it begins in. */
+interface LineMatch {
+  readonly line: Line;
+  readonly start: number;
+  readonly end: number;
+}
+
+function shown(bytes: Buffer, { line, start, end }: LineMatch, context: number): ThreadLine {
   const first = line.start === 0 ? textStart(bytes) : line.start;
   const lead = charactersBetween(bytes, first, start);
   const { text, cut } = lineText(bytes, first, line.end, start);
