@@ -119,6 +119,14 @@ export interface SandboxDiagnosis {
   readonly runsAs: number;
 }
 
+/** A run that the sandbox has taken on. */
+interface AcceptedRun {
+  readonly processor: Processor;
+  readonly wanted: SandboxRun;
+  readonly output: RunOutput;
+  readonly signal: AbortSignal;
+}
+
 /** The sandbox of one kernel. */
 export class Sandbox {
   readonly #options: SandboxOptions;
@@ -150,7 +158,7 @@ export class Sandbox {
     if (wanted.egress !== undefined && this.isContained) requireSocat();
     if (this.#runs.size >= SANDBOX_RUNS_MAX) throw tooManyRuns();
     if (this.#ending.signal.aborted) throw isEnding();
-    const run = this.#identified(processor, wanted, output, AbortSignal.any([signal, this.#ending.signal]));
+    const run = this.#identified({ processor, wanted, output, signal: AbortSignal.any([signal, this.#ending.signal]) });
     this.#runs.add(run);
     try {
       return await run;
@@ -166,11 +174,12 @@ export class Sandbox {
     await this.#views.settled();
   }
 
-  async #identified(processor: Processor, wanted: SandboxRun, output: RunOutput, signal: AbortSignal): Promise<SandboxEnd> {
+  async #identified(run: AcceptedRun): Promise<SandboxEnd> {
     this.#system ??= systemView(this.#options.toolchains);
     const { toolchains } = this.#system;
-    const identity = this.isContained ? await this.#identities.of(wanted.root, toolchains, this.#views.base()) : ownIdentity(wanted.root);
-    return await this.#runAs(identity, processor, wanted, output, signal);
+    const { root } = run.wanted;
+    const identity = this.isContained ? await this.#identities.of(root, toolchains, this.#views.base()) : ownIdentity(root);
+    return await this.#runAs(identity, run);
   }
 
   /** Whether anything contains runs. */
@@ -198,25 +207,20 @@ export class Sandbox {
     if (this.#groups !== undefined && "close" in this.#groups) this.#groups.close();
   }
 
-  async #runAs(identity: Identity, processor: Processor, wanted: SandboxRun, output: RunOutput, signal: AbortSignal): Promise<SandboxEnd> {
+  async #runAs(identity: Identity, run: AcceptedRun): Promise<SandboxEnd> {
+    const { wanted } = run;
     if ((wanted.files !== undefined || wanted.selection !== undefined) && !this.isContained) throw noOwnFiles(this.#backend.name);
     const view = wanted.landing !== undefined && this.isContained ? new View(this.#views, identity, wanted.root) : undefined;
     try {
-      const end = await this.#runSeeing(view, view?.identity ?? identity, processor, wanted, output, signal);
+      const end = await this.#runSeeing(view, view?.identity ?? identity, run);
       return { ...end, ...(await landed(view, wanted, end)) };
     } finally {
       view?.dispose();
     }
   }
 
-  async #runSeeing(
-    view: View | undefined,
-    identity: Identity,
-    processor: Processor,
-    wanted: SandboxRun,
-    output: RunOutput,
-    signal: AbortSignal,
-  ): Promise<SandboxEnd> {
+  async #runSeeing(view: View | undefined, identity: Identity, run: AcceptedRun): Promise<SandboxEnd> {
+    const { processor, wanted, output, signal } = run;
     const { root, judge, settle, limits, environment, egress, selection, ...rest } = wanted;
     const look = await settledLook(() => new WorkspaceLook(identity.source, workspaceTree(root), judge), settle, signal);
     this.#system ??= systemView(this.#options.toolchains);

@@ -84,7 +84,7 @@ class ContainerPlace {
     const { users, enter, end } = await seenFrom(identity);
     mkdirSync(directory);
     const files = ownFiles(plan, directory);
-    const config = JSON.stringify(ociConfig(plan, seccomp, users, this.#outermost.of(plan), files));
+    const config = JSON.stringify(ociConfig(plan, { seccomp, users, directory: this.#outermost.of(plan), files }));
     writeFileSync(join(directory, "config.json"), config, { mode: 0o600 });
     const [first = "", ...rest] = [...enter, "/bin/sh", "-c", HOLDER, "container", program, join(base, "state"), directory, name];
     return {

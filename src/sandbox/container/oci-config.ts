@@ -35,12 +35,18 @@ const HIDDEN = ["acpi", "asound", "interrupts", "kcore", "keys", "latency_stats"
 const READ_ONLY = ["bus", "fs", "irq", "sys", "sysrq-trigger"];
 const BOUND = ["nosuid", "nodev", "rnosuid", "rnodev"];
 
-/**
- * The configuration.
- * @param directory the empty directory that becomes the outermost one, absolute
- * @param files where the plan's own files lie on the machine, in their order
- */
-export function ociConfig(plan: SandboxPlan, seccomp: OciSeccomp, users: InsideUsers, directory: string, files: readonly string[] = []) {
+/** What a container is made of besides its plan. */
+export interface ContainerParts {
+  readonly seccomp: OciSeccomp;
+  readonly users: InsideUsers;
+  /** The empty directory that becomes the outermost one, absolute. */
+  readonly directory: string;
+  /** Where the plan's own files lie on the machine, in their order. */
+  readonly files: readonly string[];
+}
+
+/** The configuration. */
+export function ociConfig(plan: SandboxPlan, { seccomp, users, directory, files }: ContainerParts) {
   const { id } = INSIDE_USER;
   const mapped = (rootId: number, own: number) => [
     { containerID: 0, hostID: rootId, size: 1 },

@@ -22,6 +22,13 @@ export interface MachineEnd extends HostEnd {
   readonly userId: number;
 }
 
+/** A command, and the ways in which the operator lists its program. */
+interface ListedCommand {
+  readonly settings: SystemSettings;
+  readonly command: MachineCommand;
+  readonly ways: readonly ListedProgram[];
+}
+
 /** The machine of one kernel. */
 export class HostMachine {
   readonly #ownUser: number;
@@ -44,7 +51,7 @@ export class HostMachine {
     this.#requireTrusted(argv[0]);
     if (this.#ending.signal.aborted) throw isEnding();
     if (this.#runs.size >= HOST_COMMANDS_MAX) throw tooMany();
-    const running = this.#run(settings, command, ways, output, AbortSignal.any([signal, this.#ending.signal]));
+    const running = this.#run({ settings, command, ways }, output, AbortSignal.any([signal, this.#ending.signal]));
     this.#runs.add(running);
     try {
       return await running;
@@ -59,13 +66,8 @@ export class HostMachine {
     await Promise.allSettled(this.#runs);
   }
 
-  async #run(
-    settings: SystemSettings,
-    { argv, asRoot, environment = {}, timeoutMs }: MachineCommand,
-    ways: readonly ListedProgram[],
-    output: RunOutput,
-    signal: AbortSignal,
-  ): Promise<MachineEnd> {
+  async #run({ settings, command, ways }: ListedCommand, output: RunOutput, signal: AbortSignal): Promise<MachineEnd> {
+    const { argv, asRoot, environment = {}, timeoutMs } = command;
     const sudo = asRoot && this.#ownUser !== 0 && ways.some((way) => way.sudo);
     const started = sudo ? await this.#throughSudo(settings.sudo, argv, signal) : argv;
     const end = await runHostCommand({ argv: started, environment, timeoutMs }, output, signal);
