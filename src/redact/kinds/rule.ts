@@ -165,23 +165,31 @@ function isWordCode(code: number): boolean {
 /** What a rule for a token with a fixed beginning says beside its parts. */
 export type TokenOptions = Partial<Pick<Rule, "kind" | "left" | "entropyMin" | "check" | "refuseStandIns">>;
 
-/**
- * A rule for tokens that begin with `prefix` and go on with `body`, which also is its first example. `body` is an
- * expression; `sample` shows one, see `samples.ts`.
- */
-export function token(id: string, title: string, prefix: string, body: string, sample: string, options: TokenOptions = {}): Rule {
-  return tokens(id, title, [prefix], body, [`${prefix}${sample}`], options);
+/** The form of tokens that begin with `prefix`. */
+export interface TokenForm extends TokenOptions {
+  readonly prefix: string;
+  /** The expression of what comes after the beginning. */
+  readonly body: string;
+  /** Shows a body, see `samples.ts`; the rule's first example is made of it. */
+  readonly sample: string;
 }
 
-/** The same for several beginnings that share a body. */
-export function tokens(
-  id: string,
-  title: string,
-  prefixes: readonly string[],
-  body: string,
-  samples: readonly string[],
-  options: TokenOptions = {},
-): Rule {
+/** The form of tokens with one of several beginnings that share a body. */
+export interface TokensForm extends TokenOptions {
+  readonly prefixes: readonly string[];
+  /** The expression of what comes after the beginning. */
+  readonly body: string;
+  /** Show whole tokens, see `samples.ts`. */
+  readonly samples: readonly string[];
+}
+
+/** A rule for tokens with a fixed beginning. */
+export function token(id: string, title: string, { prefix, body, sample, ...options }: TokenForm): Rule {
+  return tokens(id, title, { prefixes: [prefix], body, samples: [`${prefix}${sample}`], ...options });
+}
+
+/** A rule for tokens with one of several beginnings. */
+export function tokens(id: string, title: string, { prefixes, body, samples, ...options }: TokensForm): Rule {
   const left = isRepeatable(prefixes[0] ?? "", body) ? "token" : "word";
   const beginning = prefixes.length === 1 ? escapeExpression(prefixes[0] ?? "") : `(?:${prefixes.map(escapeExpression).join("|")})`;
   const [prefix = ""] = prefixes;

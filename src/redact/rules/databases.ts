@@ -4,31 +4,52 @@ import { type Rule, token, tokens } from "../kinds/rule.ts";
 
 /** Rules for databases. */
 export const DATABASE_RULES: readonly Rule[] = [
-  tokens("planetscale-secret", "a PlanetScale secret", ["pscale_tkn_", "pscale_pw_", "pscale_oauth_"], "[A-Za-z0-9_.=-]{32,64}", [
-    "pscale_tkn_{u43}",
-    "pscale_pw_{a43}",
-  ]),
-  token("neon-key", "a Neon key", "napi_", "[a-z0-9]{64}", "{l64}"),
-  token("cockroachdb-key", "a CockroachDB key", "CCDB1_", "[A-Za-z0-9]{22}_[A-Za-z0-9]{40}", "{a22}_{a40}"),
-  token("mongodb-atlas-secret", "a MongoDB Atlas secret", "mdb_sa_sk_", "[A-Za-z0-9_-]{40}", "{u40}"),
-  token("xata-key", "a Xata key", "xau_", "[A-Za-z0-9]{32,44}", "{a36}"),
-  token("clickhouse-key", "a ClickHouse Cloud key", "4b1d", "[A-Za-z0-9]{38}(?![A-Za-z0-9])", "{a38}", { left: "token", entropyMin: 4.3 }),
-  token("influxdb-token", "an InfluxDB token in a header", "Authorization: Token ", "[A-Za-z0-9_-]{86}==", "{u86}=="),
-  token("fauna-secret", "a Fauna secret", "fnA", "[A-Za-z0-9_-]{37,40}(?![A-Za-z0-9_-])", "{u37}", { left: "token", entropyMin: 4 }),
-  token(
-    "convex-key",
-    "a Convex deploy key",
-    "prod:",
-    "[a-z]{2,16}-[a-z]{2,16}-\\d{1,4}\\|[A-Za-z0-9+/=]{40,200}",
-    "happy-otter-123|eyJ2MiI6I{a60}",
-  ),
-  token(
-    "prisma-key",
-    "a Prisma key",
-    "prisma://",
-    "[a-z.-]{4,80}/\\?api_key=[A-Za-z0-9_.-]{20,1000}",
-    "accelerate.prisma-data.net/?api_key={a60}",
-  ),
+  tokens("planetscale-secret", "a PlanetScale secret", {
+    prefixes: ["pscale_tkn_", "pscale_pw_", "pscale_oauth_"],
+    body: "[A-Za-z0-9_.=-]{32,64}",
+    samples: ["pscale_tkn_{u43}", "pscale_pw_{a43}"],
+  }),
+  token("neon-key", "a Neon key", { prefix: "napi_", body: "[a-z0-9]{64}", sample: "{l64}" }),
+  token("cockroachdb-key", "a CockroachDB key", {
+    prefix: "CCDB1_",
+    body: "[A-Za-z0-9]{22}_[A-Za-z0-9]{40}",
+    sample: "{a22}_{a40}",
+  }),
+  token("mongodb-atlas-secret", "a MongoDB Atlas secret", {
+    prefix: "mdb_sa_sk_",
+    body: "[A-Za-z0-9_-]{40}",
+    sample: "{u40}",
+  }),
+  token("xata-key", "a Xata key", { prefix: "xau_", body: "[A-Za-z0-9]{32,44}", sample: "{a36}" }),
+  token("clickhouse-key", "a ClickHouse Cloud key", {
+    prefix: "4b1d",
+    body: "[A-Za-z0-9]{38}(?![A-Za-z0-9])",
+    sample: "{a38}",
+    left: "token",
+    entropyMin: 4.3,
+  }),
+  token("influxdb-token", "an InfluxDB token in a header", {
+    prefix: "Authorization: Token ",
+    body: "[A-Za-z0-9_-]{86}==",
+    sample: "{u86}==",
+  }),
+  token("fauna-secret", "a Fauna secret", {
+    prefix: "fnA",
+    body: "[A-Za-z0-9_-]{37,40}(?![A-Za-z0-9_-])",
+    sample: "{u37}",
+    left: "token",
+    entropyMin: 4,
+  }),
+  token("convex-key", "a Convex deploy key", {
+    prefix: "prod:",
+    body: "[a-z]{2,16}-[a-z]{2,16}-\\d{1,4}\\|[A-Za-z0-9+/=]{40,200}",
+    sample: "happy-otter-123|eyJ2MiI6I{a60}",
+  }),
+  token("prisma-key", "a Prisma key", {
+    prefix: "prisma://",
+    body: "[a-z.-]{4,80}/\\?api_key=[A-Za-z0-9_.-]{20,1000}",
+    sample: "accelerate.prisma-data.net/?api_key={a60}",
+  }),
   {
     id: "connection-password",
     kind: "definite",

@@ -15,29 +15,23 @@ const account = (digits: string) => Buffer.from(digits).toString("base64").repla
 
 /** Rules for messaging services. */
 export const MESSAGING_RULES: readonly Rule[] = [
-  tokens(
-    "slack-token",
-    "a Slack token",
-    ["xoxb-", "xoxp-", "xoxa-", "xoxr-", "xoxs-", "xoxo-", "xoxe-", "xoxe.xoxp-", "xoxe.xoxb-"],
-    "[A-Za-z0-9-]{10,255}",
-    ["xoxb-{d12}-{d12}-{a24}", "xoxp-{d12}-{d12}-{d12}-{h32}"],
-    { entropyMin: 2.8 },
-  ),
-  token(
-    "slack-app-token",
-    "a Slack app-level token",
-    "xapp-",
-    "\\d{1,2}-[A-Za-z0-9]{4,20}-\\d{4,20}-[A-Za-z0-9]{16,100}",
-    "1-{U11}-{d13}-{h64}",
-  ),
-  tokens(
-    "slack-session-token",
-    "a Slack session token",
-    ["xoxc-", "xoxd-"],
-    "[A-Za-z0-9%/+-]{20,300}={0,2}",
-    ["xoxc-{d12}-{d12}-{h64}", "xoxd-{a60}"],
-    { entropyMin: 3 },
-  ),
+  tokens("slack-token", "a Slack token", {
+    prefixes: ["xoxb-", "xoxp-", "xoxa-", "xoxr-", "xoxs-", "xoxo-", "xoxe-", "xoxe.xoxp-", "xoxe.xoxb-"],
+    body: "[A-Za-z0-9-]{10,255}",
+    samples: ["xoxb-{d12}-{d12}-{a24}", "xoxp-{d12}-{d12}-{d12}-{h32}"],
+    entropyMin: 2.8,
+  }),
+  token("slack-app-token", "a Slack app-level token", {
+    prefix: "xapp-",
+    body: "\\d{1,2}-[A-Za-z0-9]{4,20}-\\d{4,20}-[A-Za-z0-9]{16,100}",
+    sample: "1-{U11}-{d13}-{h64}",
+  }),
+  tokens("slack-session-token", "a Slack session token", {
+    prefixes: ["xoxc-", "xoxd-"],
+    body: "[A-Za-z0-9%/+-]{20,300}={0,2}",
+    samples: ["xoxc-{d12}-{d12}-{h64}", "xoxd-{a60}"],
+    entropyMin: 3,
+  }),
   {
     id: "slack-webhook",
     kind: "definite",
@@ -95,10 +89,29 @@ export const MESSAGING_RULES: readonly Rule[] = [
       negative: ["https://x.webhook.office.com/webhookb2/"],
     },
   },
-  tokens("twilio-key", "a Twilio API key", ["SK"], "[0-9a-fA-F]{32}(?![A-Za-z0-9])", ["SK{h32}"], { left: "token", kind: "probable" }),
-  token("sendgrid-key", "a SendGrid key", "SG.", "[A-Za-z0-9_-]{16,32}\\.[A-Za-z0-9_-]{32,64}", "{u22}.{u43}", { entropyMin: 3.5 }),
-  token("mailgun-key", "a Mailgun key", "key-", "[0-9a-f]{32}(?![A-Za-z0-9])", "{h32}", { left: "token" }),
-  token("mailgun-public-key", "a Mailgun validation key", "pubkey-", "[0-9a-f]{32}(?![A-Za-z0-9])", "{h32}", {
+  tokens("twilio-key", "a Twilio API key", {
+    prefixes: ["SK"],
+    body: "[0-9a-fA-F]{32}(?![A-Za-z0-9])",
+    samples: ["SK{h32}"],
+    left: "token",
+    kind: "probable",
+  }),
+  token("sendgrid-key", "a SendGrid key", {
+    prefix: "SG.",
+    body: "[A-Za-z0-9_-]{16,32}\\.[A-Za-z0-9_-]{32,64}",
+    sample: "{u22}.{u43}",
+    entropyMin: 3.5,
+  }),
+  token("mailgun-key", "a Mailgun key", {
+    prefix: "key-",
+    body: "[0-9a-f]{32}(?![A-Za-z0-9])",
+    sample: "{h32}",
+    left: "token",
+  }),
+  token("mailgun-public-key", "a Mailgun validation key", {
+    prefix: "pubkey-",
+    body: "[0-9a-f]{32}(?![A-Za-z0-9])",
+    sample: "{h32}",
     left: "token",
     kind: "probable",
   }),
@@ -111,18 +124,31 @@ export const MESSAGING_RULES: readonly Rule[] = [
     expression: "[0-9a-f]{32}-us[0-9]{1,2}(?![A-Za-z0-9])",
     examples: { positive: ["key {h32}-us12", 'x="{h32}-us9"'], negative: ["en-us1", "zone-us12"] },
   },
-  token("mandrill-key", "a Mandrill key", "md-", "[A-Za-z0-9_-]{22}(?![A-Za-z0-9_-])", "{a22}", {
+  token("mandrill-key", "a Mandrill key", {
+    prefix: "md-",
+    body: "[A-Za-z0-9_-]{22}(?![A-Za-z0-9_-])",
+    sample: "{a22}",
     left: "token",
     entropyMin: 3.8,
     kind: "probable",
   }),
-  tokens("brevo-key", "a Brevo key", ["xkeysib-", "xsmtpsib-"], "[0-9a-f]{64}-[A-Za-z0-9]{16}", ["xkeysib-{h64}-{a16}"]),
-  token("resend-key", "a Resend key", "re_", "[A-Za-z0-9]{8}_[A-Za-z0-9]{20,28}(?![A-Za-z0-9_])", "{a8}_{a24}", {
+  tokens("brevo-key", "a Brevo key", {
+    prefixes: ["xkeysib-", "xsmtpsib-"],
+    body: "[0-9a-f]{64}-[A-Za-z0-9]{16}",
+    samples: ["xkeysib-{h64}-{a16}"],
+  }),
+  token("resend-key", "a Resend key", {
+    prefix: "re_",
+    body: "[A-Za-z0-9]{8}_[A-Za-z0-9]{20,28}(?![A-Za-z0-9_])",
+    sample: "{a8}_{a24}",
     left: "token",
     entropyMin: 3.5,
   }),
-  token("mailersend-token", "a MailerSend token", "mlsn.", "[0-9a-f]{64}", "{h64}"),
-  token("zapier-webhook", "the address of a Zapier webhook", "hooks.zapier.com/hooks/catch/", "\\d{4,12}/[A-Za-z0-9]{5,12}", "{d8}/{l7}", {
+  token("mailersend-token", "a MailerSend token", { prefix: "mlsn.", body: "[0-9a-f]{64}", sample: "{h64}" }),
+  token("zapier-webhook", "the address of a Zapier webhook", {
+    prefix: "hooks.zapier.com/hooks/catch/",
+    body: "\\d{4,12}/[A-Za-z0-9]{5,12}",
+    sample: "{d8}/{l7}",
     kind: "probable",
   }),
 ];

@@ -7,7 +7,10 @@ const real = (secret: string) => (isReference(secret) || entropyOf(secret) < 2.5
 
 /** Rules for package registries. */
 export const PACKAGE_RULES: readonly Rule[] = [
-  token("npm-token", "an npm access token", "npm_", "[A-Za-z0-9]{36}(?![A-Za-z0-9])", "{checked}", {
+  token("npm-token", "an npm access token", {
+    prefix: "npm_",
+    body: "[A-Za-z0-9]{36}(?![A-Za-z0-9])",
+    sample: "{checked}",
     check: (secret) => (hasGithubChecksum(secret.slice(4)) ? "definite" : "probable"),
   }),
   {
@@ -24,11 +27,29 @@ export const PACKAGE_RULES: readonly Rule[] = [
       negative: ["//registry.example.org/:_authToken=\x24{NPM_TOKEN}", ":_authToken=xxxxxxxxxx", "_auth = $AUTH"],
     },
   },
-  token("pypi-token", "a PyPI upload token", "pypi-AgE", "[A-Za-z0-9_-]{50,500}", "IcHlwaS5vcmc{u120}"),
-  token("rubygems-key", "a RubyGems key", "rubygems_", "[0-9a-f]{48}", "{h48}"),
-  token("crates-token", "a crates.io token", "cio", "[A-Za-z0-9]{32}(?![A-Za-z0-9])", "{a32}", { left: "token" }),
-  token("nuget-key", "a NuGet key", "oy2", "[a-z0-9]{43}(?![A-Za-z0-9])", "{l43}", { left: "token" }),
-  tokens("docker-token", "a Docker Hub token", ["dckr_pat_", "dckr_oat_"], "[A-Za-z0-9_-]{27,40}", ["dckr_pat_{u27}", "dckr_oat_{u32}"]),
+  token("pypi-token", "a PyPI upload token", {
+    prefix: "pypi-AgE",
+    body: "[A-Za-z0-9_-]{50,500}",
+    sample: "IcHlwaS5vcmc{u120}",
+  }),
+  token("rubygems-key", "a RubyGems key", { prefix: "rubygems_", body: "[0-9a-f]{48}", sample: "{h48}" }),
+  token("crates-token", "a crates.io token", {
+    prefix: "cio",
+    body: "[A-Za-z0-9]{32}(?![A-Za-z0-9])",
+    sample: "{a32}",
+    left: "token",
+  }),
+  token("nuget-key", "a NuGet key", {
+    prefix: "oy2",
+    body: "[a-z0-9]{43}(?![A-Za-z0-9])",
+    sample: "{l43}",
+    left: "token",
+  }),
+  tokens("docker-token", "a Docker Hub token", {
+    prefixes: ["dckr_pat_", "dckr_oat_"],
+    body: "[A-Za-z0-9_-]{27,40}",
+    samples: ["dckr_pat_{u27}", "dckr_oat_{u32}"],
+  }),
   {
     id: "docker-auth",
     kind: "definite",
@@ -43,16 +64,22 @@ export const PACKAGE_RULES: readonly Rule[] = [
       negative: ['"auth": "required-for-all"', '"auth":"none"', '"auth": "YmFzZTY0IHRleHQ="'],
     },
   },
-  tokens("clojars-token", "a Clojars token", ["CLOJARS_"], "[0-9a-z]{60}", ["CLOJARS_{l60}"]),
-  tokens(
-    "packagist-token",
-    "a Packagist token",
-    ["packagist_ack_", "packagist_oack_", "packagist_orw_", "packagist_ort_", "packagist_uut_"],
-    "[0-9a-f]{68,80}",
-    ["packagist_uut_{h68}"],
-  ),
-  token("jfrog-key", "a JFrog API key", "AKCp", "[A-Za-z0-9]{60,80}(?![A-Za-z0-9])", "{a69}"),
-  token("jfrog-reference-token", "a JFrog reference token", "cmVmdGtu", "[A-Za-z0-9]{56}(?![A-Za-z0-9])", "{a56}"),
+  tokens("clojars-token", "a Clojars token", {
+    prefixes: ["CLOJARS_"],
+    body: "[0-9a-z]{60}",
+    samples: ["CLOJARS_{l60}"],
+  }),
+  tokens("packagist-token", "a Packagist token", {
+    prefixes: ["packagist_ack_", "packagist_oack_", "packagist_orw_", "packagist_ort_", "packagist_uut_"],
+    body: "[0-9a-f]{68,80}",
+    samples: ["packagist_uut_{h68}"],
+  }),
+  token("jfrog-key", "a JFrog API key", { prefix: "AKCp", body: "[A-Za-z0-9]{60,80}(?![A-Za-z0-9])", sample: "{a69}" }),
+  token("jfrog-reference-token", "a JFrog reference token", {
+    prefix: "cmVmdGtu",
+    body: "[A-Za-z0-9]{56}(?![A-Za-z0-9])",
+    sample: "{a56}",
+  }),
   {
     id: "netrc-password",
     kind: "definite",
