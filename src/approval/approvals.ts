@@ -26,8 +26,8 @@ import type { CallBinding } from "./binding.ts";
 import { readDecisionFile } from "./decisions/decision-file.ts";
 import type { DecisionStore } from "./decisions/decision-store.ts";
 import type { ApprovalManager } from "./handler.ts";
-import type { InBandAnswer, InBandAsker, InBandClient, InBandQuestion } from "./in-band.ts";
-import { InBandDesk, type InBandOutcome } from "./in-band-desk.ts";
+import type { InBandAsker, InBandClient, InBandQuestion } from "./in-band.ts";
+import { InBandDesk, type InBandOutcome, type InBandReply } from "./in-band-desk.ts";
 import { isIntact, newApproval, requestIn, type Wanted } from "./request.ts";
 import { judgeStanding, type Standing } from "./standing.ts";
 import { type WaitEnd, Waiting } from "./waiting.ts";
@@ -191,8 +191,8 @@ export class Approvals {
   }
 
   /** Takes the answer that the asking client gives itself; see `InBandDesk.answer`. */
-  answerInBand(ref: string, sessionId: string, from: InBandClient, answer: InBandAnswer, answersBefore: number): Promise<InBandOutcome> {
-    return this.#desk.answer(ref, sessionId, from, answer, answersBefore);
+  answerInBand(reply: InBandReply): Promise<InBandOutcome> {
+    return this.#desk.answer(reply);
   }
 
   /**

@@ -9,6 +9,16 @@ import { readApprovalDocument } from "../model/approval/approval-document.ts";
 import type { ApprovalDecision, ApprovalStore, DecideOutcome, StoredApproval } from "./approval-store.ts";
 import type { InBandAnswer, InBandAsker, InBandClient, InBandQuestion } from "./in-band.ts";
 
+/** An answer as the client that asked for the call brought it. */
+export interface InBandReply {
+  readonly ref: string;
+  readonly sessionId: string;
+  readonly from: InBandClient;
+  readonly answer: InBandAnswer;
+  /** Answers that had been given when the client was asked: another one since makes this one a repetition. */
+  readonly answersBefore: number;
+}
+
 /** What came of an in-band answer. */
 export type InBandOutcome =
   | DecideOutcome
@@ -52,7 +62,7 @@ export class InBandDesk {
     try {
       const answer = await asker.ask(question, asking.signal);
       if (answer === undefined) return asking.signal.aborted;
-      return (await this.answer(ref, sessionId, asker, answer, inBandAnswers)).kind !== "not_counted";
+      return (await this.answer({ ref, sessionId, from: asker, answer, answersBefore: inBandAnswers })).kind !== "not_counted";
     } finally {
       if (this.#open.get(ref) === asking) this.#open.delete(ref);
     }
@@ -66,9 +76,9 @@ export class InBandDesk {
 
   /**
    * Takes the answer of the client that asked for the call. It counts for an attended client alone, and only about what may be answered
-   * in band. `answersBefore`: how many had been given when it was asked; another one since, and this one is a repetition.
+   * in band.
    */
-  async answer(ref: string, sessionId: string, from: InBandClient, answer: InBandAnswer, answersBefore: number): Promise<InBandOutcome> {
+  async answer({ ref, sessionId, from, answer, answersBefore }: InBandReply): Promise<InBandOutcome> {
     const approval = await this.#parts.find(ref);
     if (approval === undefined || approval.sessionId !== sessionId) return { kind: "unknown" };
     if (!approval.inBand) return this.#ignore(approval, from, "not_in_band");

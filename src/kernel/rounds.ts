@@ -80,7 +80,7 @@ export async function answerRound(kernel: Kernel, call: RoundCall, { state, answ
     if (!opened.ok) return await refuse(opened.problem);
     const { ref, answersBefore } = opened.round;
     const from: InBandClient = { client: call.client, channel: "multi_round_trip" };
-    const outcome = await parts.approvals.answerInBand(ref, session.id, from, answer, answersBefore);
+    const outcome = await parts.approvals.answerInBand({ ref, sessionId: session.id, from, answer, answersBefore });
     const isOver = outcome.kind === "unknown" || (outcome.kind === "not_counted" && outcome.why === "repeated");
     return isOver ? await refuse("it was answered before") : { kind: "taken" };
   } catch (error) {

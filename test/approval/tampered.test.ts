@@ -58,7 +58,8 @@ const CHANNELS: readonly (readonly [string, (kernel: MemoryKernel, ref: string) 
     "the answer of another round",
     async (kernel, ref) => {
       const from = { client: "editor", channel: "multi_round_trip" } as const;
-      await kernel.approvals.answerInBand(ref, kernel.session.id, from, { kind: "approve", scope: "once" }, 0);
+      const answer = { kind: "approve", scope: "once" } as const;
+      await kernel.approvals.answerInBand({ ref, sessionId: kernel.session.id, from, answer, answersBefore: 0 });
     },
   ],
   [
