@@ -44,26 +44,31 @@ export function checkNamed(lease: Lease, resource: Exclude<Resource, { kind: "fi
   return undefined;
 }
 
+/** What names all that a call does with an effect. */
+interface Naming {
+  readonly effect: EffectClass;
+  readonly kinds: readonly Resource["kind"][];
+  /** What may stand beside such a name without being one. */
+  readonly beside?: Resource["kind"];
+}
+
+// What git does is judged by its operation, also where it changes files.
+const COMMANDS: Naming = { effect: "exec", kinds: ["command", "git_ref"] };
+const HOSTS: Naming = { effect: "network", kinds: ["host", "model"], beside: "git_ref" };
+
 /**
  * A call that executes, or reaches the network, names the commands or the hosts where the lease restricts them. A git
  * reference is reached through a host that stands beside it; a model is judged as a model, not by its host.
  */
 export function checkReach(lease: Lease, tool: Pick<Tool, "capability">, accesses: readonly Access[]): Denial | undefined {
   const { commands, hosts } = lease.scope;
-  // What git does is judged by its operation, also where it changes files.
-  if (commands.length > 0 && !namesAll("exec", tool, accesses, ["command", "git_ref"])) return unnamed(lease, "commands");
-  if (hosts.length > 0 && !namesAll("network", tool, accesses, ["host", "model"], "git_ref")) return unnamed(lease, "hosts");
+  if (commands.length > 0 && !namesAll(tool, accesses, COMMANDS)) return unnamed(lease, "commands");
+  if (hosts.length > 0 && !namesAll(tool, accesses, HOSTS)) return unnamed(lease, "hosts");
   return undefined;
 }
 
-/** Whether everything with `effect` is one of `kinds`, or is `beside` one of them. */
-function namesAll(
-  effect: EffectClass,
-  { capability }: Pick<Tool, "capability">,
-  accesses: readonly Access[],
-  kinds: readonly Resource["kind"][],
-  beside?: Resource["kind"],
-): boolean {
+/** Whether everything with the effect is named, or stands beside what is. */
+function namesAll({ capability }: Pick<Tool, "capability">, accesses: readonly Access[], { effect, kinds, beside }: Naming): boolean {
   const isNamed = accesses.some(({ resource }) => kinds.includes(resource.kind));
   if (!isNamed && capability.effect === effect) return false;
   return accesses.every(
