@@ -83,7 +83,7 @@ function readSource(cedar: Cedar, source: PolicySource, problems: PolicyProblem[
   }
   return inSourceOrder(parts.policies)
     .map(locator(source.text))
-    .flatMap(({ text, offset }) => compileOne(cedar, source, text, offset, problems) ?? []);
+    .flatMap(({ text, offset }) => compileOne(cedar, { source, text, offset }, problems) ?? []);
 }
 
 /** Validates all files at once: reading the schema is the greater part of the cost. */
@@ -110,13 +110,14 @@ function validate(cedar: Cedar, sources: readonly PolicySource[], schema: JsonOb
   );
 }
 
-function compileOne(
-  cedar: Cedar,
-  source: PolicySource,
-  text: string,
-  offset: number,
-  problems: PolicyProblem[],
-): CompiledPolicy | undefined {
+/** One policy, and where it stands in its file. */
+interface LocatedPolicy {
+  readonly source: PolicySource;
+  readonly text: string;
+  readonly offset: number;
+}
+
+function compileOne(cedar: Cedar, { source, text, offset }: LocatedPolicy, problems: PolicyProblem[]): CompiledPolicy | undefined {
   const parsed = cedar.policyToJson(text);
   const form: unknown = parsed.type === "success" ? parsed.json : undefined;
   if (parsed.type === "failure" || !isJsonObject(form)) {

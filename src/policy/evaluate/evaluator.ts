@@ -32,7 +32,7 @@ export class PreparedSet {
   /** Asks about `request`, already described. @throws Error when Cedar cannot be loaded or refuses the policies */
   ask(request: PolicyRequest, described: DescribedRequest, groups: readonly string[]): CedarDecision {
     const cedar = loadCedar();
-    return askCedar(cedar, this.#nameIn(cedar), request, described, groups);
+    return askCedar(cedar, this.#nameIn(cedar), { request, described, groups });
   }
 
   /** Frees its memory inside Cedar. */
@@ -57,13 +57,16 @@ export class PreparedSet {
   }
 }
 
-function askCedar(
-  cedar: Cedar,
-  name: string,
-  request: PolicyRequest,
-  described: DescribedRequest,
-  groups: readonly string[],
-): CedarDecision {
+/** A request as Cedar is asked about it. */
+interface CedarQuestion {
+  readonly request: PolicyRequest;
+  readonly described: DescribedRequest;
+  /** Groups that the action belongs to. */
+  readonly groups: readonly string[];
+}
+
+/** @param name that of the prepared set inside `cedar` */
+function askCedar(cedar: Cedar, name: string, { request, described, groups }: CedarQuestion): CedarDecision {
   const principal = uid("Session", described.principalId);
   const action = uid("Action", request.action);
   const resource = uid(RESOURCE_TYPES[request.resource.kind].entity, described.resourceId);
