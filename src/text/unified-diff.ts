@@ -45,18 +45,24 @@ interface Block {
 /** Finds what must not be shown. */
 export type HiddenIn = (bytes: Uint8Array) => readonly HiddenRange[];
 
-/**
- * The unified diff of `changes` (in order, not overlapping) to `original`.
- * @param hidden looks at both versions as wholes, so that no line shows a part of a secret
- */
-export function unifiedDiff(
-  path: string,
-  original: Uint8Array,
-  changes: readonly Change[],
-  updated: Uint8Array,
-  hidden: HiddenIn = () => [],
-  limits: DiffLimits = ANSWER_LIMITS,
-): Diff {
+/** Both versions of a text. */
+export interface EditedText {
+  readonly original: Uint8Array;
+  /** What was changed, in order, not overlapping. */
+  readonly changes: readonly Change[];
+  readonly updated: Uint8Array;
+}
+
+/** How a diff is shown. */
+export interface DiffDisplay {
+  /** Looks at both versions as wholes, so that no line shows a part of a secret. */
+  readonly hidden?: HiddenIn;
+  readonly limits?: DiffLimits;
+}
+
+/** The unified diff of an edited text. */
+export function unifiedDiff(path: string, { original, changes, updated }: EditedText, display: DiffDisplay = {}): Diff {
+  const { hidden = () => [], limits = ANSWER_LIMITS } = display;
   const hunks = hunksOf(original, blocksOf(original, changes));
   if (hunks.length === 0) return { text: "", linesOmitted: 0 };
   const out = new Lines(limits);
@@ -64,6 +70,7 @@ export function unifiedDiff(
   out.push(`+++ b/${onOneLine(path)}`);
   const before: Version = { bytes: original, hidden: hidden(original) };
   const after: Version = { bytes: updated, hidden: hidden(updated) };
+  const writing = { out, before, after };
   let longer = 0; // bytes that the new version is longer by
   let line = 1; // of the original, at `position`
   let position = 0;
@@ -71,7 +78,7 @@ export function unifiedDiff(
   for (const hunk of hunks) {
     line += countLines(original, position, hunk.from);
     position = hunk.from;
-    const added = writeHunk(out, before, after, hunk, { line, shift, longer });
+    const added = writeHunk(writing, hunk, { line, shift, longer });
     shift += added.lines;
     longer += added.bytes;
   }
@@ -207,8 +214,15 @@ interface Added {
   readonly bytes: number;
 }
 
+/** A diff in the making. */
+interface Writing {
+  readonly out: Lines;
+  readonly before: Version;
+  readonly after: Version;
+}
+
 /** Writes one hunk; the result is what it adds. */
-function writeHunk(out: Lines, old: Version, updated: Version, hunk: Hunk, { line, shift, longer }: Place): Added {
+function writeHunk({ out, before: old, after: updated }: Writing, hunk: Hunk, { line, shift, longer }: Place): Added {
   const original = old.bytes;
   const before = countLines(original, hunk.from, hunk.to);
   let added = 0;

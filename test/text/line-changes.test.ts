@@ -17,7 +17,8 @@ function applied(before: Uint8Array, changes: readonly Change[]): string {
 }
 
 function diffOf(before: string, after: string): string {
-  return unifiedDiff("f", bytes(before), lineChanges(bytes(before), bytes(after)), bytes(after)).text;
+  const [original, updated] = [bytes(before), bytes(after)];
+  return unifiedDiff("f", { original, changes: lineChanges(original, updated), updated }).text;
 }
 
 /** The fewest lines deleted and inserted, found by the table of all common subsequences. */

@@ -16,7 +16,8 @@ const replace = (spec: string, content: string, count = 1): LoomEdit => ({
 function diffOf(original: string, ...edits: LoomEdit[]): { text: string; linesOmitted: number; after: string } {
   const result = applyEdits(bytes(original), edits);
   if (result.kind !== "applied") throw new Error(result.kind);
-  return { ...unifiedDiff("f.txt", bytes(original), result.changes, result.bytes), after: Buffer.from(result.bytes).toString() };
+  const edited = { original: bytes(original), changes: result.changes, updated: result.bytes };
+  return { ...unifiedDiff("f.txt", edited), after: Buffer.from(result.bytes).toString() };
 }
 
 /** Applies a unified diff the slow way: a reader of the format that shares nothing with its writer. */
@@ -110,7 +111,7 @@ test("the diff, applied to the original, gives the result", () => {
       const result = applyEdits(bytes(original), edits);
       fc.pre(result.kind === "applied" && result.changes.length > 0);
       if (result.kind !== "applied") return;
-      const diff = unifiedDiff("f.txt", bytes(original), result.changes, result.bytes);
+      const diff = unifiedDiff("f.txt", { original: bytes(original), changes: result.changes, updated: result.bytes });
       expect(diff.linesOmitted).toBe(0);
       expect(patched(original, diff.text)).toBe(Buffer.from(result.bytes).toString());
     }),

@@ -108,7 +108,8 @@ function changeOf(preview: FilePreview, redaction: CallRedaction, linesMax: numb
   if (!isShown) return { ...facts, linesOmitted: 0 };
   const hidden = (bytes: Uint8Array) => redaction.hidden(bytes);
   const limits = { linesMax: Math.max(0, linesMax), lineMax: PROMPT_DIFF_LINE_BYTES_MAX };
-  const { text, linesOmitted } = unifiedDiff(path, before, lineChanges(before, after), after, hidden, limits);
+  const edited = { original: before, changes: lineChanges(before, after), updated: after };
+  const { text, linesOmitted } = unifiedDiff(path, edited, { hidden, limits });
   return { ...facts, diff: text, linesOmitted };
 }
 

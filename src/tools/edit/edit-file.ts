@@ -100,7 +100,7 @@ export const editFile: Tool<Arguments> = {
       const hidden = context.hidden(original);
       const result = applyEdits(original, edits, hidden);
       if (result.kind !== "applied") throw failureOf(result, original, edits, hidden);
-      diff = unifiedDiff(args.path, original, result.changes, result.bytes, context.hidden);
+      diff = unifiedDiff(args.path, { original, changes: result.changes, updated: result.bytes }, { hidden: context.hidden });
       replacements = result.changes.length;
       return result.bytes;
     });

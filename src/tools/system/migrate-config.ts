@@ -68,7 +68,8 @@ export function migrateConfig({ configFiles }: SystemSettings): Tool<Arguments> 
       const listed = listedOf(args);
       const { bytes: before } = await files.read(listed.path, { bytesMax: CONFIG_MIGRATED_BYTES_MAX });
       const { from, versions, after } = await migratedBytes(listed, before, args.target_version);
-      const diff = unifiedDiff(listed.path, before, lineChanges(before, after), after, hidden);
+      const edited = { original: before, changes: lineChanges(before, after), updated: after };
+      const diff = unifiedDiff(listed.path, edited, { hidden });
       const isChanged = versions.length > 0 && !args.dry_run;
       const backup = backupOf(listed, args);
       if (isChanged) {
