@@ -81,7 +81,7 @@ export async function openKernel(options: KernelOptions): Promise<OpenKernel> {
     recordStall(ledger, instance.id, stallFacts(stall)).catch(onInternalError);
   });
   const door = watchedDoor(createKernelDoor(parts), watchdog);
-  const started = announce(ledger, instances, parts.registry, instance.id, settings, onInternalError)
+  const started = announce(ledger, { instanceId: instance.id, instances, registry: parts.registry, settings }, onInternalError)
     .then(spending.settleOrphans)
     .then(() => sweepDeadInstances(opened.left, { key: parts.argumentsKey, isAlive: instances.isAlive }, onInternalError))
     .catch(onInternalError);

@@ -10,15 +10,18 @@ import type { NewFileStore } from "../sandbox/ports/new-file-store.ts";
 import type { LedgerThread } from "./ledger/ledger-thread.ts";
 import { registryHash } from "./operator/operator-gates.ts";
 
+/** A kernel that has just been opened. */
+export interface StartedKernel {
+  readonly instanceId: string;
+  readonly instances: Parameters<typeof closeOrphans>[1];
+  readonly registry: ToolRegistry;
+  readonly settings: Pick<KernelSettings, "armed" | "gates">;
+}
+
 /** Records the start, takes over what dead instances had spooled, and closes the intents that they left open. */
-export async function announce(
-  ledger: LedgerThread,
-  instances: Parameters<typeof closeOrphans>[1],
-  registry: ToolRegistry,
-  instanceId: string,
-  { armed, gates }: Pick<KernelSettings, "armed" | "gates">,
-  report: (error: unknown) => void,
-): Promise<void> {
+export async function announce(ledger: LedgerThread, started: StartedKernel, report: (error: unknown) => void): Promise<void> {
+  const { instanceId, instances, registry } = started;
+  const { armed, gates } = started.settings;
   const timeMs = systemClock.nowMs();
   const tools = registry.getAll().map((tool) => tool.name);
   const payload = { instanceId, registry: registryHash(registry, gates), ...(gates.hash !== "" && { gates: gates.hash }), tools };

@@ -85,10 +85,10 @@ export async function openParts(options: KernelOptions) {
   const tell = options.onWarning ?? reportWarning;
   const shared = { stateDirectory, ledger, clock: systemClock, random: systemRandom, onInternalError };
   const kept = openDedupeStore(stateDirectory);
-  const content = openContent(stateDirectory, instance.id, instances.isAlive, ledger, onInternalError);
+  const who = { instanceId: instance.id, isAlive: instances.isAlive };
+  const content = openContent({ ...shared, ...who });
   const configuration = openConfiguration({ live, stateDirectory, tools, ledger, nowMs: systemClock.nowMs, tell, onInternalError });
   const { sessions, bell, freezes: _administered, ...consulted } = stores;
-  const who = { instanceId: instance.id, isAlive: instances.isAlive };
   const spending = openSpending({ ...shared, ...who, sessions, limits: () => settings.limits });
   const asking = openApprovals({ ...shared, bell, manager: options.approvals, settings: () => live.operator.settings.approvals });
   const commands = openSandbox(live, instance.id, {
@@ -162,16 +162,20 @@ function registryOf(tools: readonly Tool[] = []): ToolRegistry {
   return registry;
 }
 
-function openContent(
-  stateDirectory: string,
-  instanceId: string,
-  isInstanceAlive: (id: string) => Promise<boolean>,
-  ledger: LedgerThread,
-  report: (error: unknown) => void,
-) {
-  const onCorrupt = (hash: string): void => void recordCorrupt(ledger, hash).catch(report);
+/** What the store of content is opened with. */
+interface ContentParts {
+  readonly stateDirectory: string;
+  readonly instanceId: string;
+  /** Whether the kernel with that id still runs. */
+  readonly isAlive: (id: string) => Promise<boolean>;
+  readonly ledger: LedgerThread;
+  readonly onInternalError: (error: unknown) => void;
+}
+
+function openContent({ stateDirectory, instanceId, isAlive, ledger, onInternalError }: ContentParts) {
+  const onCorrupt = (hash: string): void => void recordCorrupt(ledger, hash).catch(onInternalError);
   const { nowMs } = systemClock;
-  return openContentStore({ stateDirectory, instanceId, isInstanceAlive, nowMs, random: systemRandom, onCorrupt });
+  return openContentStore({ stateDirectory, instanceId, isInstanceAlive: isAlive, nowMs, random: systemRandom, onCorrupt });
 }
 
 /** Says in the evidence that stored bytes were altered or lost, and put aside. */

@@ -48,12 +48,14 @@ export class BudgetAdministration {
     const { stores, sessions, limits, clock } = this.#parts;
     const states = new Map((await stores.budgets.listAccounts(BUDGET_LIST_MAX)).map((state) => [state.key, state]));
     const leases = (await sessions.listLeases()).filter(({ budget }) => isLimited(budget));
-    const ofLeases = leases.map(({ id, budget }) => account("lease", id, { budget }, states.get(leaseKey(id)), clock.nowMs()));
+    const ofLeases = leases.map(({ id, budget }) =>
+      account({ kind: "lease", name: id, limit: { budget }, state: states.get(leaseKey(id)) }, clock.nowMs()),
+    );
     const { session, principal } = limits();
     const others = [...states.values()].flatMap((state) => {
       const [kind, name] = namedIn(state.key);
       const limit = kind === "session" ? session : kind === "principal" ? principal : undefined;
-      return limit === undefined || kind === undefined ? [] : [account(kind, name, limit, state, clock.nowMs())];
+      return limit === undefined || kind === undefined ? [] : [account({ kind, name, limit, state }, clock.nowMs())];
     });
     return [...ofLeases, ...others];
   }
@@ -64,7 +66,15 @@ export class BudgetAdministration {
   }
 }
 
-function account(kind: AccountKind, name: string, limit: PeriodBudget, state: AccountState | undefined, nowMs: number): BudgetAccount {
+/** An account as it is limited, and as the store has it, if anything was charged to it. */
+interface KnownAccount {
+  readonly kind: AccountKind;
+  readonly name: string;
+  readonly limit: PeriodBudget;
+  readonly state: AccountState | undefined;
+}
+
+function account({ kind, name, limit, state }: KnownAccount, nowMs: number): BudgetAccount {
   const { budget, periodMs } = limit;
   const beganMs = state?.beganMs ?? 0;
   const isOver = periodMs !== undefined && nowMs >= beganMs + periodMs;

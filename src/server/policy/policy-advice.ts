@@ -24,7 +24,7 @@ export async function adviseCall(parts: AdviceParts, who: Authenticated, call: E
   if (runs(first)) return { ...first, runs: true, advice: [], notes };
   const edits = new PolicyEdits(parts);
   try {
-    const advice = await findAdvice(parts, edits, { who, assuming: {}, changes: [] }, first, call);
+    const advice = await findAdvice(parts, edits, { who, call, explanation: first });
     return typeof advice === "string"
       ? { ...first, runs: false, advice: [], stuck: advice, notes }
       : { ...first, runs: false, advice, notes };
@@ -33,15 +33,17 @@ export async function adviseCall(parts: AdviceParts, who: Authenticated, call: E
   }
 }
 
-async function findAdvice(
-  parts: AdviceParts,
-  edits: PolicyEdits,
-  start: Assumed,
-  first: CallExplanation,
-  call: ExplainedCall,
-): Promise<readonly Advice[] | string> {
-  let state = start;
-  let explanation = first;
+/** A call that would not run, and why. */
+interface RefusedCall {
+  readonly who: Authenticated;
+  readonly call: ExplainedCall;
+  readonly explanation: CallExplanation;
+}
+
+async function findAdvice(parts: AdviceParts, edits: PolicyEdits, refused: RefusedCall): Promise<readonly Advice[] | string> {
+  const { who, call } = refused;
+  let state: Assumed = { who, assuming: {}, changes: [] };
+  let { explanation } = refused;
   for (let step = 0; step < ADVICE_STEPS_MAX; step += 1) {
     if (runs(explanation)) return [...state.changes, ...(await edits.advice(state.who.session.preset))];
     const needsArming = !explanation.armed && obligationsOf(explanation).some(({ obligation }) => obligation === "arm");

@@ -80,10 +80,11 @@ export async function runExamples(inputs: ExampleInputs): Promise<ExampleReport>
       roles: inputs.settings.roles,
       ...(inputs.validated && { validated: inputs.validated }),
     });
+    const judgedBy = { preset, engine, registry, redactor, inputs };
     try {
       for (const [index, example] of group.entries()) {
         if (index % POLICY_EXAMPLES_PER_TURN === POLICY_EXAMPLES_PER_TURN - 1) await nextTurn();
-        results.push(resultOf(example, preset, judge(example, preset, engine, registry, redactor, inputs)));
+        results.push(resultOf(example, preset, judge(example, judgedBy)));
       }
     } finally {
       engine.dispose();
@@ -161,14 +162,17 @@ function keyOf({ examples, sources, settings, actions, tools }: ExampleInputs): 
 
 type Decided = ReturnType<typeof imagineCall>;
 
-function judge(
-  example: PolicyExample,
-  preset: PresetName,
-  engine: PolicyEngine,
-  registry: ToolRegistry,
-  redactor: Redactor,
-  { settings, actions }: ExampleInputs,
-): Decided | string {
+/** What an example is judged by: the parts of a kernel that decide. */
+interface ExampleKernel {
+  readonly preset: PresetName;
+  readonly engine: PolicyEngine;
+  readonly registry: ToolRegistry;
+  readonly redactor: Redactor;
+  readonly inputs: ExampleInputs;
+}
+
+function judge(example: PolicyExample, { preset, engine, registry, redactor, inputs }: ExampleKernel): Decided | string {
+  const { settings, actions } = inputs;
   if (!settings.roles.includes(example.role)) return `not judged: the role \`${example.role}\` is not defined in handrail.yaml`;
   const session = sessionOf(example, preset);
   const time = example.context.time ?? Math.floor(Date.UTC(2026, 0, 1) / 1000);

@@ -110,6 +110,7 @@ export async function replayAgainst(operator: OperatorDirectory, options: Replay
     await engineOf(operator.settings.preset ?? "dev");
     const tally = new Tally(options.byRules);
     const namesCalls = operator.policies.some(({ text }) => text.includes("context.call"));
+    const candidate = { tools, engineOf, namesCalls, findSession: (id: string) => sessions.findSession(id) };
     try {
       const head = (await reader.head()).sequence;
       for (let from = Math.max(1, head - options.entriesMax + 1); from <= head; from += LEDGER_READ_ROWS_MAX) {
@@ -118,7 +119,7 @@ export async function replayAgainst(operator: OperatorDirectory, options: Replay
           if (record.entry.timeMicros / 1000 < (options.sinceMs ?? 0)) continue;
           tally.entries += 1;
           if (tally.entries % POLICY_EXAMPLES_PER_TURN === 0) await nextTurn();
-          await replayOne(record, tally, tools, engineOf, (id) => sessions.findSession(id), namesCalls);
+          await replayOne(record, candidate, tally);
         }
       }
     } finally {
@@ -178,14 +179,17 @@ function kindOf(recorded: ReplayedDecision, candidate: ReplayedDecision): Replay
   return recorded.rules.join("\n") === candidate.rules.join("\n") ? undefined : "rules";
 }
 
-async function replayOne(
-  { entry, payload }: LedgerRecord,
-  tally: Tally,
-  tools: readonly Tool[],
-  engineOf: (preset: string) => Promise<PolicyEngine>,
-  findSession: (id: string) => Promise<Session | undefined>,
-  namesCalls: boolean,
-): Promise<void> {
+/** The policies that recorded calls are put to, and what describes those calls. */
+interface Candidate {
+  readonly tools: readonly Tool[];
+  readonly engineOf: (preset: string) => Promise<PolicyEngine>;
+  /** Whether a policy names whole calls. */
+  readonly namesCalls: boolean;
+  readonly findSession: (id: string) => Promise<Session | undefined>;
+}
+
+async function replayOne({ entry, payload }: LedgerRecord, candidate: Candidate, tally: Tally): Promise<void> {
+  const { tools, engineOf, namesCalls, findSession } = candidate;
   if (entry.eventType === "tool_outcome_unknown") return tally.skip("the outcome is unknown");
   if (entry.eventType !== "tool_executed" && entry.eventType !== "tool_execution_denied") return;
   const facts = factsOf(payload);

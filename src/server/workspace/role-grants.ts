@@ -45,6 +45,13 @@ export interface RoleChange extends RoleGrant {
   readonly added: boolean;
 }
 
+/** The role and the workspace of a change, and who makes it. */
+interface RoleWish {
+  readonly role: string;
+  readonly workspace: string;
+  readonly by: string;
+}
+
 /** The operator's grants of roles. */
 export class RoleDesk {
   readonly #parts: RoleDeskParts;
@@ -62,7 +69,7 @@ export class RoleDesk {
 
   /** Lets clients of a workspace ask for a role. @throws KernelError USAGE for a role that is not defined */
   grant(role: string, path: string, by: string): Promise<RoleChange> {
-    return this.#change("role_granted", role, workspaceDirectory(path), by, (roles, { roles: defined }) => {
+    return this.#change("role_granted", { role, workspace: workspaceDirectory(path), by }, (roles, { roles: defined }) => {
       if (!defined.includes(role))
         throw new KernelError(
           "USAGE",
@@ -74,7 +81,7 @@ export class RoleDesk {
 
   /** Takes a role back; sessions that have it keep it until they end. The workspace may be gone meanwhile. */
   revoke(role: string, path: string, by: string): Promise<RoleChange> {
-    return this.#change("role_revoked", role, realPath(path), by, (roles) => {
+    return this.#change("role_revoked", { role, workspace: realPath(path), by }, (roles) => {
       if (!roles.includes(role))
         throw new KernelError("USAGE", `the role \`${role}\` is not granted there; \`handrail roles list\` shows what is`);
       return roles.filter((granted) => granted !== role);
@@ -83,9 +90,7 @@ export class RoleDesk {
 
   async #change(
     type: EventType,
-    role: string,
-    workspace: string,
-    by: string,
+    { role, workspace, by }: RoleWish,
     change: (roles: readonly string[], settings: Settings) => readonly string[],
   ): Promise<RoleChange> {
     const { operatorPath, ledger, clock } = this.#parts;

@@ -26,6 +26,14 @@ type HoldRow = AmountRow & {
   readonly at_ms: number;
 };
 
+/** What a call holds of an account. */
+interface Hold {
+  readonly account: string;
+  readonly spender: Spender;
+  readonly atMs: number;
+  readonly held: Amounts;
+}
+
 interface Period {
   readonly beganMs: number;
   readonly spent: Amounts;
@@ -64,7 +72,7 @@ export class EmbeddedBudgetStore implements BudgetStore {
     return this.#transaction(() => {
       const found = this.#judge(wish);
       if (found.kind === "exhausted") return found;
-      for (const { key } of wish.accounts) this.#hold(wish, key, spender, wish.nowMs, found.granted);
+      for (const { key } of wish.accounts) this.#hold(wish, { account: key, spender, atMs: wish.nowMs, held: found.granted });
       return found;
     });
   }
@@ -76,7 +84,10 @@ export class EmbeddedBudgetStore implements BudgetStore {
         throw new KernelError("STORE_UNAVAILABLE", "what a call had reserved is gone; send it again");
       const found = this.#judge(wish, holds);
       if (found.kind === "exhausted") return found;
-      for (const hold of holds) this.#hold(wish, hold.account, spenderOf(hold), hold.at_ms, addAmounts(amountsOf(hold), found.granted));
+      for (const hold of holds) {
+        const held = addAmounts(amountsOf(hold), found.granted);
+        this.#hold(wish, { account: hold.account, spender: spenderOf(hold), atMs: hold.at_ms, held });
+      }
       return found;
     });
   }
@@ -184,7 +195,7 @@ export class EmbeddedBudgetStore implements BudgetStore {
     return row === undefined ? NOTHING : sumsOf(row);
   }
 
-  #hold({ id, instance }: Wish, account: string, spender: Spender, atMs: number, held: Amounts): void {
+  #hold({ id, instance }: Wish, { account, spender, atMs, held }: Hold): void {
     const beganMs = this.#findAccount.get(account)?.began_ms ?? 0;
     const { sessionId, actor, requestId } = spender;
     this.#putHold.run(id, account, beganMs, instance, sessionId, actor, requestId, Math.floor(atMs), ...amountValues(held));
