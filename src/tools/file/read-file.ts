@@ -123,13 +123,20 @@ function result(args: Arguments, range: Range, { bytes, offset, sizeBytes }: Fil
       size_bytes: sizeBytes,
       ...(more && { next_offset: next }),
     },
-    ...(!isWhole && { excerpts: { content: excerptOf(bytes, start, end, encoding, content) } }),
+    ...(!isWhole && { excerpts: { content: excerptOf({ bytes, start, end }, encoding, content) } }),
     ...(more && range.cut && { truncated: true }),
   };
 }
 
+/** A part of what was read. */
+interface Part {
+  readonly bytes: Uint8Array;
+  readonly start: number;
+  readonly end: number;
+}
+
 /** What a part was cut out of. What stands around text may be anything, also half a character. */
-function excerptOf(bytes: Uint8Array, start: number, end: number, encoding: Arguments["encoding"], text: string): Excerpt {
+function excerptOf({ bytes, start, end }: Part, encoding: Arguments["encoding"], text: string): Excerpt {
   if (encoding === "base64") return { kind: "base64", bytes, start, end };
   const before = start === 0 ? "" : lossyUtf8.decode(bytes.subarray(0, start));
   const after = end === bytes.byteLength ? "" : lossyUtf8.decode(bytes.subarray(end));

@@ -39,6 +39,12 @@ interface Place {
   readonly reprinted: Reprinted;
 }
 
+/** What was found about one program of the line. */
+interface ReadMarks extends Marks {
+  /** It gets more arguments at run time. */
+  readonly fed: boolean;
+}
+
 /** A file that a redirection touches. */
 export interface TouchedFile {
   readonly path: string;
@@ -288,7 +294,7 @@ export class CommandReader {
     const [head, ...args] = words;
     if (head === undefined) return;
     if (!isFixed(head) || head.text === "") {
-      this.#name(plainWord(UNKNOWN_BINARY), words, place, { dangers: ["dynamic_binary"], reasons: [] }, true);
+      this.#name(plainWord(UNKNOWN_BINARY), words, place, { dangers: ["dynamic_binary"], reasons: [], fed: true });
       return;
     }
     const name = programName(head.text);
@@ -305,7 +311,7 @@ export class CommandReader {
     if (all.some(({ kind }) => kind === "unclear")) dangers.add("unclear_wrapper");
     for (const danger of dangers) if (!BOUNDED.has(danger)) this.doubt(danger);
     for (const reason of reasons) this.#reasons.add(reason);
-    this.#name(head, args, place, { dangers: [...dangers].sort(), reasons }, fed);
+    this.#name(head, args, place, { dangers: [...dangers].sort(), reasons, fed });
     this.#moves(name, args, place);
     for (const run of all) this.#runWrapped(run, name, place);
   }
@@ -320,7 +326,7 @@ export class CommandReader {
     else this.#code(run.code.text, { ...within, plain: run.inside === true ? place.plain : run.isBash !== true });
   }
 
-  #name(head: ShellWord, args: readonly ShellWord[], place: Place, { dangers, reasons }: Marks, fed: boolean): void {
+  #name(head: ShellWord, args: readonly ShellWord[], place: Place, { dangers, reasons, fed }: ReadMarks): void {
     const dynamic = fed || args.some(({ known }) => !known);
     const { inputFrom, via } = place;
     const beside = { dynamic, inputFrom, via, dangers, characters: this.#characters, ...reasonsOf(reasons) };
