@@ -132,7 +132,7 @@ export class DirectCalls implements Transport {
     const { id, params } = request;
     const { resultHead, resultMeta } = this.#modern;
     const played = await this.#heard(params, signal, (parameters, listener) =>
-      playRound(this.#options, parameters, params, (inBand) => callTool(this.#options, parameters, signal, listener, inBand)),
+      playRound(this.#options, parameters, params, (inBand) => callTool(this.#options, parameters, { end: signal, listener, inBand })),
     );
     return played.kind === "question" ? printQuestion(id, played, resultMeta) : printRound(id, played.result, resultHead);
   }
@@ -157,7 +157,8 @@ export class DirectCalls implements Transport {
 
   async #callLegacy({ id, params }: JSONRPCRequest, end: AbortController): Promise<string> {
     const { asker } = this.#approvals;
-    const call = (parameters: CallParameters, listener?: ProgressListener) => callTool(this.#options, parameters, end, listener, asker);
+    const call = (parameters: CallParameters, listener?: ProgressListener) =>
+      callTool(this.#options, parameters, { end, listener, inBand: asker });
     return printAnswer(id, await this.#heard(params, end.signal, call));
   }
 

@@ -62,7 +62,7 @@ export async function serveRequest(
   else if (handler === undefined) writePlain(response, 404, "there is no such method; see `handrail wire descriptor`");
   else if (request.method !== "POST") writePlain(response, 405, "methods are called with POST");
   else if (path === host.unary.path && isPlainUnary(request)) await callPlainly(host, request, response, refusal);
-  else await call(host, handler, path, request, response, newExchange(refusal));
+  else await call(host, { path, handler, request, response }, newExchange(refusal));
   leaveUnread(request, response, host.limits.stallMs);
 }
 
@@ -91,14 +91,15 @@ async function callPlainly(
   }
 }
 
-async function call(
-  host: ExchangeHost,
-  handler: UniversalHandler,
-  path: string,
-  request: NodeRequest,
-  response: NodeResponse,
-  exchange: Exchange,
-): Promise<void> {
+/** A request that calls a method. */
+interface MethodCall {
+  readonly path: string;
+  readonly handler: UniversalHandler;
+  readonly request: NodeRequest;
+  readonly response: NodeResponse;
+}
+
+async function call(host: ExchangeHost, { path, handler, request, response }: MethodCall, exchange: Exchange): Promise<void> {
   let heldBytes = 0;
   const hold = (changeBytes: number) => {
     heldBytes += changeBytes;

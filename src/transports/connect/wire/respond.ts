@@ -45,8 +45,15 @@ export async function writeAnswer(answer: UniversalServerResponse, given: NodeRe
   }
 }
 
-/** Writes an answer that is there as a whole. Rejects when the peer is gone or reads too slowly. */
-export async function writeWhole(given: NodeResponse, status: number, type: string, bytes: Uint8Array, stallMs: number): Promise<void> {
+/** An answer that is there as a whole. */
+export interface WholeAnswer {
+  readonly status: number;
+  readonly type: string;
+  readonly bytes: Uint8Array;
+}
+
+/** Writes a whole answer. Rejects when the peer is gone or reads too slowly. */
+export async function writeWhole(given: NodeResponse, { status, type, bytes }: WholeAnswer, stallMs: number): Promise<void> {
   const response: Writing = given;
   response.writeHead(status, { ...ALWAYS, "content-type": type, "content-length": String(bytes.byteLength) });
   await write(given, bytes, stallMs);

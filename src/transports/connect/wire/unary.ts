@@ -56,12 +56,13 @@ export async function serveUnary(
       deadline = setTimeout(() => call.abort(new ConnectError("the operation timed out", Code.DeadlineExceeded)), timeout.timeoutMs);
     }
     const bytes = await host.execute(await readBody(host, request), call.signal);
-    if (!isGone(response)) await writeWhole(response, 200, CONTENT_TYPE, bytes, host.stallMs);
+    if (!isGone(response)) await writeWhole(response, { status: 200, type: CONTENT_TYPE, bytes }, host.stallMs);
   } catch (error) {
     await record(host.recorder, error);
     if (isGone(response) || response.headersSent) return;
     const fault = faultOf(error, host.onError);
-    await writeWhole(response, codeToHttpStatus(fault.code), "application/json", errorToJsonBytes(fault, undefined), host.stallMs);
+    const answer = { status: codeToHttpStatus(fault.code), type: "application/json", bytes: errorToJsonBytes(fault, undefined) };
+    await writeWhole(response, answer, host.stallMs);
   } finally {
     clearTimeout(deadline);
     host.shutdownSignal.removeEventListener("abort", stop);

@@ -15,13 +15,18 @@ export interface CallParameters {
   readonly _meta?: unknown;
 }
 
+/** The client while a call runs: how it ends the call, what it hears of it, and how it is asked. */
+export interface CallingClient {
+  readonly end: AbortSignal | AbortController;
+  readonly listener?: ProgressListener | undefined;
+  readonly inBand?: InBandAsker | undefined;
+}
+
 /** Makes the call; a refused or failed one is a result too, marked `isError`. */
 export async function callTool(
   options: McpOptions,
   parameters: CallParameters,
-  end: AbortSignal | AbortController,
-  listener?: ProgressListener,
-  inBand?: InBandAsker,
+  { end, listener, inBand }: CallingClient,
 ): Promise<CallResult> {
   const dedupeKey = isJsonObject(parameters._meta) ? parameters._meta["handrail/dedupe_key"] : undefined;
   const response = await options.door.execute(
