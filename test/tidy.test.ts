@@ -15,6 +15,7 @@ const projectFiles: readonly ProjectFile[] = [...globSync(FOLDERS), ...globSync(
 
 const lines = (count: number, line = "call();") => `${line}\n`.repeat(count);
 const body = (count: number) => `// header\nfunction long() {\n${lines(count - 2)}}\n`;
+const parameters = (count: number) => Array.from({ length: count }, (_, index) => `${"abcdefgh"[index]}: number`).join(", ");
 const word = (...parts: string[]) => parts.join("");
 
 /** For each rule, by its place in the list: what it must find, and its nearest neighbour that it must let pass. */
@@ -38,6 +39,27 @@ const PLANTED: readonly { bad: readonly ProjectFile[]; good: readonly ProjectFil
     good: [
       { path: "src/base/a.ts", text: body(70) },
       { path: "src/base/a.test.ts", text: body(71) },
+    ],
+  },
+  {
+    bad: [
+      { path: "src/base/a.ts", text: `// header\nfunction wide(${parameters(5)}) {}\n` },
+      { path: "src/base/a.ts", text: `// header\nconst wide = (${parameters(4)}, e = 1) => a + e;\n` },
+      { path: "src/base/a.ts", text: `// header\nclass A { constructor(${parameters(5)}) {} }\n` },
+      { path: "src/base/a.ts", text: `// header\nclass A { #wide(${parameters(4)}, ...rest: string[]) {} }\n` },
+      { path: "src/base/a.ts", text: `// header\ninterface A { readonly wide: (${parameters(5)}) => void }\n` },
+      { path: "src/redact/kinds/a.ts", text: `// header\nfunction wide(${parameters(5)}) {}\n` },
+      { path: "web/a.tsx", text: `// header\nfunction wide(${parameters(5)}) {}\n` },
+    ],
+    good: [
+      { path: "src/base/a.ts", text: `// header\nfunction narrow(${parameters(4)}) {}\nnarrow(1, 2, 3, 4, ...[5]);\n` },
+      { path: "src/base/a.ts", text: "// header\nfunction narrow({ a, b, c, d, e }: Wide, f: F, g: G, h: H) {}\n" },
+      { path: "src/base/a.ts", text: `// header\nfunction narrow(this: A, ${parameters(4)}) {}\n` },
+      { path: "src/gen/a.ts", text: `// header\nfunction wide(${parameters(5)}) {}\n` },
+      { path: "src/redact/search/a.ts", text: `// header\nfunction wide(${parameters(5)}) {}\n` },
+      { path: "src/redact/kinds/named-value.ts", text: `// header\nfunction wide(${parameters(5)}) {}\n` },
+      { path: "src/sandbox/native/a.ts", text: `// header\nfunction wide(${parameters(5)}) {}\n` },
+      { path: "src/sandbox/run/orphans.ts", text: `// header\ninterface Calls { readonly wide: (${parameters(5)}) => number }\n` },
     ],
   },
   {

@@ -18,6 +18,14 @@ export interface Rule {
 
 const FILE_LINES_MAX = 400;
 const FUNCTION_LINES_MAX = 70;
+const PARAMETERS_MAX = 4;
+
+/** Places where a function may take more parameters: an object would cost there, or hide what is called. */
+const MANY_PARAMETERS: readonly RegExp[] = [
+  /^src\/redact\/search\//, // inner loops over every byte of a text: an object per candidate would cost
+  /^src\/redact\/kinds\/named-value\.ts$/, // the same, per name that may stand before a secret
+  /^src\/sandbox\/(native\/|run\/orphans\.ts$)/, // what is called there mirrors the arguments of a system call
+];
 
 const isCode = (path: string) => /\.(ts|tsx|mts|mjs|js)$/.test(path);
 const isTest = (path: string) => /\.test\.tsx?$/.test(path);
@@ -30,6 +38,10 @@ export const FILE_RULES: readonly Rule[] = [
   {
     name: `a function has at most ${FUNCTION_LINES_MAX} lines`,
     faults: (file) => (isProduct(file.path) && !isTest(file.path) ? longFunctions(file) : []),
+  },
+  {
+    name: `a function takes at most ${PARAMETERS_MAX} positional parameters`,
+    faults: (file) => (isProduct(file.path) && !MANY_PARAMETERS.some((place) => place.test(file.path)) ? manyParameters(file) : []),
   },
   { name: "no marker of unfinished work is left", faults: leftoverMarkers },
   { name: "a file opens with a comment", faults: (file) => (isCode(file.path) && !isGenerated(file.path) ? missingHeader(file) : []) },
@@ -58,6 +70,15 @@ function longFunctions(file: ProjectFile): string[] {
     const first = lineOf(source, node.getStart(source));
     const lines = lineOf(source, node.getEnd()) - first + 1;
     return lines > FUNCTION_LINES_MAX ? [`${file.path}:${first}: a function of ${lines} lines`] : [];
+  });
+}
+
+function manyParameters(file: ProjectFile): string[] {
+  return nodesOf(file).flatMap(({ node, source }) => {
+    if (!ts.isFunctionLike(node)) return [];
+    const count = node.parameters.filter(({ name }) => name.getText(source) !== "this").length;
+    const line = lineOf(source, node.getStart(source));
+    return count > PARAMETERS_MAX ? [`${file.path}:${line}: ${count} parameters; give it one object with a named interface`] : [];
   });
 }
 
