@@ -39,12 +39,6 @@ interface Place {
   readonly reprinted: Reprinted;
 }
 
-/** What was found about one program of the line. */
-interface ReadMarks extends Marks {
-  /** It gets more arguments at run time. */
-  readonly fed: boolean;
-}
-
 /** A file that a redirection touches. */
 export interface TouchedFile {
   readonly path: string;
@@ -326,7 +320,7 @@ export class CommandReader {
     else this.#code(run.code.text, { ...within, plain: run.inside === true ? place.plain : run.isBash !== true });
   }
 
-  #name(head: ShellWord, args: readonly ShellWord[], place: Place, { dangers, reasons, fed }: ReadMarks): void {
+  #name(head: ShellWord, args: readonly ShellWord[], place: Place, { dangers, reasons, fed }: Marks): void {
     const dynamic = fed || args.some(({ known }) => !known);
     const { inputFrom, via } = place;
     const beside = { dynamic, inputFrom, via, dangers, characters: this.#characters, ...reasonsOf(reasons) };

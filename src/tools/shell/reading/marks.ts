@@ -5,6 +5,8 @@ import type { CommandDanger } from "../../../model/place/command.ts";
 export interface Marks {
   readonly dangers: readonly CommandDanger[];
   readonly reasons: readonly string[];
+  /** It gets more arguments at run time. */
+  readonly fed: boolean;
 }
 
 /** The reasons as a command carries them: absent where there are none. */
