@@ -23,8 +23,8 @@ export interface FileAccessParts extends WriteScope {
 /** File access for one call. */
 export function createFileAccess(parts: FileAccessParts): FileAccess {
   return {
-    read: (path, options) => readContained(parts, path, options, parts.signal),
-    stream: (path, options) => streamContained(parts, path, options, parts.signal),
+    read: (path, options) => readContained(parts, path, options),
+    stream: (path, options) => streamContained(parts, path, options),
     list: (path, options) => listContained(parts, path, options),
     write: (path, content, options) => writeContained(parts, path, content, options.mode),
     remove: (path) => removeContained(parts, path),

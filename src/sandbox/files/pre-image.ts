@@ -31,7 +31,7 @@ export async function readPreImage(scope: FileScope, path: string, bytesMax: num
     try {
       if (!found.stats.isFile()) throw notAFile(path, kindOf(found.stats));
       if (found.stats.size > bytesMax) throw tooLarge(path, bytesMax);
-      return { place: found.place, content: await contentDigest(found.descriptor, bytesMax, path, signal) };
+      return { place: found.place, content: await contentDigest({ descriptor: found.descriptor, path }, bytesMax, signal) };
     } finally {
       closeSync(found.descriptor);
     }
@@ -40,8 +40,8 @@ export async function readPreImage(scope: FileScope, path: string, bytesMax: num
   }
 }
 
-/** BLAKE3-256 of the regular file that an `O_PATH` descriptor names. */
-export async function contentDigest(descriptor: number, bytesMax: number, path: string, signal: AbortSignal): Promise<string> {
+/** BLAKE3-256 of a file whose descriptor is an `O_PATH` one. */
+export async function contentDigest({ descriptor, path }: OpenFile, bytesMax: number, signal: AbortSignal): Promise<string> {
   const opened = openForReading(descriptor, path);
   try {
     return await digestOf({ descriptor: opened, path }, bytesMax, signal);

@@ -75,8 +75,9 @@ function lookAt(scope: FileScope, name: string, bytesMax: number | undefined): P
 
 /** The file part by part: small ones are read at once, without a wait in between. */
 function* partsOf(scope: FileScope, name: string, bytesMax: number): Generator<Uint8Array> {
+  const uncancelled = { ...scope, signal: NEVER };
   for (let offset = 0; offset <= bytesMax; offset += SMALL_READ_BYTES_MAX) {
-    const content = readContained(scope, name, { offset, limit: SMALL_READ_BYTES_MAX, bytesMax: SMALL_READ_BYTES_MAX }, NEVER);
+    const content = readContained(uncancelled, name, { offset, limit: SMALL_READ_BYTES_MAX, bytesMax: SMALL_READ_BYTES_MAX });
     assert(!(content instanceof Promise), "a small part is read at once");
     yield content.bytes;
     if (content.bytes.byteLength < SMALL_READ_BYTES_MAX) return;

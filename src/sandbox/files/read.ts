@@ -15,10 +15,15 @@ import { type FileScope, findExisting, findUnlinked, kindOf } from "./places/ope
 
 const readAsync = promisify(readWithCallback);
 
-/** A regular file that is open for reading, with the path that a failure names. */
+/** A descriptor of a regular file, with the path that a failure names. */
 export interface OpenFile {
   readonly descriptor: number;
   readonly path: string;
+}
+
+/** What reading needs of the call. */
+export interface ReadScope extends FileScope {
+  readonly signal: AbortSignal;
 }
 
 /** A range of a file, in bytes. */
@@ -28,13 +33,8 @@ export interface Extent {
 }
 
 /** Reads what `options` ask for of the file that `path` names. A small result is there at once. */
-export function readContained(
-  scope: FileScope,
-  path: string,
-  options: ReadOptions,
-  signal: AbortSignal,
-): FileContent | Promise<FileContent> {
-  throwIfCancelled(signal);
+export function readContained(scope: ReadScope, path: string, options: ReadOptions): FileContent | Promise<FileContent> {
+  throwIfCancelled(scope.signal);
   let opened: Opened | undefined;
   try {
     opened = openFound(findUnlinked(scope, path) ?? findFile(scope, path), path);
@@ -43,7 +43,7 @@ export function readContained(
     const file = { descriptor: opened.descriptor, path };
     if (extent.length <= SMALL_READ_BYTES_MAX) return { bytes: readNow(file, extent, options.lent), offset: extent.offset, sizeBytes };
     opened = undefined; // the reading in steps closes it
-    return readLarge(file, extent, sizeBytes, signal);
+    return readLarge(file, extent, sizeBytes, scope.signal);
   } catch (error) {
     throw translated(error, path);
   } finally {
@@ -52,8 +52,8 @@ export function readContained(
 }
 
 /** The same piece by piece. */
-export function streamContained(scope: FileScope, path: string, options: ReadOptions, signal: AbortSignal): FileStream {
-  throwIfCancelled(signal);
+export function streamContained(scope: ReadScope, path: string, options: ReadOptions): FileStream {
+  throwIfCancelled(scope.signal);
   let opened: Opened | undefined;
   try {
     opened = openFound(findUnlinked(scope, path) ?? findFile(scope, path), path);
@@ -61,7 +61,7 @@ export function streamContained(scope: FileScope, path: string, options: ReadOpt
     const extent = extentOf(path, sizeBytes, options);
     const file = { descriptor: opened.descriptor, path };
     opened = undefined; // from here on the stream closes it
-    return { ...extent, sizeBytes, chunks: piecesOf(file, extent, signal) };
+    return { ...extent, sizeBytes, chunks: piecesOf(file, extent, scope.signal) };
   } catch (error) {
     throw translated(error, path);
   } finally {

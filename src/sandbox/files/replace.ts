@@ -146,6 +146,8 @@ function keepOwnerAndMode(descriptor: number, original: Original, path: string):
 
 /** The conditions of the last step. */
 export interface Placement {
+  /** The path as the call names it, for failures. */
+  readonly path: string;
   /** Whether a file of that name is to be replaced; otherwise there must be none. */
   readonly replace: boolean;
   /** Called right before; throws when the step must not happen any more. */
@@ -157,12 +159,12 @@ export interface Placement {
 }
 
 /** Gives the complete file its real name, and brings the name to disk. Removes the file when that is not to happen. */
-export async function putInPlace(destination: Destination, beside: Beside, path: string, placement: Placement): Promise<void> {
+export async function putInPlace(destination: Destination, beside: Beside, placement: Placement): Promise<void> {
   const { directory } = destination;
   let placed = false;
   try {
     placement.check();
-    rename(destination, beside, path, placement);
+    rename(destination, beside, placement);
     placed = true;
     placement.onPlaced?.();
   } finally {
@@ -174,17 +176,17 @@ export async function putInPlace(destination: Destination, beside: Beside, path:
     // The new content is in place, only its survival of a power failure is uncertain; saying "failed" would be a lie.
     throw new ToolFailure(
       "OUTCOME_UNKNOWN",
-      `${quoted(path)} was written, but the disk did not confirm it`,
+      `${quoted(placement.path)} was written, but the disk did not confirm it`,
       "read the file to see what it holds, and have the disk checked",
     );
   }
 }
 
-function rename({ directory, name }: Destination, beside: Beside, path: string, placement: Placement): void {
+function rename({ directory, name }: Destination, beside: Beside, placement: Placement): void {
   let result = renameWithin(directory, beside.name, name, placement.replace);
   const unsupported = result === -errno.EINVAL || result === -errno.ENOSYS;
   // Some file systems cannot rename without replacing; a second name, made and then the first removed, does the same.
   if (unsupported && !placement.replace) result = linkThenRemove(directory, beside.name, name);
   if (result === -errno.EEXIST) throw placement.taken();
-  if (result < 0) throw failureOf(errorName(result), path);
+  if (result < 0) throw failureOf(errorName(result), placement.path);
 }

@@ -131,7 +131,8 @@ async function changeLocked(scope: WriteScope, destination: Destination, plan: P
     if (content === undefined) return { ...written, sizeBytes: Number(original?.stats.size ?? 0) };
     const beside = await writeBeside(destination.directory, { path, original, content }, scope);
     const taken = () => (plan.whenPresent === "fail" ? failureOf("EEXIST", path) : changed(path));
-    await putInPlace(destination, beside, path, {
+    await putInPlace(destination, beside, {
+      path,
       replace: original !== undefined,
       taken,
       onPlaced() {
@@ -178,7 +179,7 @@ export async function requireTarget(
   await scope.requireApproved(
     path,
     place,
-    async () => original && contentDigest(original.descriptor, Number(original.stats.size), path, scope.signal),
+    async () => original && contentDigest({ descriptor: original.descriptor, path }, Number(original.stats.size), scope.signal),
   );
 }
 

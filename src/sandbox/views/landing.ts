@@ -45,6 +45,14 @@ export function* landChanges(place: LandingPlace, changes: readonly Change[]): G
 }
 
 const RIGHTS = 0o777;
+/** A file or link of a view that is copied to `name` in the open directory `parent`. */
+interface Copied {
+  readonly path: string;
+  readonly parent: number;
+  readonly name: string;
+  readonly overwrites: boolean;
+}
+
 /** What the owner of a directory keeps: one that is closed to its owner is closed to whoever looks after it. */
 const OWNER = 0o700;
 const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
@@ -114,13 +122,13 @@ class Landing {
       removeOverlayAttribute(from, "origin");
     }
     let result = renameBetween(this.#place.upper, path, parent, name, overwrites);
-    if (result === -errno.EXDEV)
-      result = kind === "put_file" ? yield* this.#copy(path, parent, name, overwrites) : this.#copyLink(path, parent, name, overwrites);
+    const copied = { path, parent, name, overwrites };
+    if (result === -errno.EXDEV) result = kind === "put_file" ? yield* this.#copy(copied) : this.#copyLink(copied);
     return this.#count(overwrites ? "changed" : "created", result);
   }
 
   /** Where the file system of views is another one than the workspace's. */
-  *#copy(path: string, parent: number, name: string, replace: boolean): Generator<void, number> {
+  *#copy({ path, parent, name, overwrites }: Copied): Generator<void, number> {
     const found = this.#made(path);
     const beside = this.#place.newFiles.nameIn(parent);
     const source = openSync(`${this.#upper}/${path}`, constants.O_RDONLY | constants.O_NOFOLLOW);
@@ -135,7 +143,7 @@ class Landing {
       giveTo(found, pathIn(parent, beside));
       chmodSync(`/proc/self/fd/${made}`, found.mode & RIGHTS);
       utimesSync(`/proc/self/fd/${made}`, found.atime, found.mtime);
-      return renameBetween(parent, beside, parent, name, replace);
+      return renameBetween(parent, beside, parent, name, overwrites);
     } finally {
       removeName(parent, beside, "file"); // it is gone where it has its name by now
       closeSync(source);
@@ -143,8 +151,8 @@ class Landing {
     }
   }
 
-  #copyLink(path: string, parent: number, name: string, replace: boolean): number {
-    if (replace) removeName(parent, name, "file");
+  #copyLink({ path, parent, name, overwrites }: Copied): number {
+    if (overwrites) removeName(parent, name, "file");
     return makeLink(parent, name, readlinkSync(`${this.#upper}/${path}`, { encoding: "buffer" }), this.#made(path));
   }
 
