@@ -39,6 +39,14 @@ export interface Resumed {
   readonly remaining?: Freeze;
 }
 
+/** What is recorded of a freeze, or of its end. */
+interface FreezeEvent {
+  readonly type: EventType;
+  /** Empty when no session was named. */
+  readonly sessionId: string;
+  readonly facts: JsonObject;
+}
+
 /** The operator's acts on the freezes of one state directory. */
 export class FreezeAdministration {
   readonly #parts: FreezeAdministrationParts;
@@ -72,7 +80,7 @@ export class FreezeAdministration {
       atMs: clock.nowMs(),
     };
     const isNew = await freezes.insertFreeze(freeze);
-    await this.#tell("killed", "", { ...target, isNew }, act);
+    await this.#tell({ type: "killed", sessionId: "", facts: { ...target, isNew } }, act);
     return freeze;
   }
 
@@ -95,7 +103,7 @@ export class FreezeAdministration {
     checkedReason(act.reason);
     const session = await sessions.updateSession(id, { frozenAtMs: clock.nowMs() });
     if (session === undefined) throw unknownSession(id);
-    await this.#tell("frozen", id, { scope: "session", cause: "operator" }, act);
+    await this.#tell({ type: "frozen", sessionId: id, facts: { scope: "session", cause: "operator" } }, act);
     return session;
   }
 
@@ -126,11 +134,11 @@ export class FreezeAdministration {
   }
 
   /** Ends what runs, and records the freeze also where that cannot be told. */
-  async #tell(type: EventType, sessionId: string, facts: JsonObject, act: FreezeAct): Promise<void> {
+  async #tell(event: FreezeEvent, act: FreezeAct): Promise<void> {
     try {
       await this.#ring();
     } finally {
-      await this.#recordFrozen(type, sessionId, facts, act);
+      await this.#recordFrozen(event, act);
     }
   }
 
@@ -144,9 +152,9 @@ export class FreezeAdministration {
     }
   }
 
-  async #recordFrozen(type: EventType, sessionId: string, facts: JsonObject, act: FreezeAct): Promise<void> {
+  async #recordFrozen(event: FreezeEvent, act: FreezeAct): Promise<void> {
     try {
-      await this.#record(type, sessionId, { ...facts, reason: act.reason, severity: "critical" }, act.by);
+      await this.#record({ ...event, facts: { ...event.facts, reason: act.reason, severity: "critical" } }, act.by);
     } catch (error) {
       if (!(error instanceof KernelError)) throw error;
       throw new KernelError(error.code, `the freeze holds, but it could not be recorded: ${error.message}`, error);
@@ -155,10 +163,10 @@ export class FreezeAdministration {
 
   async #recordResumed(sessionId: string, facts: JsonObject, act: FreezeAct): Promise<void> {
     const reason = checkedReason(act.reason);
-    await this.#record("resumed", sessionId, { ...facts, reason, severity: "warning" }, act.by);
+    await this.#record({ type: "resumed", sessionId, facts: { ...facts, reason, severity: "warning" } }, act.by);
   }
 
-  async #record(type: EventType, sessionId: string, payload: JsonObject, by: string): Promise<void> {
+  async #record({ type, sessionId, facts: payload }: FreezeEvent, by: string): Promise<void> {
     const { ledger, clock } = this.#parts;
     await ledger.record({ type, sessionId, actor: `operator:${by}`, requestId: "", timeMs: clock.nowMs(), payload }, "durable");
   }
