@@ -42,7 +42,7 @@ test("a ring of another process is heard", async () => {
   const one = await bell();
   await one.ring("freezes");
   const { heard } = await ringOf(one, "freezes");
-  const program = `import { openBell } from ${JSON.stringify(join(import.meta.dirname, "bell.ts"))};
+  const program = `import { openBell } from ${JSON.stringify(join(import.meta.dirname, "../../../../src/stores/embedded/approvals/bell.ts"))};
     await (await openBell(${JSON.stringify(directory)}, () => process.exit(1))).ring("freezes");`;
   const child = spawn(process.execPath, ["--input-type=module-typescript", "-e", program], { stdio: "inherit" });
   const ended = new Promise((resolve) => child.once("exit", resolve));
