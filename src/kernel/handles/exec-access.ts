@@ -5,7 +5,7 @@
  * everything is asked again right before the command begins.
  */
 
-import { EXEC_KEPT_BYTES, EXEC_TIMEOUT_MS, MAX_TIMEOUT_MS } from "../../base/limits.ts";
+import { MAX_TIMEOUT_MS } from "../../base/limits.ts";
 import { FailureWithoutEffect, Refusal, ToolFailure } from "../../model/outcome/failure.ts";
 import { commandOf } from "../../model/place/command.ts";
 import type { ExecAccess, ExecCommand, ExecOutcome, ExecRequest, ExecSelection } from "../../model/work/exec.ts";
@@ -22,6 +22,11 @@ import { execScope } from "./exec-scope.ts";
 import type { HandleParts } from "./handle-parts.ts";
 import { RepositoryHistories } from "./repository-history.ts";
 import { requireAllowed } from "./still-allowed.ts";
+
+/** Milliseconds that a command may run when the call does not say. */
+export const EXEC_TIMEOUT_MS = 120_000;
+/** Bytes of each end of each stream of a command's output that are shown: both streams fit what a model is shown of a result. */
+export const EXEC_KEPT_BYTES = 24_000;
 
 /** Commands for one call. */
 export function createExec(handle: HandleParts): ExecAccess {

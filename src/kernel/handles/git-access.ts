@@ -4,8 +4,10 @@
  * INVARIANTS: git runs only where analysis named a git reference, so that lease and policy judged the operation; the settings it sees are those
  * of a closed list, unless a run is there to change them and they hold nothing else; output is bounded, and never cut unseen.
  */
+
+import { KIB, MIB } from "../../base/bytes.ts";
 import { assert } from "../../base/errors.ts";
-import { EXEC_TIMEOUT_MS, GIT_MESSAGE_BYTES_MAX, GIT_OUTPUT_BYTES_MAX, GIT_REMOTE_TIMEOUT_MS, MAX_TIMEOUT_MS } from "../../base/limits.ts";
+import { MAX_TIMEOUT_MS } from "../../base/limits.ts";
 import { Refusal, ToolFailure } from "../../model/outcome/failure.ts";
 import type { ExecNetwork } from "../../model/work/exec.ts";
 import type { GitExceeded, GitOutcome, GitRequest } from "../../model/work/git.ts";
@@ -15,11 +17,19 @@ import { CapturedOutput } from "../../sandbox/run/captured-output.ts";
 import { INSIDE_WORKSPACE, type SandboxEnd } from "../../sandbox/sandbox.ts";
 import type { Caller, Running } from "../call/stages.ts";
 import { installationDenial, unanalysed } from "../judge/scope.ts";
+import { EXEC_TIMEOUT_MS } from "./exec-access.ts";
 import { beginBounds, isBounded } from "./git-bounds.ts";
 import { gitEgress, plainAddress } from "./git-egress.ts";
 import { type GitJudge, gitScope } from "./git-scope.ts";
 import type { HandleParts } from "./handle-parts.ts";
 import { requireAllowed } from "./still-allowed.ts";
+
+/** Bytes that one run of git may put out; a call that wants more has to be narrowed. */
+const GIT_OUTPUT_BYTES_MAX = 8 * MIB;
+/** Bytes of messages of git that are kept. */
+const GIT_MESSAGE_BYTES_MAX = 16 * KIB;
+/** Milliseconds that a run of git which reaches a remote may take. */
+const GIT_REMOTE_TIMEOUT_MS = 600_000;
 
 /** Runs git for one call, by what `judge` says of files. */
 export function runGit(handle: HandleParts, judge: GitJudge, request: GitRequest): Promise<GitOutcome> {

@@ -9,11 +9,14 @@ import type { ApprovalStore, StoredApproval } from "../../approval/approval-stor
 import type { Approvals } from "../../approval/approvals.ts";
 import type { Clock } from "../../base/clock.ts";
 import { KernelError } from "../../base/errors.ts";
-import { APPROVAL_REASON_CHARACTERS_MAX, APPROVALS_LISTED_MAX } from "../../base/limits.ts";
+import { APPROVAL_REASON_CHARACTERS_MAX } from "../../base/limits.ts";
 import type { ApprovalScope } from "../../model/approval/approval.ts";
 import type { Bell } from "../../model/outcome/bell.ts";
 import type { Denial } from "../../model/outcome/decision.ts";
 import type { ApprovalAdministration, PersonsOutcome, WantedDecision } from "./approval-administration.ts";
+
+/** Requests that one listing returns. */
+export const APPROVALS_LISTED_MAX = 1000;
 
 const PREFIX = /^(?:blake3:)?([0-9a-f]{4,64})$/;
 

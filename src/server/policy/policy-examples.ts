@@ -7,7 +7,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { KernelError } from "../../base/errors.ts";
 import { canonicalJson } from "../../base/json.ts";
-import { POLICY_EXAMPLES_PER_TURN, POLICY_PROBLEMS_LISTED_MAX } from "../../base/limits.ts";
+
 import { noWorkspaceSettings, type Settings } from "../../config/config.ts";
 import { INITIAL_MARK, judgeFlow } from "../../flow/flow.ts";
 import { type ImaginedAccess, imagineAccesses, imagineCall, patternsReady, ToolRegistry } from "../../kernel/index.ts";
@@ -27,6 +27,11 @@ import { REQUEST_REFUSED } from "../../policy/terms/verdict.ts";
 import type { Redactor } from "../../redact/redact.ts";
 import { handrailVersion } from "../operator/version.ts";
 import { zoneRulesOf } from "../workspace/workspace-catalog.ts";
+
+/** Examples judged, or recorded calls replayed, before others get their turn. */
+export const POLICY_EXAMPLES_PER_TURN = 64;
+/** Failing examples and faults of example files that one refusal lists; the rest are counted. */
+const POLICY_PROBLEMS_LISTED_MAX = 32;
 
 /** What examples are judged against. */
 export interface ExampleInputs {

@@ -5,8 +5,11 @@
  * its path, as for every file.
  */
 import { z } from "zod";
-import { TARGET_CHARACTERS_MAX } from "../../base/limits.ts";
+
 import { WORKSPACE_ALIAS } from "../../model/place/workspace.ts";
+
+/** Characters of a target of tests and linters. */
+const TARGET_CHARACTERS_MAX = 1024;
 
 /** A target as a command gets it. */
 export interface Target {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import type { JsonObject } from "../../../src/base/json.ts";
-import { EXEC_KEPT_BYTES } from "../../../src/base/limits.ts";
+import { EXEC_KEPT_BYTES } from "../../../src/kernel/handles/exec-access.ts";
 import { commandOf } from "../../../src/model/place/command.ts";
 import type { Tool } from "../../../src/model/tool/tool.ts";
 import type { ExecOutcome, ExecRequest } from "../../../src/model/work/exec.ts";
