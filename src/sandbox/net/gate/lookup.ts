@@ -7,16 +7,9 @@
 import { Resolver } from "node:dns/promises";
 import { networkInterfaces } from "node:os";
 
+import { type Networks, networksOf } from "../../../names/address-class.ts";
 import type { CanonicalHost } from "../../../names/host-name.ts";
-import {
-  type AddressProblem,
-  addressProblem,
-  hostProblem,
-  type Networks,
-  networksOf,
-  privateAddressProblem,
-  privateHostProblem,
-} from "./address.ts";
+import { type AddressProblem, addressProblem, hostProblem, privateAddressProblem, privateHostProblem } from "./address.ts";
 
 /** Milliseconds that looking a name up may take, all tries together. */
 const EGRESS_LOOKUP_MS = 5000;
