@@ -116,11 +116,13 @@ function requireNoSandbox({ tool }: Running): void {
   );
 }
 
-/** A program with its arguments is named by the line that it makes; a text for the shell by being the call's own. */
-function requireAnalysed({ accesses, call, tool }: Running, command: ExecCommand): void {
-  const lines = accesses.flatMap(({ resource }) => (resource.kind === "command" ? resource.line : []));
+/** A program with its arguments is named by the line that it makes; a text for the shell by itself. */
+function requireAnalysed({ accesses, tool }: Running, command: ExecCommand): void {
+  const named = accesses.flatMap(({ resource, shellText }) => (resource.kind === "command" ? [{ line: resource.line, shellText }] : []));
   const isNamed =
-    "shell" in command ? lines.length > 0 && call.arguments["command"] === command.shell : lines.includes(commandOf(command.argv).line);
+    "shell" in command
+      ? named.some(({ shellText }) => shellText === command.shell)
+      : named.some(({ line }) => line === commandOf(command.argv).line);
   if (!isNamed) throw new Refusal(unanalysed(tool.name, "exec"));
 }
 
