@@ -50,7 +50,7 @@ export type { EgressGrant } from "./net/egress.ts";
 export type { EgressNetwork, EgressVerdict } from "./net/gate/admission.ts";
 export type { EgressAttempt, EgressTotals } from "./net/gate/attempt.ts";
 export type { SecureWay } from "./net/gate/secure-way.ts";
-export { INSIDE_WORKSPACE, type SandboxLimits } from "./plan/plan.ts";
+export { INSIDE_WORKSPACE, insideWorkspace, type SandboxLimits } from "./plan/plan.ts";
 export type { Reach, ScopeJudge } from "./plan/workspace-mounts.ts";
 
 /** How runs can be contained, or that they are not. */

@@ -8,11 +8,13 @@
 import { MAX_TIMEOUT_MS } from "../../base/limits.ts";
 import { FailureWithoutEffect, Refusal, ToolFailure } from "../../model/outcome/failure.ts";
 import { commandOf } from "../../model/place/command.ts";
+import { belowAlias } from "../../model/place/workspace.ts";
 import type { ExecAccess, ExecCommand, ExecOutcome, ExecRequest, ExecSelection } from "../../model/work/exec.ts";
 import { makeFilledDirectories } from "../../sandbox/files/places/filled-directories.ts";
-import type { WorkspaceRoots } from "../../sandbox/files/places/roots.ts";
+import { rootPath, type WorkspaceRoots } from "../../sandbox/files/places/roots.ts";
 import { requireDirectory } from "../../sandbox/files/places/working-directory.ts";
-import { type EgressAttempt, INSIDE_WORKSPACE, type SandboxEnd, type ScopeJudge } from "../../sandbox/sandbox.ts";
+import { signalOfExitCode } from "../../sandbox/run/signals.ts";
+import { type EgressAttempt, INSIDE_WORKSPACE, insideWorkspace, type SandboxEnd, type ScopeJudge } from "../../sandbox/sandbox.ts";
 import { noteCommand } from "../answer/exec-record.ts";
 import type { Running } from "../call/stages.ts";
 import { unanalysed } from "../judge/scope.ts";
@@ -55,7 +57,7 @@ async function run(handle: HandleParts, request: ExecRequest): Promise<ExecOutco
   const output = new ShownOutput(request.keptBytesMax ?? EXEC_KEPT_BYTES, report);
   const end = await sandbox.run(
     {
-      root: roots.service.path === "" ? "/" : roots.service.path,
+      root: rootPath(roots.service),
       judge,
       async settle(tookTime) {
         const again = sandbox.isContained && (await histories.settle(sandbox, boundsOfOne, signal));
@@ -132,25 +134,17 @@ function argumentsOf(command: ExecCommand): readonly [string, ...string[]] {
 
 /** A directory of the service, as it was judged before. */
 function insideOf(workDir = "."): string {
-  const path = workDir.replace(/^\/workspace(?=\/|$)/, "").replace(/^\/+/, "");
-  return path === "" || path === "." ? INSIDE_WORKSPACE : `${INSIDE_WORKSPACE}/${path}`;
+  const path = (belowAlias(workDir) ?? workDir).replace(/^\/+/, "");
+  return insideWorkspace(path === "" ? "." : path);
 }
 
 function timeoutOf({ timeoutMs = 0 }: ExecRequest): number {
   return timeoutMs === 0 ? EXEC_TIMEOUT_MS : Math.min(timeoutMs, MAX_TIMEOUT_MS);
 }
 
-const SIGNALLED = 128;
-/** Their names by number, which are the same on the architectures that there are sandboxes for. */
-const SIGNALS = [
-  ...["", "SIGHUP", "SIGINT", "SIGQUIT", "SIGILL", "SIGTRAP", "SIGABRT", "SIGBUS", "SIGFPE", "SIGKILL", "SIGUSR1", "SIGSEGV", "SIGUSR2"],
-  ...["SIGPIPE", "SIGALRM", "SIGTERM", "SIGSTKFLT", "SIGCHLD", "SIGCONT", "SIGSTOP", "SIGTSTP", "SIGTTIN", "SIGTTOU", "SIGURG"],
-  ...["SIGXCPU", "SIGXFSZ", "SIGVTALRM", "SIGPROF", "SIGWINCH", "SIGIO", "SIGPWR", "SIGSYS"],
-];
-
 function outcomeOf(end: SandboxEnd, shown: Pick<ExecOutcome, "stdout" | "stderr">): ExecOutcome {
   const { exitCode, endedBy, usage, enforced, durationMs, landed } = end;
-  const signal = exitCode !== undefined && exitCode > SIGNALLED ? SIGNALS[exitCode - SIGNALLED] : undefined;
+  const signal = signalOfExitCode(exitCode);
   return {
     ...shown,
     durationMs,

@@ -12,9 +12,10 @@ import { Refusal, ToolFailure } from "../../model/outcome/failure.ts";
 import type { ExecNetwork } from "../../model/work/exec.ts";
 import type { GitExceeded, GitOutcome, GitRequest } from "../../model/work/git.ts";
 import { type GitRemoteReach, type GitRemotes, NO_GIT_REMOTES } from "../../model/work/git-remote.ts";
+import { rootPath } from "../../sandbox/files/places/roots.ts";
 import { gitEnvironment } from "../../sandbox/git/environment.ts";
 import { CapturedOutput } from "../../sandbox/run/captured-output.ts";
-import { INSIDE_WORKSPACE, type SandboxEnd } from "../../sandbox/sandbox.ts";
+import { INSIDE_WORKSPACE, insideWorkspace, type SandboxEnd } from "../../sandbox/sandbox.ts";
 import type { Caller, Running } from "../call/stages.ts";
 import { installationDenial, unanalysed } from "../judge/scope.ts";
 import { EXEC_TIMEOUT_MS } from "./exec-access.ts";
@@ -48,7 +49,7 @@ async function run(handle: HandleParts, judge: GitJudge, request: GitRequest): P
   const isBound = isBounded(handle, request);
   const remotes = remote || isBound ? parts.gitRemotes(running.redaction.by) : NO_GIT_REMOTES;
   const egress = remote && gitEgress(running, remote, remotes, (attempt) => evidence.networkAttempt(running, attempt));
-  const inside = insideOf(request.root);
+  const inside = insideWorkspace(request.root);
   const settings = settingsOf(running, request);
   const sandbox = await parts.sandbox.open();
   await requireAllowed(handle);
@@ -59,7 +60,7 @@ async function run(handle: HandleParts, judge: GitJudge, request: GitRequest): P
   const bounds = isBound ? await beginBounds(handle, request, remotes.limits) : undefined;
   const ending = sandbox.run(
     {
-      root: roots.service.path === "" ? "/" : roots.service.path,
+      root: rootPath(roots.service),
       judge: scope.judge,
       async settle(tookTime) {
         if (tookTime) await requireAllowed(handle);
@@ -162,10 +163,6 @@ function settingsOf({ look }: Running, { root, reach }: GitRequest): { readonly 
 function committerOf({ session }: Caller): { readonly name: string; readonly email: string } {
   const name = session.agentId.replaceAll(/[^\w.@ -]/g, "-").slice(0, 100) || "agent";
   return { name, email: `${name.replaceAll(/[^\w.-]/g, "-")}@agents.invalid` };
-}
-
-function insideOf(root: string): string {
-  return root === "." ? INSIDE_WORKSPACE : `${INSIDE_WORKSPACE}/${root}`;
 }
 
 /** What was to change something may have, before it was ended. */

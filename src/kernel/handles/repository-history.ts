@@ -6,8 +6,10 @@
  * they hold, so that a commit without a secret file stays one, whatever leads to it. Where anything was taken away, all of it is looked through anew.
  * INVARIANT: a repository whose history was not looked through is hidden.
  */
+
 import { MIB } from "../../base/bytes.ts";
 import type { Workspace } from "../../model/place/workspace.ts";
+import { rootPath } from "../../sandbox/files/places/roots.ts";
 import { gitEnvironment } from "../../sandbox/git/environment.ts";
 import {
   type AddedObjects,
@@ -20,7 +22,7 @@ import {
 import { historyCommand, NameReader } from "../../sandbox/git/history.ts";
 import { settingsOf } from "../../sandbox/git/repository.ts";
 import { filesOfRepository } from "../../sandbox/git/repository-files.ts";
-import { INSIDE_WORKSPACE, type Sandbox, type SandboxLimits, type ScopeJudge } from "../../sandbox/sandbox.ts";
+import { insideWorkspace, type Sandbox, type SandboxLimits, type ScopeJudge } from "../../sandbox/sandbox.ts";
 import type { Caller } from "../call/stages.ts";
 
 /** Bytes of the names of a history's files that are looked through; a repository with more is hidden from commands. */
@@ -157,7 +159,7 @@ export class RepositoryHistories {
       enough.abort();
     });
     const run = {
-      root: roots.service.path === "" ? "/" : roots.service.path,
+      root: rootPath(roots.service),
       judge: EVERYTHING,
       command: historyCommand(added),
       ...insideOf(path, settings.text),
@@ -178,8 +180,8 @@ function treeOf(path: string): string {
 
 function insideOf(path: string, settings: string) {
   const tree = treeOf(path);
-  const directory = tree === "." ? INSIDE_WORKSPACE : `${INSIDE_WORKSPACE}/${tree}`;
-  const repository = `${INSIDE_WORKSPACE}/${path}`;
+  const directory = insideWorkspace(tree);
+  const repository = insideWorkspace(path);
   return {
     workDir: directory,
     environment: gitEnvironment({ directory, repository, readOnly: true }),

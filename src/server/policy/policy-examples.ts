@@ -17,7 +17,7 @@ import { NO_GATES } from "../../model/people/gates.ts";
 import { type Lease, UNRESTRICTED_SCOPE } from "../../model/people/lease.ts";
 import { DEFAULT_PRESET, PRESET_NAMES, type PresetName } from "../../model/people/preset.ts";
 import type { Session } from "../../model/people/session.ts";
-import type { Workspace } from "../../model/place/workspace.ts";
+import { WORKSPACE_ALIAS, type Workspace } from "../../model/place/workspace.ts";
 import { compileZones } from "../../model/place/zone.ts";
 import type { Tool } from "../../model/tool/tool.ts";
 import { type ExampleSource, type PolicyExample, parseExamples } from "../../policy/examples.ts";
@@ -213,7 +213,7 @@ const NO_TOOLS: ReadonlySet<string> = new Set();
 const LEASE: Lease = { id: "lea_example", scope: UNRESTRICTED_SCOPE, budget: {}, createdAtMs: 0, expiresAtMs: Number.MAX_SAFE_INTEGER };
 
 function sessionOf(example: PolicyExample, preset: PresetName): Session {
-  const root = example.workspace ?? "/workspace";
+  const root = example.workspace ?? WORKSPACE_ALIAS;
   return {
     id: "ses_example",
     tokenHash: "",
