@@ -12,7 +12,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { APPROVALS_PER_MINUTE_MAX } from "../../src/approval/approvals.ts";
 import { openKernel } from "../../src/server/compose.ts";
-import { APPROVALS_LISTED_MAX } from "../../src/server/people/approval-desk.ts";
+import { APPROVALS_LISTED_MAX } from "../../src/server/people/approval-acts.ts";
 
 const [stateDirectory = "", configDirectory = "", workspace = "", bell = ""] = process.argv.slice(2);
 /** As many as people are asked about in a minute. */
