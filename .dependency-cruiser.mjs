@@ -7,6 +7,9 @@ const PORT = "^src/(?:session|approval|flow|budget|dedupe|cas|ledger|knowledge|s
 const AUTHORITY =
   "^(node:)?(child_process|fs|fs/promises|net|tls|http|https|http2|dgram|dns|dns/promises|worker_threads|cluster|vm|inspector|inspector/promises|os|process|repl|sqlite|wasi|v8)$";
 
+/** The one classifier of hosts and addresses. */
+const ADDRESS_CLASSES = "^src/names/address-class\\.ts$";
+
 /** What everybody may know: it speaks of no call. */
 const FLOOR = ["base", "names", "text"];
 
@@ -130,8 +133,15 @@ export default {
       name: "ambient-authority",
       comment: "files, processes and networks are reached through handles; only these folders open them",
       severity: "error",
-      from: { path: "^src/", pathNot: ["^src/(sandbox|stores|transports|server|cli)/"] },
+      from: { path: "^src/", pathNot: ["^src/(sandbox|stores|transports|server|cli)/", ADDRESS_CLASSES] },
       to: { dependencyTypes: ["core"], path: AUTHORITY },
+    },
+    {
+      name: "address-lists",
+      comment: "the classifier of addresses may use the lists of `node:net`, which open nothing; a test holds that it imports no more",
+      severity: "error",
+      from: { path: ADDRESS_CLASSES },
+      to: { dependencyTypes: ["core"], path: AUTHORITY, pathNot: "^(node:)?net$" },
     },
     {
       name: "module-loading",

@@ -10,8 +10,9 @@ import { createInterface } from "node:readline";
 import { setTimeout as pause } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { APPROVALS_LISTED_MAX, APPROVALS_PER_MINUTE_MAX } from "../../src/base/limits.ts";
+import { APPROVALS_PER_MINUTE_MAX } from "../../src/approval/approvals.ts";
 import { openKernel } from "../../src/server/compose.ts";
+import { APPROVALS_LISTED_MAX } from "../../src/server/people/approval-acts.ts";
 
 const [stateDirectory = "", configDirectory = "", workspace = "", bell = ""] = process.argv.slice(2);
 /** As many as people are asked about in a minute. */

@@ -22,7 +22,7 @@ import { openMachine } from "../../src/server/operator/open-machine.ts";
 import { openSandbox } from "../../src/server/operator/open-sandbox.ts";
 import type { OperatorDirectory } from "../../src/server/operator/operator-directory.ts";
 import { Administration } from "../../src/server/people/administration.ts";
-import { openApprovals } from "../../src/server/people/approvals.ts";
+import { openApprovals } from "../../src/server/people/open-approvals.ts";
 import { policyActions, policySources } from "../../src/server/policy/policies.ts";
 import { createWorkspaceCatalog } from "../../src/server/workspace/workspace-catalog.ts";
 import { openBell } from "../../src/stores/embedded/approvals/bell.ts";

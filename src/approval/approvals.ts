@@ -8,15 +8,7 @@
 import type { Clock } from "../base/clock.ts";
 import { KernelError } from "../base/errors.ts";
 import type { RandomBytes } from "../base/ids.ts";
-import {
-  APPROVAL_KEPT_MS,
-  APPROVAL_SWEEP_PAUSE_MS,
-  APPROVAL_SWEEP_ROWS_MAX,
-  APPROVAL_WAIT_MAX_MS,
-  APPROVALS_PENDING_MAX,
-  APPROVALS_PENDING_TOTAL_MAX,
-  APPROVALS_PER_MINUTE_MAX,
-} from "../base/limits.ts";
+import { APPROVAL_WAIT_MAX_MS } from "../base/limits.ts";
 import type { Bell } from "../model/outcome/bell.ts";
 import type { EventSink } from "../model/outcome/event.ts";
 import { ToolFailure } from "../model/outcome/failure.ts";
@@ -31,6 +23,19 @@ import { InBandDesk, type InBandOutcome, type InBandReply } from "./in-band-desk
 import { isIntact, newApproval, requestIn, type Wanted } from "./request.ts";
 import { judgeStanding, type Standing } from "./standing.ts";
 import { type WaitEnd, Waiting } from "./waiting.ts";
+
+/** Requests of one principal in one workspace that wait for an answer at a time: more than anybody looks through. */
+const APPROVALS_PENDING_MAX = 64;
+/** New requests of one principal in one workspace in a minute: a person who is asked more often answers without looking. */
+export const APPROVALS_PER_MINUTE_MAX = 30;
+/** Requests that wait for an answer in one state directory. */
+const APPROVALS_PENDING_TOTAL_MAX = 10_000;
+/** Milliseconds that requests which are over are kept to be looked at: a week; the ledger keeps what was decided. */
+const APPROVAL_KEPT_MS = 7 * 24 * 3_600_000;
+/** Requests that one sweep closes or forgets. */
+const APPROVAL_SWEEP_ROWS_MAX = 64;
+/** Milliseconds between two sweeps of one kernel. */
+const APPROVAL_SWEEP_PAUSE_MS = 10_000;
 
 /** The operator's settings, as they are now. */
 export interface ApprovalSettings {

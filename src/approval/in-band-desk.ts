@@ -4,10 +4,13 @@
  * Trusts the operator about who is attended, and the store to count answers. INVARIANTS: a client that is not attended is never asked,
  * and its answers never count; an answer counts once; whatever does not count leaves the request to others, and is recorded.
  */
-import { IN_BAND_ANSWERS_MAX } from "../base/limits.ts";
+
 import { readApprovalDocument } from "../model/approval/approval-document.ts";
 import type { ApprovalDecision, ApprovalStore, DecideOutcome, StoredApproval } from "./approval-store.ts";
 import type { InBandAnswer, InBandAsker, InBandClient, InBandQuestion } from "./in-band.ts";
+
+/** In-band answers to one request that decide nothing, after which its client is not asked again: it does not know how, or nobody is there. */
+export const IN_BAND_ANSWERS_MAX = 3;
 
 /** An answer as the client that asked for the call brought it. */
 export interface InBandReply {

@@ -4,15 +4,19 @@
  * INVARIANTS: the document holds nothing secret; the one-time code stands beside it, and is shown to nobody who only asks. What is stored
  * counts only where it is still what its reference names.
  */
+
+import { KIB } from "../base/bytes.ts";
 import { KernelError } from "../base/errors.ts";
 import { blake3Hex } from "../base/hash.ts";
 import type { RandomBytes } from "../base/ids.ts";
 import { canonicalJson, isJsonObject, type JsonObject } from "../base/json.ts";
 import { parseJson } from "../base/json-parse.ts";
-import { APPROVAL_DOCUMENT_BYTES_MAX } from "../base/limits.ts";
 import type { ApprovalRequest } from "../model/approval/approval.ts";
 import type { ApprovalOwner, NewApproval, StoredApproval } from "./approval-store.ts";
 import type { CallBinding } from "./binding.ts";
+
+/** Bytes of one request as it is shown and kept, diffs included. */
+export const APPROVAL_DOCUMENT_BYTES_MAX = 512 * KIB;
 
 const SCHEMA = "handrail.tool_approval_request.v1";
 /** Random bytes of a one-time code, and of what tells equal requests apart: 128 bits. */

@@ -6,11 +6,13 @@
  * principal), from one client, until a time, as the next answer. That it is used once is the store's to see.
  */
 import * as z from "zod";
-import { equalInConstantTime, utf8 } from "../base/bytes.ts";
+import { equalInConstantTime, KIB, utf8 } from "../base/bytes.ts";
 import { blake3Keyed, blake3KeyedHex } from "../base/hash.ts";
 import { canonicalJson, type JsonObject } from "../base/json.ts";
 import { parseJson } from "../base/json-parse.ts";
-import { ROUND_STATE_CHARACTERS_MAX } from "../base/limits.ts";
+
+/** Characters of the state between two rounds of a call: some five times what the longest names need. */
+export const ROUND_STATE_CHARACTERS_MAX = 4 * KIB;
 
 /** What a round of a call is about. */
 export interface RoundFacts {

@@ -5,10 +5,15 @@
  * INVARIANTS: a wait ends once, and at its deadline at the latest; the store is looked at after listening has begun, so that no
  * decision falls between; nobody listens while nobody waits.
  */
-import { APPROVAL_WAITERS_MAX, APPROVAL_WAITERS_PER_SESSION_MAX } from "../base/limits.ts";
+
 import type { Bell, StopListening } from "../model/outcome/bell.ts";
 import type { StoredApproval } from "./approval-store.ts";
 import type { DecisionStore } from "./decisions/decision-store.ts";
+
+/** Calls of one kernel that wait for people; each costs a timer and its arguments. */
+export const APPROVAL_WAITERS_MAX = 4096;
+/** Calls of one session that wait for people: half of what a connection may have in flight, so that answers and other calls are read meanwhile. */
+export const APPROVAL_WAITERS_PER_SESSION_MAX = 128;
 
 /** How a wait ended; `settled`: the request waits no longer. */
 export type WaitEnd =

@@ -1,5 +1,12 @@
-/** Bytes and text: strict UTF-8, hex, and comparison in constant time. */
+/** Bytes: their units, strict UTF-8, hex, and comparison in constant time. */
 import { timingSafeEqual } from "node:crypto";
+
+/** Bytes of a kibibyte. */
+export const KIB = 1024;
+/** Bytes of a mebibyte. */
+export const MIB = 1024 * KIB;
+/** Bytes of a gibibyte. */
+export const GIB = 1024 * MIB;
 
 const strictUtf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const encoder = new TextEncoder();

@@ -8,7 +8,10 @@
  * INVARIANT: what is returned holds own members only, and has a canonical form (`canonicalJson` does not throw).
  */
 import type { JsonObject, JsonValue } from "./json.ts";
-import { JSON_VALUES_MAX, NESTING_DEPTH_MAX } from "./limits.ts";
+import { NESTING_DEPTH_MAX } from "./limits.ts";
+
+/** Values in one JSON text from a stranger: each costs far more memory than its two bytes. */
+export const JSON_VALUES_MAX = 1_000_000;
 
 /** The value of a JSON text, or what is wrong with it: a clause that is safe to show and quotes nothing. */
 export type ParsedJson = { readonly ok: true; readonly value: JsonValue } | { readonly ok: false; readonly problem: string };

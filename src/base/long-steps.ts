@@ -4,7 +4,9 @@
  * Cheap enough for every call: two looks at the clock. Only work that can take long is named: planning mounts, a tool's own code.
  * INVARIANT: one for each thread, as each has its own modules.
  */
-import { LONG_STEP_MS } from "./limits.ts";
+
+/** Milliseconds of work without a pause that is remembered, in case the thread stood for it. */
+const LONG_STEP_MS = 100;
 
 /** A piece of work, and how long it took. */
 export interface LongStep {

@@ -7,12 +7,15 @@
 import type { Clock } from "../base/clock.ts";
 import { KernelError } from "../base/errors.ts";
 import { newId, type RandomBytes } from "../base/ids.ts";
-import { UNSETTLED_MAX } from "../base/limits.ts";
+
 import { allow, deny, type Verdict } from "../model/outcome/decision.ts";
 import { type Amounts, addAmounts, BUDGET_MEMBERS, type BudgetMember, NOTHING } from "../model/spending/budget.ts";
 import type { Account } from "./accounts.ts";
 import type { BudgetStore, Spender, Wish } from "./budget-store.ts";
 import { exceeded } from "./exceeded.ts";
+
+/** Settlements that could not be written and are tried again; beyond it the oldest stay reserved until the kernel has ended. */
+const UNSETTLED_MAX = 4096;
 
 /** What budgets need of their kernel. */
 export interface BudgetParts {

@@ -4,10 +4,15 @@
  * Trusts `isAlive` that an instance which is gone never comes back. INVARIANT: each is settled once, however many kernels start at the
  * same time, because one of them adopts it; one that dies meanwhile leaves it to the next.
  */
-import { ORPHANED_RESERVATIONS_MAX, ORPHANED_SPENDERS_MAX } from "../base/limits.ts";
+
 import type { EventSink } from "../model/outcome/event.ts";
 import { BUDGET_MEMBERS } from "../model/spending/budget.ts";
 import type { BudgetStore, Orphan } from "./budget-store.ts";
+
+/** Reservations of one dead kernel that are settled in one transaction. */
+const ORPHANED_RESERVATIONS_MAX = 1024;
+/** Dead kernels whose reservations one start settles; the next start takes the rest. */
+const ORPHANED_SPENDERS_MAX = 1024;
 
 /** Who settles, and who is asked whether an instance lives. */
 export interface OrphanParts {

@@ -5,20 +5,27 @@
  * the store for as long as it may be used; a call that is not admitted takes nothing; one transaction at a time.
  */
 import type { Clock } from "../base/clock.ts";
-import {
-  RATE_BUCKETS_KEPT_MAX,
-  RATE_PURGE_PAUSE_MS,
-  RATE_PURGE_ROWS_MAX,
-  RATE_SLICE_CALLS_MAX,
-  RATE_SLICE_MARGIN_MS,
-  RATE_SLICE_MS,
-  RATE_SLICE_PART,
-} from "../base/limits.ts";
+
 import { ToolFailure } from "../model/outcome/failure.ts";
 import type { Session } from "../model/people/session.ts";
 import type { RateLimit, SpendingLimits } from "../model/spending/spending-limits.ts";
 import { principalKey, sessionKey } from "./accounts.ts";
 import type { BucketWish, RateStore } from "./rate-store.ts";
+
+/** A kernel takes at most this part of a bucket at once beyond what it needs, so that sixteen others find some … */
+const RATE_SLICE_PART = 1 / 16;
+/** Calls that a kernel takes of a bucket at once at most. */
+const RATE_SLICE_CALLS_MAX = 64;
+/** Milliseconds that a kernel may keep a part of a bucket: what it does not use meanwhile is not kept from others for longer. */
+export const RATE_SLICE_MS = 250;
+/** Milliseconds by which a part of a bucket counts as taken beyond `RATE_SLICE_MS`, because clocks and threads are not exact. */
+const RATE_SLICE_MARGIN_MS = 250;
+/** Buckets of which a kernel keeps parts in memory; the oldest go first, and what they held is lost. */
+const RATE_BUCKETS_KEPT_MAX = 4096;
+/** Full buckets that are forgotten at once: a full one says no more than none. */
+const RATE_PURGE_ROWS_MAX = 256;
+/** Milliseconds between two times that full buckets are forgotten. */
+const RATE_PURGE_PAUSE_MS = 60_000;
 
 /** What rate limits need of their kernel. */
 export interface RateParts {

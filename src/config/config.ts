@@ -6,21 +6,13 @@
  */
 import * as z from "zod";
 import { KernelError } from "../base/errors.ts";
-import {
-  ALERT_VIOLATIONS_PER_MINUTE,
-  CONFIG_FILE_BYTES_MAX,
-  CONFIG_LIST_ENTRIES_MAX,
-  CONFIG_PROBLEMS_LISTED_MAX,
-  MAX_PATH_LEN,
-  SESSION_LIFETIME_MAX_MS,
-  SESSION_LIFETIME_MS,
-  WORKSPACE_CONFIG_BYTES_MAX,
-} from "../base/limits.ts";
+import { CONFIG_FILE_BYTES_MAX, MAX_PATH_LEN, SESSION_LIFETIME_MAX_MS, WORKSPACE_CONFIG_BYTES_MAX } from "../base/limits.ts";
 import { PRESET_NAMES } from "../model/people/preset.ts";
 import { BUILT_IN_ROLES, ROLE_PATTERN } from "../model/people/role.ts";
+import { CONFIG_PROBLEMS_LISTED_MAX } from "./files/gate-file.ts";
 import { parseYaml, shortened } from "./files/yaml.ts";
 import { approvalSettings } from "./sections/approvals.ts";
-import { capabilitySettings } from "./sections/capabilities.ts";
+import { CONFIG_LIST_ENTRIES_MAX, capabilitySettings } from "./sections/capabilities.ts";
 import { gitSettings } from "./sections/git.ts";
 import { gitRuleSettings, ownGitRuleSettings } from "./sections/git-rules.ts";
 import { limitSettings } from "./sections/limits.ts";
@@ -28,6 +20,11 @@ import { redactionSettings } from "./sections/redaction.ts";
 import { sandboxSettings } from "./sections/sandbox.ts";
 import { systemSettings } from "./sections/system.ts";
 import { ownToolchainSettings, toolchainSettings } from "./sections/toolchain.ts";
+
+/** Violations in a minute that raise the alarm when the operator says nothing (Flow §7.2). */
+const ALERT_VIOLATIONS_PER_MINUTE = 5;
+/** Milliseconds a new session lives when the operator says nothing: one working day. */
+const SESSION_LIFETIME_MS = 12 * 3_600_000;
 
 const listOf = <T extends z.ZodType>(entry: T) => z.array(entry).max(CONFIG_LIST_ENTRIES_MAX);
 const patterns = listOf(z.string().min(1).max(MAX_PATH_LEN));

@@ -10,14 +10,6 @@ import { setTimeout as pause } from "node:timers/promises";
 import { equalInConstantTime } from "../base/bytes.ts";
 import type { Clock } from "../base/clock.ts";
 import { KernelError } from "../base/errors.ts";
-import {
-  DEDUPE_KEPT_MS,
-  DEDUPE_POLL_MAX_MS,
-  DEDUPE_POLL_MIN_MS,
-  DEDUPE_PURGE_PAUSE_MS,
-  DEDUPE_PURGE_ROWS_MAX,
-  DEDUPE_WAIT_MS,
-} from "../base/limits.ts";
 import type { ToolFailure } from "../model/outcome/failure.ts";
 import type { Mark } from "../model/outcome/label.ts";
 import type { CallResponse } from "../model/tool/call.ts";
@@ -25,6 +17,14 @@ import type { ClaimOutcome, ClaimRequest, DedupeKey, DedupeStore, HeldClaim } fr
 import { busy, cancelled, conflict, failureOf, full, outcomeUnknown } from "./failures.ts";
 import { type Boarding, Flights, type Landing } from "./flights.ts";
 import { decodeAnswer, type Execution, encodeAnswer, isKept } from "./kept-answer.ts";
+import { DEDUPE_POLL_MAX_MS, DEDUPE_PURGE_PAUSE_MS, DEDUPE_WAIT_MS } from "./limits.ts";
+
+/** Milliseconds that the answer of a call with a dedupe key is kept: one day (CTR-0003). */
+export const DEDUPE_KEPT_MS = 24 * 3_600_000;
+/** Milliseconds between two looks at a call that another kernel executes: the first pause … */
+const DEDUPE_POLL_MIN_MS = 2;
+/** Kept answers that are forgotten at once: deleting one of the largest size takes a fraction of a millisecond. */
+export const DEDUPE_PURGE_ROWS_MAX = 64;
 
 export { callDigest } from "./call-digest.ts";
 

@@ -1,7 +1,8 @@
 /** How replay protection refuses. None of these calls was executed. */
-import { DEDUPE_POLL_MAX_MS, DEDUPE_PURGE_PAUSE_MS, DEDUPE_WAIT_MS } from "../base/limits.ts";
+
 import { ToolFailure } from "../model/outcome/failure.ts";
 import type { Boarding } from "./flights.ts";
+import { DEDUPE_POLL_MAX_MS, DEDUPE_PURGE_PAUSE_MS, DEDUPE_WAIT_MS } from "./limits.ts";
 
 /** The key belongs to another call. */
 export function conflict(): ToolFailure {

@@ -7,9 +7,12 @@
  */
 import { equalInConstantTime } from "../base/bytes.ts";
 import type { Clock } from "../base/clock.ts";
-import { DEDUPE_WAITERS_MAX } from "../base/limits.ts";
+
 import type { ToolFailure } from "../model/outcome/failure.ts";
 import type { KeptAnswer } from "./kept-answer.ts";
+
+/** Calls of one kernel that wait for others with their dedupe key; each costs a timer and its arguments. */
+export const DEDUPE_WAITERS_MAX = 16_384;
 
 /** How a flight ended for all who wait; `next`: there is nothing for them, so the next one leads. */
 export type Landing =

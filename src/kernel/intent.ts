@@ -1,8 +1,11 @@
 /** Intent before effect: what is about to happen is durable before it happens. */
 import type { Clock } from "../base/clock.ts";
-import { SLOW_STORE_MS } from "../base/limits.ts";
+
 import type { Kernel } from "./answer/kernel.ts";
 import type { Granted } from "./call/stages.ts";
+
+/** Milliseconds after which a store's answer counts as a wait, so that what allowed the call is looked at again. */
+const SLOW_STORE_MS = 2;
 
 /**
  * Whether what allowed a call that waited may have changed meanwhile: a person was asked, or a store took its time. Whatever has an intent

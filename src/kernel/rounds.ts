@@ -10,7 +10,7 @@ import type { InBandAnswer, InBandClient, InBandQuestion } from "../approval/in-
 import { openRound, roundCall, sealRound } from "../approval/round-state.ts";
 import { isJsonObject } from "../base/json.ts";
 import { jsonProblem } from "../base/json-parse.ts";
-import { ROUND_STATE_MS } from "../base/limits.ts";
+
 import type { Session } from "../model/people/session.ts";
 import type { CallResponse } from "../model/tool/call.ts";
 import { type Asker, admit } from "./admit.ts";
@@ -19,6 +19,9 @@ import type { Kernel } from "./answer/kernel.ts";
 import { foreignRound } from "./ask/approval-denials.ts";
 import { arrive, type Known } from "./call/stages.ts";
 import { CallRedaction, secretsOf } from "./redaction/redaction.ts";
+
+/** Milliseconds that the state between two rounds of a call counts at most: as long as a request lives if nobody says otherwise. */
+export const ROUND_STATE_MS = 15 * 60_000;
 
 /** A call as its client makes it, and the client. */
 export interface RoundCall extends Asker {

@@ -4,15 +4,18 @@
  * INVARIANT: each entry carries the hash of the one before it, so that no entry can be changed, removed or inserted
  * without every later hash changing. INVARIANT: an intent is closed at most once.
  */
-import { utf8 } from "../base/bytes.ts";
+import { KIB, utf8 } from "../base/bytes.ts";
 import { assert } from "../base/errors.ts";
 import { blake3Digest, blake3Hex, blake3Salted } from "../base/hash.ts";
 import type { RandomBytes } from "../base/ids.ts";
 import { canonicalJson } from "../base/json.ts";
-import { HASH_SIZE, LEDGER_PAYLOAD_BYTES_MAX } from "../base/limits.ts";
+import { HASH_SIZE } from "../base/limits.ts";
 import type { Durability, LedgerEvent } from "../model/outcome/event.ts";
 import { encodeEntry } from "./entry.ts";
 import type { AppendView, StoredEntry } from "./ledger-store.ts";
+
+/** Bytes of one ledger payload; larger facts are recorded by digest and size. */
+export const LEDGER_PAYLOAD_BYTES_MAX = 256 * KIB;
 
 /** The hash before the first entry. */
 export const GENESIS_HASH: Uint8Array = new Uint8Array(HASH_SIZE);

@@ -6,11 +6,14 @@
  */
 import { KernelError } from "../base/errors.ts";
 import type { RandomBytes } from "../base/ids.ts";
-import { LEDGER_OPEN_INTENTS_MAX } from "../base/limits.ts";
+
 import { type ChainedBatch, chainEntries, type ReadyEntry } from "./chain.ts";
 import { decodeEntry, type LedgerEntry } from "./entry.ts";
 import type { AppendRequest, AppendView, LedgerRow, LedgerStore, SpoolMark } from "./ledger-store.ts";
 import type { OpenIntent } from "./orphans.ts";
+
+/** Open intents that one verification or one closing of orphans follows. */
+export const LEDGER_OPEN_INTENTS_MAX = 65_536;
 
 /** An entry with what stands beside it. */
 export interface LedgerRecord {

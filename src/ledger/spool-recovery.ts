@@ -8,13 +8,16 @@
  */
 import { KernelError } from "../base/errors.ts";
 import type { RandomBytes } from "../base/ids.ts";
-import { LEDGER_BATCH_MAX, LEDGER_SPOOL_BYTES_MAX, LEDGER_SPOOLS_RECOVERED_MAX } from "../base/limits.ts";
+import { LEDGER_BATCH_MAX, LEDGER_SPOOL_BYTES_MAX } from "../base/limits.ts";
 import { pendingEntry } from "./chain.ts";
 import type { InstanceStore } from "./instance-store.ts";
 import { appendSpooled } from "./ledger.ts";
 import type { LedgerStore } from "./ledger-store.ts";
 import { decodeFrames } from "./spool.ts";
 import type { SpoolStore } from "./spool-store.ts";
+
+/** Spools of dead instances that one start recovers; the next start takes the rest. */
+const LEDGER_SPOOLS_RECOVERED_MAX = 1024;
 
 /** What became of one spool. */
 export interface SpoolRecovery {

@@ -11,11 +11,12 @@
 import { equalInConstantTime } from "../base/bytes.ts";
 import { KernelError } from "../base/errors.ts";
 import { blake3Digest, blake3Salted } from "../base/hash.ts";
-import { HASH_SIZE, LEDGER_OPEN_INTENTS_MAX, LEDGER_PROBLEMS_MAX, LEDGER_READ_ROWS_MAX } from "../base/limits.ts";
+import { HASH_SIZE, LEDGER_PROBLEMS_MAX, LEDGER_READ_ROWS_MAX } from "../base/limits.ts";
 import { compareWithAnchor } from "./anchor.ts";
 import type { Anchor, AnchorStore } from "./anchor-store.ts";
 import { GENESIS_HASH } from "./chain.ts";
 import { decodeEntry, encodeEntry, type LedgerEntry } from "./entry.ts";
+import { LEDGER_OPEN_INTENTS_MAX } from "./ledger.ts";
 import type { Head, LedgerRow, LedgerStore } from "./ledger-store.ts";
 
 /** What verification reads; `anchor` is absent where the ledger is verified for itself. */

@@ -5,13 +5,14 @@
  * Patterns come from strangers. INVARIANT: reading one takes time and memory in proportion to `GLOB_EXPANDED_CHARACTERS_MAX`
  * at most; a pattern that is not understood is `undefined`, never a guess.
  */
-import {
-  GLOB_ALTERNATIVES_MAX,
-  GLOB_CHARACTERS_MAX,
-  GLOB_EXPANDED_CHARACTERS_MAX,
-  MAX_PATH_LEN,
-  NESTING_DEPTH_MAX,
-} from "../base/limits.ts";
+
+import { KIB } from "../base/bytes.ts";
+import { GLOB_CHARACTERS_MAX, MAX_PATH_LEN, NESTING_DEPTH_MAX } from "../base/limits.ts";
+
+/** Texts that the braces of one glob may stand for. */
+export const GLOB_ALTERNATIVES_MAX = 256;
+/** Characters of one glob with its braces written out. */
+const GLOB_EXPANDED_CHARACTERS_MAX = 8 * KIB;
 
 /** A set of characters: pairs of the first and the last code unit, or everything but them. */
 export interface CharacterSet {

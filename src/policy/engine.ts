@@ -4,7 +4,7 @@
  * INVARIANT: slices and memo change no verdict; `evaluatePlainly` works without them, and a differential test compares.
  */
 import { assert } from "../base/errors.ts";
-import { POLICY_MEMO_ENTRIES_MAX } from "../base/limits.ts";
+
 import type { Role } from "../model/people/role.ts";
 import type { CompiledPolicy } from "./compile/compile.ts";
 import { resourceKindsOf } from "./compile/schema.ts";
@@ -18,6 +18,9 @@ import type { PolicyProblem } from "./terms/problem.ts";
 import type { PolicyRequest, ResourceKind } from "./terms/request.ts";
 import { DEFAULT_DENY, POLICY_FAILURE_REASON, type PolicyDeny, type PolicyVerdict, REQUEST_REFUSED } from "./terms/verdict.ts";
 import { type AttributeTable, type DescribedRequest, describe } from "./terms/vocabulary.ts";
+
+/** Decisions kept by the policy memo; the oldest go first. */
+export const POLICY_MEMO_ENTRIES_MAX = 4096;
 
 /** How much work the memo saved. */
 export interface PolicyStatistics {

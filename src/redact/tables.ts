@@ -1,6 +1,6 @@
 /** The compiled form of a redactor: what to look for, and what the operator allows. */
 import { blake3KeyedHex } from "../base/hash.ts";
-import { REDACTION_EXTRA_TABLES_MAX } from "../base/limits.ts";
+
 import { searchText } from "./kinds/few-keywords.ts";
 import { type KnownSecret, knownTriggers } from "./kinds/known-secret.ts";
 import type { ValueJudge } from "./kinds/named-rule.ts";
@@ -8,6 +8,9 @@ import { builtInRules, type RuleSet } from "./rule-set.ts";
 import { type Finding, mergeFindings } from "./search/finding.ts";
 import type { Matcher, Trigger } from "./search/matcher.ts";
 import { buildTable, scanText, type TriggerTable } from "./search/scan.ts";
+
+/** Sets of secrets of single calls whose tables one redactor keeps: a session's calls follow each other. */
+const REDACTION_EXTRA_TABLES_MAX = 64;
 
 /** What the operator lets pass. */
 export interface Allowance {

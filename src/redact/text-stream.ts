@@ -6,11 +6,14 @@
  * cut; what is held back is bounded by the longest reach of a rule whose keyword stands there, and is nothing but the
  * beginning of a keyword otherwise; no text is looked at twice for the same keyword.
  */
-import { REDACTION_FINDINGS_KEPT_MAX } from "../base/limits.ts";
+
 import { addToChain, type Chain, closeChain, type Finding, type FindingCounts, type RuleCount, startChain } from "./search/finding.ts";
 import { markerOf } from "./search/marker.ts";
 import { emptyMemo, MATCHER_BEHIND_MAX, type ScanMemo } from "./search/matcher.ts";
 import { type TriggerTable, verify } from "./search/scan.ts";
+
+/** Findings that one stream lists; more are replaced all the same. */
+export const REDACTION_FINDINGS_KEPT_MAX = 10_000;
 
 /** A keyword that was met and not looked at yet. */
 interface Candidate {

@@ -4,7 +4,7 @@
  * Decides how a run is contained on this machine; what it may reach is decided before, and handed in as a judge. INVARIANT: no run without all that the
  * plan says; what cannot be enforced refuses the command.
  */
-import { SANDBOX_ASKED_BYTES_MAX, SANDBOX_LOOKS_MAX, SANDBOX_RESERVED_BYTES, SANDBOX_RUNS_MAX } from "../base/limits.ts";
+import { GIB } from "../base/bytes.ts";
 import { asStep } from "../base/long-steps.ts";
 import { ToolFailure } from "../model/outcome/failure.ts";
 import type { ExecEnforcement, ExecLanded, ExecSelection } from "../model/work/exec.ts";
@@ -33,12 +33,24 @@ import { adoptOrphans } from "./run/orphans.ts";
 import { superviseRun } from "./run/supervised-run.ts";
 import { View } from "./views/views.ts";
 
+/** Times that a workspace is looked at in a row because its repositories have changed meanwhile. */
+const SANDBOX_LOOKS_MAX = 4;
+/**
+ * Bytes that a process of a sandbox may ask for beyond its bound of memory, where no control group counts what is used: a runtime with a compiler
+ * of its own asks for half a gibibyte for each thread before it uses any.
+ */
+const SANDBOX_RESERVED_BYTES = 4 * GIB;
+/** Bytes that it may ask for where a control group bounds what is used: enough for the threads of a large test run. */
+const SANDBOX_ASKED_BYTES_MAX = 64 * GIB;
+/** Commands that one kernel runs at once. */
+const SANDBOX_RUNS_MAX = 64;
+
 export { SANDBOX_USER_ID } from "./identity/identity.ts";
 export type { EgressGrant } from "./net/egress.ts";
 export type { EgressNetwork, EgressVerdict } from "./net/gate/admission.ts";
 export type { EgressAttempt, EgressTotals } from "./net/gate/attempt.ts";
 export type { SecureWay } from "./net/gate/secure-way.ts";
-export { INSIDE_WORKSPACE, type SandboxLimits } from "./plan/plan.ts";
+export { INSIDE_WORKSPACE, insideWorkspace, type SandboxLimits } from "./plan/plan.ts";
 export type { Reach, ScopeJudge } from "./plan/workspace-mounts.ts";
 
 /** How runs can be contained, or that they are not. */

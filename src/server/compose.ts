@@ -15,7 +15,7 @@ import { type KernelOptions, type OpenedParts, openParts } from "./open-parts.ts
 import type { OperatorDirectory } from "./operator/operator-directory.ts";
 import { registryHash } from "./operator/operator-gates.ts";
 import { Administration, type Offer } from "./people/administration.ts";
-import type { ApprovalAdministration } from "./people/approval-administration.ts";
+import type { ApprovalActs } from "./people/approval-acts.ts";
 import { ArmingAdministration } from "./people/arming-administration.ts";
 import type { BudgetAdministration } from "./people/budget-administration.ts";
 import { ContentAdministration } from "./people/content-administration.ts";
@@ -45,7 +45,7 @@ export interface OpenKernel {
   /** What is armed, for all kernels of the state directory. */
   readonly arming: ArmingAdministration;
   /** Requests for approval, for the people who decide them. */
-  readonly approvals: ApprovalAdministration;
+  readonly approvals: ApprovalActs;
   /** Permits with which a call that asked would not ask again. */
   readonly alwaysAllow: AlwaysAllow;
   /** Who is frozen, in all kernels of the state directory. */
@@ -117,7 +117,7 @@ function administrationsOf(opened: OpenedParts, door: KernelDoor) {
     marks: new MarkAdministration({ marks, ledger, clock }),
     arming: new ArmingAdministration({ armings, sessions, ledger, clock }),
     budgets: spending.administration,
-    approvals: asking.administration(door),
+    approvals: asking.acts(door),
     alwaysAllow: new AlwaysAllow({
       operator: () => live.operator,
       tools: () => parts.registry.getAll(),

@@ -12,7 +12,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { KernelError } from "../base/errors.ts";
 import { blake3Hex } from "../base/hash.ts";
 import { canonicalJson, type JsonObject, type JsonValue } from "../base/json.ts";
-import { RELOAD_CHECK_MS, RELOAD_SETTLE_LOOKS_MAX, RELOAD_SETTLE_MS } from "../base/limits.ts";
+
 import type { Settings } from "../config/config.ts";
 import type { EventSink, EventType } from "../model/outcome/event.ts";
 import { NO_GATES } from "../model/people/gates.ts";
@@ -23,6 +23,13 @@ import { recordOverrides, type ToolsInForce } from "./operator/tools-in-force.ts
 import { warningOfUnknownTools } from "./operator/unknown-tools.ts";
 import type { PolicyInputs } from "./policy/policies.ts";
 import type { PolicyCatalog } from "./policy/policy-catalog.ts";
+
+/** Milliseconds between two looks at the configuration of a running kernel: a change is noticed within it. */
+const RELOAD_CHECK_MS = 1_000;
+/** Milliseconds that the configuration must stay as it is before it is read: a change of several files is one change. */
+const RELOAD_SETTLE_MS = 100;
+/** Looks at a configuration that keeps changing; then it is read as it is, and again once it is quiet. */
+const RELOAD_SETTLE_LOOKS_MAX = 20;
 
 /** What a reload works on. */
 export interface ReloadParts {

@@ -32,7 +32,7 @@ import { openMachine } from "./operator/open-machine.ts";
 import { openSandbox } from "./operator/open-sandbox.ts";
 import { defaultStatePath, type Environment, operatorPath, readOperatorDirectory } from "./operator/operator-directory.ts";
 import { recordOverrides, ToolsInForce } from "./operator/tools-in-force.ts";
-import { openApprovals } from "./people/approvals.ts";
+import { openApprovals } from "./people/open-approvals.ts";
 import { openSpending } from "./people/spending.ts";
 import { reportInternalError, reportWarning } from "./report.ts";
 

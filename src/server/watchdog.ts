@@ -7,9 +7,13 @@
  */
 import { readFileSync } from "node:fs";
 
-import { STALL_MIN_MS, WATCHDOG_LOOK_MS } from "../base/limits.ts";
 import { takeLongestStep } from "../base/long-steps.ts";
 import type { KernelDoor } from "../kernel/index.ts";
+
+/** Milliseconds that the kernel's thread may stand while calls are under way before that is said: deadlines are missed by as much. */
+const STALL_MIN_MS = 1000;
+/** Milliseconds between two looks at whether it stood. */
+export const WATCHDOG_LOOK_MS = 250;
 
 /** One time that the thread stood. */
 export interface Stall {

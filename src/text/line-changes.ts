@@ -5,9 +5,14 @@
  * bound are taken as one change of everything between their common beginning and end: no fewer lines are shown for it.
  */
 import { diffArrays } from "diff/lib/diff/array.js";
-import { LINE_COMPARISON_EDITS_MAX, LINE_COMPARISON_STEPS_MAX } from "../base/limits.ts";
+
 import { endOfLine } from "./lines.ts";
 import type { Change } from "./unified-diff.ts";
+
+/** Lines that are looked for as inserted or deleted one by one; versions that differ in more are one change. */
+const LINE_COMPARISON_EDITS_MAX = 1_000;
+/** Lines that one comparison looks at, those again that it comes back to; a tenth of a second. */
+const LINE_COMPARISON_STEPS_MAX = 20_000_000;
 
 /** The changes from `before` to `after`, in order and not overlapping. */
 export function lineChanges(before: Uint8Array, after: Uint8Array, editsMax = LINE_COMPARISON_EDITS_MAX): readonly Change[] {

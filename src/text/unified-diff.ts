@@ -5,9 +5,14 @@
  * not UTF-8 as replacement characters, for the diff is for reading and not for applying. INVARIANT: memory
  * and time are in proportion to the file, and what is returned is bounded by its limits, which say what was left out.
  */
-import { DIFF_LINE_CHARACTERS_MAX, DIFF_LINES_MAX } from "../base/limits.ts";
+
 import type { HiddenRange } from "./hidden-range.ts";
 import { countLines, endOfLine, startOfLine } from "./lines.ts";
+
+/** Lines of a unified diff in an answer; the rest is counted. */
+export const DIFF_LINES_MAX = 400;
+/** Characters of one line in a diff; the rest of the line is counted. */
+export const DIFF_LINE_CHARACTERS_MAX = 500;
 
 const NEWLINE = 10;
 const CONTEXT_LINES = 3;

@@ -9,10 +9,13 @@
  */
 import { isUtf8 } from "node:buffer";
 import { textOf } from "../base/bytes.ts";
-import { MAX_ID_LEN, NESTING_DEPTH_MAX, WIRE_FIELDS_MAX } from "../base/limits.ts";
+import { MAX_ID_LEN, NESTING_DEPTH_MAX } from "../base/limits.ts";
 import { hasMoreCharacters } from "../model/outcome/constraints.ts";
 import type { FieldShape, MessageShape, PayloadKind } from "./shape.ts";
 import { twoVariants, WireError } from "./wire-error.ts";
+
+/** Fields in one encoded message, entries and unknown ones included: each costs far more memory than its two bytes. */
+export const WIRE_FIELDS_MAX = 65_536;
 
 const VARINT = 0;
 const FIXED64 = 1;

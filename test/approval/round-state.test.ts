@@ -1,8 +1,7 @@
 // State between two rounds of a call opens what it was sealed for, and nothing else.
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { openRound, type RoundFacts, roundCall, sealRound } from "../../src/approval/round-state.ts";
-import { ROUND_STATE_CHARACTERS_MAX } from "../../src/base/limits.ts";
+import { openRound, ROUND_STATE_CHARACTERS_MAX, type RoundFacts, roundCall, sealRound } from "../../src/approval/round-state.ts";
 
 const KEY = new Uint8Array(32).fill(7);
 const CALL = roundCall(KEY, "write_file", { path: "a.txt", content: "one" });

@@ -12,7 +12,7 @@ import type { InBandAsker } from "../../src/approval/in-band.ts";
 import type { JsonObject } from "../../src/base/json.ts";
 import { canonicalJson } from "../../src/base/json.ts";
 import { approvalPort } from "../../src/server/admin/approval-port.ts";
-import { approvalDesk } from "../../src/server/people/approval-desk.ts";
+import { approvalActs } from "../../src/server/people/approval-acts.ts";
 import { ASKING, approve, ask, askedRef, askingKernel, denialOf, pending } from "../support/asking.ts";
 import type { MemoryKernel, MemoryKernelOptions } from "../support/memory-kernel.ts";
 import { SOON } from "../support/waiting.ts";
@@ -40,7 +40,7 @@ function rewrite(kernel: MemoryKernel, ref: string, how: Rewrite): void {
 
 const port = (kernel: MemoryKernel) =>
   approvalPort(
-    approvalDesk({
+    approvalActs({
       approvals: kernel.approvals,
       store: kernel.asked,
       bell: kernel.bell,

@@ -1,7 +1,6 @@
 // How many calls may wait for people at a time, of one session and of one kernel.
 import { expect, test } from "vitest";
-import { Waiting } from "../../src/approval/waiting.ts";
-import { APPROVAL_WAITERS_MAX, APPROVAL_WAITERS_PER_SESSION_MAX } from "../../src/base/limits.ts";
+import { APPROVAL_WAITERS_MAX, APPROVAL_WAITERS_PER_SESSION_MAX, Waiting } from "../../src/approval/waiting.ts";
 
 const NEVER = new AbortController().signal;
 

@@ -2,8 +2,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { canonicalJson, type JsonValue } from "../../src/base/json.ts";
-import { parseJson } from "../../src/base/json-parse.ts";
-import { JSON_VALUES_MAX, NESTING_DEPTH_MAX } from "../../src/base/limits.ts";
+import { JSON_VALUES_MAX, parseJson } from "../../src/base/json-parse.ts";
+import { NESTING_DEPTH_MAX } from "../../src/base/limits.ts";
 
 test("what JSON.stringify writes is read back", () => {
   fc.assert(

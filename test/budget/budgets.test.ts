@@ -1,7 +1,7 @@
 /** Budgets through the whole pipeline: reserved before, settled once after, refused when nothing is left. */
 import { describe, expect, test } from "vitest";
 import { KernelError } from "../../src/base/errors.ts";
-import { RESERVED_DURATION_MS } from "../../src/base/limits.ts";
+import { RESERVED_DURATION_MS } from "../../src/kernel/call/spending.ts";
 import { Refusal, ToolFailure } from "../../src/model/outcome/failure.ts";
 import type { LeaseBudget } from "../../src/model/people/lease.ts";
 import { type Amounts, NOTHING } from "../../src/model/spending/budget.ts";

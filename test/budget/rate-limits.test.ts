@@ -1,8 +1,7 @@
 /** Rate limits through the whole pipeline: an error that says when to come again, never a denial. */
 import { expect, onTestFinished, test, vi } from "vitest";
 import { KernelError } from "../../src/base/errors.ts";
-import { RATE_SLICE_MS } from "../../src/base/limits.ts";
-import { Rates } from "../../src/budget/rates.ts";
+import { RATE_SLICE_MS, Rates } from "../../src/budget/rates.ts";
 import type { SpendingLimits } from "../../src/model/spending/spending-limits.ts";
 import type { Tool } from "../../src/model/tool/tool.ts";
 import { openBudgetStores } from "../../src/stores/embedded/budgets/budget-stores.ts";

@@ -6,9 +6,17 @@ import fc from "fast-check";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { blake3Salted } from "../../src/base/hash.ts";
 import { canonicalJson } from "../../src/base/json.ts";
-import { DEDUPE_KEPT_MS, DEDUPE_PURGE_PAUSE_MS, DEDUPE_PURGE_ROWS_MAX, DEDUPE_WAIT_MS } from "../../src/base/limits.ts";
-import { type BegunCall, type Claim, callDigest, Dedupe, type Entry } from "../../src/dedupe/dedupe.ts";
+import {
+  type BegunCall,
+  type Claim,
+  callDigest,
+  DEDUPE_KEPT_MS,
+  DEDUPE_PURGE_ROWS_MAX,
+  Dedupe,
+  type Entry,
+} from "../../src/dedupe/dedupe.ts";
 import type { DedupeStore } from "../../src/dedupe/dedupe-store.ts";
+import { DEDUPE_PURGE_PAUSE_MS, DEDUPE_WAIT_MS } from "../../src/dedupe/limits.ts";
 import type { CallResponse, Outcome } from "../../src/model/tool/call.ts";
 import { openDedupeStore } from "../../src/stores/embedded/dedupe-store.ts";
 

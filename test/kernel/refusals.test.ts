@@ -2,7 +2,8 @@
 import { describe, expect, test } from "vitest";
 import { KernelError } from "../../src/base/errors.ts";
 import type { JsonObject } from "../../src/base/json.ts";
-import { ARGUMENT_VALUES_MAX, VIOLATION_FIELD_CHARACTERS_MAX, VIOLATIONS_LISTED_MAX } from "../../src/base/limits.ts";
+import { ARGUMENT_VALUES_MAX } from "../../src/base/limits.ts";
+import { VIOLATION_FIELD_CHARACTERS_MAX, VIOLATIONS_LISTED_MAX } from "../../src/kernel/call/violations.ts";
 import type { Denial } from "../../src/model/outcome/decision.ts";
 import type { CallResponse } from "../../src/model/tool/call.ts";
 import type { Tool } from "../../src/model/tool/tool.ts";

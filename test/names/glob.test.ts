@@ -2,8 +2,9 @@
 import fc from "fast-check";
 import picomatch from "picomatch";
 import { describe, expect, test } from "vitest";
-import { GLOB_ALTERNATIVES_MAX, GLOB_CHARACTERS_MAX, MAX_PATH_LEN } from "../../src/base/limits.ts";
+import { GLOB_CHARACTERS_MAX, MAX_PATH_LEN } from "../../src/base/limits.ts";
 import { compileGlob, foldCase } from "../../src/names/glob.ts";
+import { GLOB_ALTERNATIVES_MAX } from "../../src/names/glob-pattern.ts";
 
 const matches = (pattern: string, path: string, ignoreCase = false) => compileGlob(pattern, { ignoreCase })?.(path);
 

@@ -1,8 +1,7 @@
 // Examples beside policies: read strictly, decided as calls are, and the shipped ones are kept.
 import { describe, expect, test } from "vitest";
-import { POLICY_EXAMPLES_MAX } from "../../src/base/limits.ts";
 import { parseSettings } from "../../src/config/config.ts";
-import { parseExamples } from "../../src/policy/examples.ts";
+import { POLICY_EXAMPLES_MAX, parseExamples } from "../../src/policy/examples.ts";
 import { formatProblem } from "../../src/policy/terms/problem.ts";
 import { BUILT_IN_TOOLS } from "../../src/server/operator/built-in-tools.ts";
 import { exampleInputs } from "../../src/server/policy/policies.ts";

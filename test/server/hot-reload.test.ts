@@ -2,13 +2,12 @@
 import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { POLICY_RETIRED_MAX } from "../../src/base/limits.ts";
 import { ToolRegistry } from "../../src/kernel/index.ts";
 import { HotReload } from "../../src/server/hot-reload.ts";
 import { BUILT_IN_TOOLS } from "../../src/server/operator/built-in-tools.ts";
 import { type OperatorDirectory, readOperatorDirectory } from "../../src/server/operator/operator-directory.ts";
 import { ToolsInForce } from "../../src/server/operator/tools-in-force.ts";
-import { PolicyCatalog } from "../../src/server/policy/policy-catalog.ts";
+import { POLICY_RETIRED_MAX, PolicyCatalog } from "../../src/server/policy/policy-catalog.ts";
 import { MemoryLedger } from "../support/memory-kernel.ts";
 import { freshPlace, type Place } from "../support/place.ts";
 

@@ -1,9 +1,8 @@
 // The watchdog of the kernel's thread: a thread that stood is noticed and named, one that works in slices is not, and an idle kernel is left alone.
 import { setTimeout as pause } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { WATCHDOG_LOOK_MS } from "../../src/base/limits.ts";
 import { asStep, takeLongestStep } from "../../src/base/long-steps.ts";
-import { type Stall, stallLine, threadTimes, Watchdog } from "../../src/server/watchdog.ts";
+import { type Stall, stallLine, threadTimes, WATCHDOG_LOOK_MS, Watchdog } from "../../src/server/watchdog.ts";
 
 const STOOD_MS = 1500;
 

@@ -2,10 +2,11 @@
 import { expect, test } from "vitest";
 import { utf8 } from "../../src/base/bytes.ts";
 import { blake3Hex } from "../../src/base/hash.ts";
-import { ARTIFACTS_PAGE_MAX, CONTENT_STAGED_MAX } from "../../src/base/limits.ts";
+import { ARTIFACTS_PAGE_MAX } from "../../src/base/limits.ts";
 import type { ContentOwner, ContentStore, MaintainedContentStore } from "../../src/cas/content-store.ts";
 import type { Label } from "../../src/model/outcome/label.ts";
 import type { StoredContent } from "../../src/model/work/content.ts";
+import { CONTENT_STAGED_MAX } from "../../src/stores/embedded/content/content-staging.ts";
 
 export const NOW_MS = 1_700_000_000_000;
 const SIGNAL = new AbortController().signal;

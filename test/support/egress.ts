@@ -9,11 +9,11 @@ import { createServer as createHttpsServer } from "node:https";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { EGRESS_CONNECTIONS_MAX, EGRESS_KERNEL_CONNECTIONS_MAX } from "../../src/base/limits.ts";
-import { networksOf } from "../../src/sandbox/net/gate/address.ts";
+import { networksOf } from "../../src/names/address-class.ts";
+import { EGRESS_KERNEL_CONNECTIONS_MAX } from "../../src/sandbox/net/egress.ts";
 import { BLOCKED_PORTS, type DecideEgress, type EgressNetwork } from "../../src/sandbox/net/gate/admission.ts";
 import { AttemptLog, type EgressAttempt } from "../../src/sandbox/net/gate/attempt.ts";
-import { EgressProxy, type EgressProxyParts } from "../../src/sandbox/net/proxy/egress-proxy.ts";
+import { EGRESS_CONNECTIONS_MAX, EgressProxy, type EgressProxyParts } from "../../src/sandbox/net/proxy/egress-proxy.ts";
 import { Places } from "../../src/sandbox/net/proxy/places.ts";
 
 /** An address of the internet, of a documentation site; nothing is ever sent there. */

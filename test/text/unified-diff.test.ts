@@ -1,8 +1,7 @@
 // The diff of an edit: its exact form, its bounds, and that applying it gives the edited file.
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { DIFF_LINE_CHARACTERS_MAX, DIFF_LINES_MAX } from "../../src/base/limits.ts";
-import { unifiedDiff } from "../../src/text/unified-diff.ts";
+import { DIFF_LINE_CHARACTERS_MAX, DIFF_LINES_MAX, unifiedDiff } from "../../src/text/unified-diff.ts";
 import { applyEdits, type LoomEdit } from "../../src/tools/edit/loom.ts";
 
 const bytes = (text: string) => Buffer.from(text);

@@ -12,12 +12,11 @@ import {
   MAX_READ_LIMIT,
   MAX_REPEATED_ITEMS,
   MAX_TIMEOUT_MS,
-  MAX_TOKENS,
   MAX_WRITE_SIZE,
   NESTING_DEPTH_MAX,
 } from "../../src/base/limits.ts";
 import { ToolRequestSchema } from "../../src/gen/handrail/tool/v1/tool_pb.ts";
-import { GIT_OPERATIONS } from "../../src/model/outcome/constraints.ts";
+import { GIT_OPERATIONS, MAX_TOKENS } from "../../src/model/outcome/constraints.ts";
 import { invariantOf, validateEnvelope, validateRequest } from "../../src/validate/validate.ts";
 
 type RequestInit = NonNullable<Parameters<typeof create<typeof ToolRequestSchema>>[1]>;

@@ -2,10 +2,9 @@
 import { create, fromBinary } from "@bufbuild/protobuf";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { WIRE_FIELDS_MAX } from "../../src/base/limits.ts";
 import { ToolRequestSchema } from "../../src/gen/handrail/tool/v1/tool_pb.ts";
 import { decodeRequest, decodeResponse, encodeRequest } from "../../src/wire/codec.ts";
-import { readRequestId } from "../../src/wire/scan.ts";
+import { readRequestId, WIRE_FIELDS_MAX } from "../../src/wire/scan.ts";
 import { WireError } from "../../src/wire/wire-error.ts";
 
 const ID = [0x0a, 0x01, 0x72]; // request_id: "r"

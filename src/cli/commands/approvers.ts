@@ -25,7 +25,7 @@ export function addApproversCommand(program: Command): void {
 }
 
 async function addApprover(name: string, { save = false, json, ...flags }: ApproverFlags): Promise<void> {
-  const { newApprover } = await import("../../server/admin/approvers.ts");
+  const { newApprover } = await import("../../server/admin/change-approvers.ts");
   const made = await newApprover(process.env, directories(flags), name, save);
   if (json) return printJson({ name, ...made });
   if ("savedAs" in made) return print(`saved as ${made.savedAs}`);
@@ -34,14 +34,14 @@ async function addApprover(name: string, { save = false, json, ...flags }: Appro
 }
 
 async function listAll({ json, ...flags }: ApproverFlags): Promise<void> {
-  const { approversOf } = await import("../../server/admin/approvers.ts");
+  const { approversOf } = await import("../../server/admin/change-approvers.ts");
   const approvers = await approversOf(process.env, directories(flags));
   if (json) return printJson(approvers);
   print(table([["NAME", "SINCE"], ...approvers.map(({ name, addedAtMs }) => [name, new Date(addedAtMs).toISOString()])]));
 }
 
 async function removeApprover(name: string, flags: ApproverFlags): Promise<void> {
-  const { dismissApprover } = await import("../../server/admin/approvers.ts");
+  const { dismissApprover } = await import("../../server/admin/change-approvers.ts");
   await dismissApprover(process.env, directories(flags), name);
   print(`removed ${name}`);
 }

@@ -2,7 +2,7 @@
 import { type Command, Option } from "commander";
 import { KernelError } from "../../base/errors.ts";
 import type { SecurityEvent, Severity } from "../../server/ledger/audit-stream.ts";
-import { stateDirectoryOf } from "../start/freeze-desk.ts";
+import { stateDirectoryOf } from "../start/freeze-options.ts";
 import { onStop } from "../start/stop-signals.ts";
 import { parseDuration, wholeNumber } from "../terminal/inputs.ts";
 import { print, printJson, visible } from "../terminal/output.ts";

@@ -6,7 +6,7 @@ import { resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import type { Command } from "commander";
 import { KernelError } from "../../base/errors.ts";
-import { CONTENT_BLOCK_BYTES, CONTENT_GRACE_MS } from "../../base/limits.ts";
+import { CONTENT_BLOCK_BYTES } from "../../base/limits.ts";
 import { ToolFailure } from "../../model/outcome/failure.ts";
 import type { OpenKernel } from "../../server/compose.ts";
 import type { ListedContent } from "../../server/ledger/content-verification.ts";
@@ -15,6 +15,9 @@ import { type KernelFlags, withKernel, withKernelOptions } from "../start/kernel
 import { EXIT_FAILURE, EXIT_OK } from "../terminal/exit-codes.ts";
 import { currentUser, parseDuration } from "../terminal/inputs.ts";
 import { print, printJson, say, table, visible } from "../terminal/output.ts";
+
+/** Milliseconds for which unreferenced content stays after it was stored: whoever stored it has that long to publish it. */
+const CONTENT_GRACE_MS = 24 * 3_600_000;
 
 interface CasFlags extends KernelFlags {
   readonly json?: boolean;

@@ -10,7 +10,7 @@ import {
   withDesk,
   withDeskOptions,
   withTargetOptions,
-} from "../start/freeze-desk.ts";
+} from "../start/freeze-options.ts";
 import { currentUser } from "../terminal/inputs.ts";
 import { print, printJson, say } from "../terminal/output.ts";
 

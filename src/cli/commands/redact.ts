@@ -1,13 +1,15 @@
 /** `handrail redact`: hide the secrets of a text, or say where they are and why they count as secrets. */
 import { join, resolve } from "node:path";
 import type { Command } from "commander";
-import { textOf } from "../../base/bytes.ts";
-import { REDACTION_INPUT_BYTES_MAX } from "../../base/limits.ts";
+import { MIB, textOf } from "../../base/bytes.ts";
 import { operatorPath, readOperatorDirectory } from "../../server/operator/operator-directory.ts";
 import { withoutControls } from "../../text/foreign-text.ts";
 import { EXIT_OK, EXIT_SECRETS_FOUND } from "../terminal/exit-codes.ts";
 import { readStandardInput } from "../terminal/inputs.ts";
 import { print, printJson } from "../terminal/output.ts";
+
+/** Bytes that `handrail redact` takes from standard input: findings are listed with their place in all of it. */
+const REDACTION_INPUT_BYTES_MAX = 256 * MIB;
 
 interface RedactFlags {
   readonly config?: string;

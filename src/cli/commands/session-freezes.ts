@@ -4,7 +4,7 @@ import { KernelError } from "../../base/errors.ts";
 import type { Session } from "../../model/people/session.ts";
 import type { SecurityEvent } from "../../server/ledger/audit-stream.ts";
 import type { ReviewedCall, SessionReview } from "../../server/people/session-review.ts";
-import { type DeskFlags, freezeLine, stateDirectoryOf, withDesk, withDeskOptions } from "../start/freeze-desk.ts";
+import { type DeskFlags, freezeLine, stateDirectoryOf, withDesk, withDeskOptions } from "../start/freeze-options.ts";
 import { currentUser } from "../terminal/inputs.ts";
 import { print, printJson, visible } from "../terminal/output.ts";
 import { auditLine } from "./audit.ts";

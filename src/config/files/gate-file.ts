@@ -3,8 +3,13 @@ import * as z from "zod";
 import { KernelError } from "../../base/errors.ts";
 import { isJsonObject, type JsonObject } from "../../base/json.ts";
 import { parseJson } from "../../base/json-parse.ts";
-import { CONFIG_PROBLEMS_LISTED_MAX, GATE_FILE_BYTES_MAX, GATE_TOOLS_MAX, MAX_PATH_LEN } from "../../base/limits.ts";
+import { GATE_FILE_BYTES_MAX, MAX_PATH_LEN } from "../../base/limits.ts";
 import { parseYaml, shortened } from "./yaml.ts";
+
+/** Tools that one gate file may name. */
+export const GATE_TOOLS_MAX = 512;
+/** Problems of a configuration file that one message names; the rest are counted. */
+export const CONFIG_PROBLEMS_LISTED_MAX = 16;
 
 /** A file of the operator's directory. */
 export interface GateFile {

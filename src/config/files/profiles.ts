@@ -6,7 +6,7 @@
  */
 import * as z from "zod";
 import type { JsonObject } from "../../base/json.ts";
-import { CONFIG_LIST_ENTRIES_MAX, GATE_TOOLS_MAX, GLOB_CHARACTERS_MAX, GLOB_LIST_CHARACTERS_MAX } from "../../base/limits.ts";
+import { GLOB_CHARACTERS_MAX, GLOB_LIST_CHARACTERS_MAX } from "../../base/limits.ts";
 import {
   DEFAULT_MODE,
   type InputConstraint,
@@ -16,7 +16,8 @@ import {
   type ToolNarrowing,
 } from "../../model/people/gates.ts";
 import { compileMeasuredGlob, type GlobTest } from "../../names/glob.ts";
-import { description, type GateFile, gateProblem, inputSchema, parseGateFile, toolName, toolNames } from "./gate-file.ts";
+import { CONFIG_LIST_ENTRIES_MAX } from "../sections/capabilities.ts";
+import { description, GATE_TOOLS_MAX, type GateFile, gateProblem, inputSchema, parseGateFile, toolName, toolNames } from "./gate-file.ts";
 
 /** Compiles a JSON Schema; `name` is where it stands, for messages. Rejects with CONFIG_INVALID. */
 export type SchemaCompiler = (schema: JsonObject, name: string) => Promise<InputConstraint>;

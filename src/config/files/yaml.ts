@@ -8,7 +8,9 @@
 import { Buffer } from "node:buffer";
 import type { Document, isMap as IsMap, isScalar as IsScalar, visit as Visit } from "yaml";
 import { KernelError } from "../../base/errors.ts";
-import { CONFIG_PROBLEM_CHARACTERS_MAX } from "../../base/limits.ts";
+
+/** Characters (UTF-16 code units) of one problem of a configuration file in a message. */
+const CONFIG_PROBLEM_CHARACTERS_MAX = 256;
 
 /** Aliases that one file may use: none is needed, and each can multiply the file. */
 const ALIASES_MAX = 100;

@@ -1,6 +1,13 @@
 /** The section `approvals` of `handrail.yaml`: how long people are waited for, and whose in-band answers count. */
 import * as z from "zod";
-import { APPROVAL_LIFETIME_MAX_MS, APPROVAL_LIFETIME_MS, APPROVAL_WAIT_MAX_MS, ATTENDED_CLIENTS_MAX } from "../../base/limits.ts";
+import { APPROVAL_WAIT_MAX_MS } from "../../base/limits.ts";
+
+/** Milliseconds after which a request that nobody answered, and an approval that nobody used, is over: a quarter of an hour. */
+const APPROVAL_LIFETIME_MS = 15 * 60_000;
+/** Milliseconds that the operator may let requests and approvals live at most: a week. */
+const APPROVAL_LIFETIME_MAX_MS = 7 * 24 * 3_600_000;
+/** Clients that the operator may mark as attended. */
+const ATTENDED_CLIENTS_MAX = 64;
 
 /** The section, with the defaults of an operator who wrote nothing. */
 export const approvalSettings = z.strictObject({

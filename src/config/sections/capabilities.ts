@@ -5,14 +5,15 @@
  * loaded. A list replaces the tool's own, so that what is in force is what stands there.
  */
 import * as z from "zod";
-import {
-  CAPABILITY_OVERRIDES_MAX,
-  CONFIG_LIST_ENTRIES_MAX,
-  DANGER_PATTERN_CHARACTERS_MAX,
-  DANGER_PATTERNS_MAX,
-  HOST_CHARACTERS_MAX,
-} from "../../base/limits.ts";
+import { DANGER_PATTERN_CHARACTERS_MAX, DANGER_PATTERNS_MAX } from "../../base/limits.ts";
 import { ROLE_PATTERN } from "../../model/people/role.ts";
+
+/** Tools whose capability the operator may override. */
+const CAPABILITY_OVERRIDES_MAX = 256;
+/** Characters of the name of a host (RFC 1035), with room for `*.`, or of a provider. */
+export const HOST_CHARACTERS_MAX = 255;
+/** Entries of one list in a configuration file: each pattern is tried on every path. */
+export const CONFIG_LIST_ENTRIES_MAX = 256;
 
 const host = z
   .string()

@@ -6,16 +6,15 @@
  * be said by a workspace.
  */
 import * as z from "zod";
-import {
-  GIT_CREDENTIALS_MAX,
-  GIT_PRIVATE_HOSTS_MAX,
-  GIT_RECEIVED_MB,
-  GIT_WRITTEN_MB,
-  HOST_CHARACTERS_MAX,
-  MAX_PATH_LEN,
-} from "../../base/limits.ts";
+import { GIT_RECEIVED_MB, GIT_WRITTEN_MB, MAX_PATH_LEN } from "../../base/limits.ts";
 import { canonicalHost } from "../../names/host-name.ts";
+import { HOST_CHARACTERS_MAX } from "./capabilities.ts";
 import { gitRuleParts } from "./git-rules.ts";
+
+/** Credentials for remotes that the operator can name. */
+const GIT_CREDENTIALS_MAX = 64;
+/** Servers outside of the public internet that the operator can name. */
+const GIT_PRIVATE_HOSTS_MAX = 64;
 
 const HOST = /^(\[[0-9A-Fa-f:.]+\]|[^/?#@\\:[\]\s]+)(?::([1-9][0-9]{0,4}))?$/;
 const DEFAULT_PORT = 443;

@@ -4,9 +4,12 @@
  * Amounts are written as people say them (`10m`, `1GB`, `2.50`) and mean nothing else; a member that is left out is unlimited.
  */
 import * as z from "zod";
-import { TOOL_RATES_MAX } from "../../base/limits.ts";
+
 import type { BudgetMember } from "../../model/spending/budget.ts";
 import { AMOUNT_FORMS, parseAmount } from "../../model/spending/budget-text.ts";
+
+/** Tools that can have a rate of their own. */
+const TOOL_RATES_MAX = 256;
 
 const RATE_MAX = 1_000_000;
 

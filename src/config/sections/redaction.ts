@@ -5,7 +5,12 @@
  * redactor when the settings are loaded.
  */
 import * as z from "zod";
-import { REDACTION_EXAMPLE_CHARACTERS_MAX, REDACTION_RULES_MAX } from "../../base/limits.ts";
+import { KIB } from "../../base/bytes.ts";
+
+/** Redaction rules, and allowances, that an operator may add: each costs memory in every kernel. */
+const REDACTION_RULES_MAX = 256;
+/** Characters of an example of such a rule. */
+const REDACTION_EXAMPLE_CHARACTERS_MAX = 4 * KIB;
 
 const EXAMPLES_MAX = 32;
 const KEYWORDS_MAX = 16;

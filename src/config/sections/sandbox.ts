@@ -1,8 +1,10 @@
 /** What the operator says of the sandbox that commands run in. */
 import * as z from "zod";
-import { MAX_PATH_LEN, SANDBOX_TOOLCHAINS_MAX } from "../../base/limits.ts";
+import { MIB } from "../../base/bytes.ts";
+import { MAX_PATH_LEN } from "../../base/limits.ts";
 
-const MIB = 1024 * 1024;
+/** Directories with programs that the operator may show to commands. */
+const SANDBOX_TOOLCHAINS_MAX = 64;
 
 /** The section `sandbox` of `handrail.yaml`. */
 export const sandboxSettings = z.strictObject({

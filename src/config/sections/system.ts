@@ -4,18 +4,21 @@
  * Programs are absolute paths and never looked up, services and configuration files are named one by one.
  */
 import * as z from "zod";
-import {
-  CONFIG_DEPTH_MAX,
-  CONFIG_MIGRATIONS_MAX,
-  MAX_ARG_LEN,
-  MAX_PATH_LEN,
-  MAX_TIMEOUT_MS,
-  SYSTEM_INSTALL_TIMEOUT_MS,
-  SYSTEM_LISTED_MAX,
-  SYSTEM_PATH_MAX,
-  SYSTEM_VERSION_WORDS_MAX,
-} from "../../base/limits.ts";
+import { MAX_ARG_LEN, MAX_PATH_LEN, MAX_TIMEOUT_MS } from "../../base/limits.ts";
 import type { ConfigMember, ConfigValue, ListedManager, MigrationStep, SystemManager, SystemSettings } from "../../model/work/system.ts";
+
+/** Milliseconds that an installation may take when the operator does not say: cargo compiles. */
+const SYSTEM_INSTALL_TIMEOUT_MS = 30 * 60_000;
+/** Directories in which programs are looked for. */
+const SYSTEM_PATH_MAX = 16;
+/** Programs, services or configuration files that the operator lists, of each. */
+const SYSTEM_LISTED_MAX = 256;
+/** Words of the arguments that make a program print its version. */
+const SYSTEM_VERSION_WORDS_MAX = 4;
+/** Migrations of one configuration file, and steps of one migration. */
+const CONFIG_MIGRATIONS_MAX = 256;
+/** Names that lead to a member of a configuration file. */
+const CONFIG_DEPTH_MAX = 32;
 
 const absolute = z
   .string()

@@ -4,8 +4,15 @@
  * Commands are words, not lines for a shell. A workspace's own file may name commands too; they have no effect until the operator trusts it.
  */
 import * as z from "zod";
-import { MAX_TIMEOUT_MS, TOOLCHAIN_REGISTRIES_MAX, TOOLCHAIN_WORD_CHARACTERS_MAX, TOOLCHAIN_WORDS_MAX } from "../../base/limits.ts";
+import { MAX_TIMEOUT_MS } from "../../base/limits.ts";
 import { type ChosenToolchain, PACKAGE_MANAGERS, type PackageManager, type ToolchainCommand } from "../../model/work/toolchain.ts";
+
+/** Words of a command that the operator writes for tests or linters. */
+const TOOLCHAIN_WORDS_MAX = 64;
+/** Characters of each word of such a command. */
+const TOOLCHAIN_WORD_CHARACTERS_MAX = 1024;
+/** Registries that the operator names for one manager. */
+const TOOLCHAIN_REGISTRIES_MAX = 16;
 
 const word = z
   .string()

@@ -6,11 +6,14 @@
  * is written is a mistake and none. INVARIANT: violations that cannot be
  * counted count as too many.
  */
-import { VIOLATION_WINDOW_MS } from "../../base/limits.ts";
+
 import type { Denial } from "../../model/outcome/decision.ts";
 import type { EventType } from "../../model/outcome/event.ts";
 import type { Session } from "../../model/people/session.ts";
 import type { KernelParts } from "../call/parts.ts";
+
+/** Milliseconds during which violations count towards the alarm (Flow §7.2: per minute). */
+const VIOLATION_WINDOW_MS = 60_000;
 
 /** How a violation is recorded, by who refused; `undefined` for a refusal that is none. */
 export function violationType({ layer, reason, command }: Pick<Denial, "layer" | "reason" | "command">): EventType | undefined {

@@ -2,9 +2,16 @@
  * What the ledger says of the commands of a call: how each ended, and what it used. What it printed is not in it.
  */
 import type { JsonObject } from "../../base/json.ts";
-import { COMMANDS_RECORDED_MAX, NOT_KEPT_CHARACTERS_MAX, NOT_KEPT_RECORDED_MAX } from "../../base/limits.ts";
+
 import type { ExecOutcome } from "../../model/work/exec.ts";
 import type { RunRecord } from "../call/run-record.ts";
+
+/** Commands of one call that its outcome records. */
+const COMMANDS_RECORDED_MAX = 16;
+/** Such changes that its record names. */
+const NOT_KEPT_RECORDED_MAX = 8;
+/** Characters (UTF-16 code units) of each such path. */
+const NOT_KEPT_CHARACTERS_MAX = 256;
 
 /** Notes a command that has ended, for the outcome of its call. */
 export function noteCommand(

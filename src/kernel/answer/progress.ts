@@ -5,16 +5,20 @@
  * intent stands; a call that only reads has no record yet, and shows bare numbers. Everything is redacted and bounded,
  * nothing leaves once the tool has ended, and a listener that fails does not disturb the call.
  */
-import {
-  PROGRESS_INTERVAL_MS,
-  PROGRESS_MESSAGE_CHARACTERS_MAX,
-  PROGRESS_OUTPUT_BYTES_MAX,
-  PROGRESS_OUTPUT_CHUNK_BYTES,
-} from "../../base/limits.ts";
+import { KIB, MIB } from "../../base/bytes.ts";
 import type { ProgressListener, ProgressReport } from "../../model/outcome/progress.ts";
 import type { ByteRedactionStream } from "../../redact/redact.ts";
 import type { KernelParts } from "../call/parts.ts";
 import type { CallRedaction } from "../redaction/redaction.ts";
+
+/** Milliseconds between two reports of how far a tool is; those between are dropped, as nobody can read more. */
+export const PROGRESS_INTERVAL_MS = 20;
+/** Characters (UTF-16 code units) of the words in such a report. */
+export const PROGRESS_MESSAGE_CHARACTERS_MAX = 1000;
+/** Bytes of a running tool's output that are shown while it runs; the result has what matters. */
+export const PROGRESS_OUTPUT_BYTES_MAX = 16 * MIB;
+/** Bytes of one piece of such output. */
+export const PROGRESS_OUTPUT_CHUNK_BYTES = 64 * KIB;
 
 type Step = Extract<ProgressReport, { kind: "progress" }>;
 type Output = Extract<ProgressReport, { kind: "output" }>;

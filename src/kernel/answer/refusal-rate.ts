@@ -3,7 +3,11 @@
  *
  * INVARIANTS: whoever floods does not keep the refusals of other sessions out of the record; memory is bounded.
  */
-import { REFUSALS_RECORDED_PER_SECOND, REFUSED_SESSIONS_MAX } from "../../base/limits.ts";
+
+/** Refused (invalid or unauthenticated) requests recorded one by one in a second; the rest are counted in one entry. */
+export const REFUSALS_RECORDED_PER_SECOND = 20;
+/** Ended sessions whose refused calls are counted apart; with more of them at once the oldest begin anew. */
+const REFUSED_SESSIONS_MAX = 1024;
 
 const WINDOW_MS = 1000;
 

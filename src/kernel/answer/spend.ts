@@ -6,9 +6,11 @@
  * ran spends nothing, and one that was denied while it ran only what its tool may have paid others; a reservation is settled
  * with the call's one answer.
  */
+
+import { KIB } from "../../base/bytes.ts";
 import { assert } from "../../base/errors.ts";
 import type { JsonObject } from "../../base/json.ts";
-import { LEASE_DEPTH_MAX, RESERVED_DURATION_MS, RESERVED_RESULT_BYTES } from "../../base/limits.ts";
+import { LEASE_DEPTH_MAX } from "../../base/limits.ts";
 import { accountsOf, mustPay } from "../../budget/accounts.ts";
 import type { Need } from "../../budget/budget.ts";
 import { allow, type Denial, deny, type Verdict } from "../../model/outcome/decision.ts";
@@ -18,10 +20,13 @@ import { type Amounts, BUDGET_MEMBERS, budgetUnit, NOTHING } from "../../model/s
 import type { ToolOutput } from "../../model/tool/tool.ts";
 import type { Ended } from "../call/ended.ts";
 import type { KernelParts } from "../call/parts.ts";
-import { argumentBytes, Spending } from "../call/spending.ts";
+import { argumentBytes, RESERVED_DURATION_MS, Spending } from "../call/spending.ts";
 import type { Granted, Known, Running } from "../call/stages.ts";
 import type { Waiter } from "../call/submission.ts";
 import type { Finished } from "./large-result.ts";
+
+/** Bytes that a call reserves for its result; a larger one reserves the rest when its size is known. */
+const RESERVED_RESULT_BYTES = 64 * KIB;
 
 const LIMITS_CHANGED: Denial = {
   layer: "policy",

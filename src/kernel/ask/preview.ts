@@ -5,14 +5,7 @@
  * names and no other, which `files` judges like those that it will open, and changes nothing. Secrets are found in whole versions, so that no line
  * of a diff shows a part of one. What could not be looked at is said, never left out silently.
  */
-import { textOf } from "../../base/bytes.ts";
-import {
-  PROMPT_CHANGES_BYTES_MAX,
-  PROMPT_CHANGES_MAX,
-  PROMPT_DIFF_LINE_BYTES_MAX,
-  PROMPT_DIFF_LINES_MAX,
-  PROMPT_FILE_BYTES_MAX,
-} from "../../base/limits.ts";
+import { KIB, MIB, textOf } from "../../base/bytes.ts";
 import type { ApprovalDetails, ChangeDetail } from "../../model/approval/approval.ts";
 import { Refusal, ToolFailure } from "../../model/outcome/failure.ts";
 import type { FileAccess } from "../../model/place/files.ts";
@@ -22,6 +15,17 @@ import { unifiedDiff } from "../../text/unified-diff.ts";
 import type { Decided } from "../call/stages.ts";
 import { unanalysed } from "../judge/scope.ts";
 import type { CallRedaction } from "../redaction/redaction.ts";
+
+/** Files whose change a prompt shows; the rest are counted. */
+const PROMPT_CHANGES_MAX = 32;
+/** Bytes of each version of a file that is compared for a prompt; a larger one is named with its size alone. */
+export const PROMPT_FILE_BYTES_MAX = MIB;
+/** Bytes, as JSON, that the changes of a prompt take. */
+const PROMPT_CHANGES_BYTES_MAX = 224 * KIB;
+/** Lines of all diffs of one prompt together; the rest are counted. */
+const PROMPT_DIFF_LINES_MAX = 2_000;
+/** Bytes of one line of a prompt's diff; the rest is counted. */
+const PROMPT_DIFF_LINE_BYTES_MAX = 1_000;
 
 /** What would change, and why that may not be all. */
 export type Preview = Pick<ApprovalDetails, "changes" | "unseen">;

@@ -4,8 +4,9 @@
  * Trusts the record of the call: accesses as scope resolved them, the mark as it stands. INVARIANT: `summary`, `risks` and `rules` hold
  * words of the kernel and of the operator's policy alone; what the agent wrote stands in `details.arguments`, `.accesses`, `.projectWords` and `.changes`.
  */
+
+import { KIB } from "../../base/bytes.ts";
 import type { JsonObject, JsonValue } from "../../base/json.ts";
-import { PROMPT_ACCESSES_BYTES_MAX, PROMPT_ACCESSES_MAX, PROMPT_TEXT_CHARACTERS_MAX } from "../../base/limits.ts";
 import type { ApprovalDetails, ApprovalRequest, AskingRule } from "../../model/approval/approval.ts";
 import type { FileAccess } from "../../model/place/files.ts";
 import type { ProjectWords } from "../../model/tool/tool.ts";
@@ -13,9 +14,15 @@ import type { ExecEnforcement } from "../../model/work/exec.ts";
 import { hasMarkers } from "../../redact/search/marker.ts";
 import { accessFact } from "../answer/call-facts.ts";
 import type { Decided } from "../call/stages.ts";
+import { PROMPT_TEXT_CHARACTERS_MAX } from "../redaction/limits.ts";
 import { shownArguments } from "../redaction/prompt-arguments.ts";
 import { previewOf } from "./preview.ts";
 import { isDanger, previewRisks, projectRisks, risksOf, summaryOf } from "./prompt-risks.ts";
+
+/** Accesses of a call that a prompt lists; the rest are counted. */
+const PROMPT_ACCESSES_MAX = 64;
+/** Bytes, as JSON, that the accesses of a prompt take. Together with arguments and diffs they stay below what one request may have. */
+const PROMPT_ACCESSES_BYTES_MAX = 96 * KIB;
 
 const UNCONTAINED = "nothing contains what it runs: it can do to this machine whatever the kernel's own user can";
 const ARGUMENTS_CUT = "not all of the arguments can be shown";

@@ -8,7 +8,7 @@
  */
 import type { Clock } from "../../base/clock.ts";
 import { KernelError } from "../../base/errors.ts";
-import { FREEZES_HELD_MAX } from "../../base/limits.ts";
+
 import { endTurn } from "../../base/turn.ts";
 import { freezeDenial } from "../../flow/freeze.ts";
 import type { Freeze, FreezeStore } from "../../flow/freeze-store.ts";
@@ -18,6 +18,9 @@ import { ownerKey } from "../../model/people/owner-key.ts";
 import type { Session } from "../../model/people/session.ts";
 import { whyStopped } from "../../session/session.ts";
 import type { SessionStore } from "../../session/session-store.ts";
+
+/** Freezes that one kernel keeps in memory because they cannot be stored; with more of them it freezes everybody. */
+const FREEZES_HELD_MAX = 1024;
 
 /** What a kill switch works with. */
 export interface KillSwitchParts {

@@ -7,14 +7,17 @@
  * changed by no approved call.
  */
 import { isDeepStrictEqual } from "node:util";
+import { GIB } from "../../base/bytes.ts";
 import { blake3KeyedHex } from "../../base/hash.ts";
 import type { JsonObject } from "../../base/json.ts";
-import { PRE_IMAGE_BYTES_MAX } from "../../base/limits.ts";
 import type { Denial } from "../../model/outcome/decision.ts";
 import { Refusal, ToolFailure } from "../../model/outcome/failure.ts";
 import type { Access, WorkspacePath } from "../../model/place/access.ts";
 import type { FileAccess } from "../../model/place/files.ts";
 import { type FileScope, readPreImage } from "../../sandbox/files/files.ts";
+
+/** Bytes of a file of which the content is part of an approval; hashing a larger one takes longer than a person. */
+const PRE_IMAGE_BYTES_MAX = 4 * GIB;
 
 /** Pre-images by the path as the call names it, each as the value that an approval is bound to. */
 export type PreImages = ReadonlyMap<string, JsonObject>;

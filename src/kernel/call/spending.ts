@@ -8,11 +8,14 @@
  */
 import type { Clock } from "../../base/clock.ts";
 import { canonicalJson, type JsonObject } from "../../base/json.ts";
-import { RESERVED_DURATION_MS } from "../../base/limits.ts";
+
 import type { Reservation } from "../../budget/budget.ts";
 import type { Denial } from "../../model/outcome/decision.ts";
 import { type Amounts, NOTHING, toAmount } from "../../model/spending/budget.ts";
 import type { Consumed } from "../../model/tool/tool.ts";
+
+/** Milliseconds that a call reserves at a time; a call that runs longer reserves again, so that others can run beside it. */
+export const RESERVED_DURATION_MS = 10_000;
 
 /** The spending of one call. */
 export class Spending {

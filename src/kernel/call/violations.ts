@@ -2,8 +2,15 @@
  * Keeps refusals small: whoever sends many mistakes, with long names, must not get a longer answer than their request.
  * The first violations are listed and the rest counted; names that strangers chose are cut.
  */
-import { VIOLATION_FIELD_CHARACTERS_MAX, VIOLATIONS_LISTED_MAX, VIOLATIONS_SUMMARISED_MAX } from "../../base/limits.ts";
+
 import type { Violation } from "../../model/outcome/decision.ts";
+
+/** Violations that one refusal lists; the rest are counted. */
+export const VIOLATIONS_LISTED_MAX = 100;
+/** Violations that the message of a refusal names; the rest are counted. */
+const VIOLATIONS_SUMMARISED_MAX = 8;
+/** Characters (UTF-16 code units) of the field name in a violation: strangers choose the names of unknown properties. */
+export const VIOLATION_FIELD_CHARACTERS_MAX = 128;
 
 /** The first violations, their field names cut. */
 export function listed(violations: readonly Violation[]): readonly Violation[] {

@@ -7,17 +7,19 @@
  * every call before the engine is there.
  */
 import type { RRegexSet } from "rregex";
+import { KIB } from "../../base/bytes.ts";
 import { KernelError } from "../../base/errors.ts";
 import { canonicalJson, type JsonValue } from "../../base/json.ts";
-import {
-  DANGER_PATTERN_STATES_MAX,
-  DANGER_PATTERNS_MAX,
-  DANGER_STEPS_MAX,
-  DANGER_TEXT_CHARACTERS_MAX,
-  DANGER_TEXT_DEPTH_MAX,
-} from "../../base/limits.ts";
-import { linearPattern, tooManyStates } from "./linear-pattern.ts";
+import { DANGER_PATTERNS_MAX } from "../../base/limits.ts";
+import { DANGER_PATTERN_STATES_MAX, linearPattern, tooManyStates } from "./linear-pattern.ts";
 import { readableArguments } from "./plain-arguments.ts";
+
+/** States times characters that one call may cost: at worst a fifth of a second, because a match cannot be interrupted. */
+export const DANGER_STEPS_MAX = 4_194_304;
+/** Characters of arguments that danger patterns are tried on, however few states they have; more of them ask. */
+export const DANGER_TEXT_CHARACTERS_MAX = 256 * KIB;
+/** Nested values of arguments that are looked through; deeper ones ask. */
+const DANGER_TEXT_DEPTH_MAX = 64;
 
 /** Why a call counts as dangerous: the pattern's place in the declaration, from 1 on, or `unread` where no pattern was tried. */
 export interface Danger {

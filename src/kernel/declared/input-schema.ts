@@ -8,14 +8,18 @@
 import type { Ajv2020 } from "ajv/dist/2020.js";
 import { KernelError } from "../../base/errors.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.ts";
-import {
-  INPUT_SCHEMA_DEPTH_MAX,
-  INPUT_SCHEMA_PARTS_MAX,
-  INPUT_SCHEMA_STEPS_MAX,
-  INPUT_SCHEMA_UNIQUE_ITEMS_MAX,
-} from "../../base/limits.ts";
+
 import type { InputConstraint, InputProblem } from "../../model/people/gates.ts";
 import { linearPattern } from "./linear-pattern.ts";
+
+/** Subschemas of one JSON Schema, with what its references lead to written out: each may be tried on every value of an input. */
+const INPUT_SCHEMA_PARTS_MAX = 1024;
+/** Nested subschemas: reading them calls itself for each. */
+const INPUT_SCHEMA_DEPTH_MAX = 32;
+/** Items that may be compared with one another for `uniqueItems`. */
+const INPUT_SCHEMA_UNIQUE_ITEMS_MAX = 256;
+/** States of patterns times characters that one input may cost: at worst a fifth of a second, because a match cannot be interrupted. */
+const INPUT_SCHEMA_STEPS_MAX = 4_194_304;
 
 /** Keywords by what stands in them. Whatever is not here is refused: nothing would enforce it. */
 const PLAIN = [

@@ -6,8 +6,13 @@
  * `\d`, `\w`, `\s`, `\b` and `.` are written out, literals are escaped. Pure.
  * INVARIANT: `states` is at least the number of characters that the pattern stands for, repetitions written out.
  */
-import { DANGER_PATTERN_CHARACTERS_MAX, DANGER_PATTERN_DEPTH_MAX, DANGER_PATTERN_STATES_MAX } from "../../base/limits.ts";
+import { DANGER_PATTERN_CHARACTERS_MAX } from "../../base/limits.ts";
 import { orProblem, PatternProblem, type PatternSyntax, parsePattern, quantifierText } from "../../base/pattern-syntax.ts";
+
+/** Nested groups of a danger pattern: reading one calls itself for each. */
+const DANGER_PATTERN_DEPTH_MAX = 16;
+/** Characters that all danger patterns of a tool stand for once their repetitions are written out; each is a state of the engine. */
+export const DANGER_PATTERN_STATES_MAX = 1024;
 
 /** A pattern for the engine, or why there is none. */
 export type LinearPattern =

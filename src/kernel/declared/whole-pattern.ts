@@ -4,9 +4,14 @@
  * INVARIANT: a text that cannot be tried does not match.
  */
 import { KernelError } from "../../base/errors.ts";
-import { WHOLE_PATTERN_TEXT_CHARACTERS_MAX, WHOLE_PATTERNS_KEPT_MAX } from "../../base/limits.ts";
+
 import type { WholePattern } from "../../model/work/whole-pattern.ts";
 import { type LinearPattern, linearPattern } from "./linear-pattern.ts";
+
+/** Characters of a text that an operator's pattern for names and first lines is tried on. */
+const WHOLE_PATTERN_TEXT_CHARACTERS_MAX = 1024;
+/** Patterns for names and first lines that are kept ready. */
+const WHOLE_PATTERNS_KEPT_MAX = 256;
 
 /** Why `source` cannot be tried in linear time; `undefined` when it can. */
 export function problemOfWholePattern(source: string): string | undefined {

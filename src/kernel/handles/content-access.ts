@@ -7,7 +7,7 @@
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { blake3Hex } from "../../base/hash.ts";
-import { ARTIFACTS_JUDGED_MAX, ARTIFACTS_PAGE_MAX } from "../../base/limits.ts";
+import { ARTIFACTS_PAGE_MAX } from "../../base/limits.ts";
 import type { AnnouncedContent, ContentStore } from "../../cas/content-store.ts";
 import { type FoundSecrets, labelResult } from "../../flow/labels.ts";
 import type { Denial } from "../../model/outcome/decision.ts";
@@ -30,6 +30,12 @@ import type { Running } from "../call/stages.ts";
 import { type ReceivedUpload, uploadFailure } from "../call/transfer.ts";
 import type { CallRedaction } from "../redaction/redaction.ts";
 import type { HandleParts } from "./handle-parts.ts";
+
+/**
+ * Artifacts with the same content that are judged, page by page, to find one that the caller may read: each costs policy some ten
+ * microseconds. Content that more name is found by an artifact's own name.
+ */
+const ARTIFACTS_JUDGED_MAX = 16_384;
 
 /** The content handle of a call. */
 export function createContentAccess(handle: HandleParts): ContentAccess {

@@ -5,14 +5,16 @@
  * everything is asked again right before the command begins.
  */
 
-import { EXEC_KEPT_BYTES, EXEC_TIMEOUT_MS, MAX_TIMEOUT_MS } from "../../base/limits.ts";
+import { MAX_TIMEOUT_MS } from "../../base/limits.ts";
 import { FailureWithoutEffect, Refusal, ToolFailure } from "../../model/outcome/failure.ts";
 import { commandOf } from "../../model/place/command.ts";
+import { belowAlias } from "../../model/place/workspace.ts";
 import type { ExecAccess, ExecCommand, ExecOutcome, ExecRequest, ExecSelection } from "../../model/work/exec.ts";
 import { makeFilledDirectories } from "../../sandbox/files/places/filled-directories.ts";
-import type { WorkspaceRoots } from "../../sandbox/files/places/roots.ts";
+import { rootPath, type WorkspaceRoots } from "../../sandbox/files/places/roots.ts";
 import { requireDirectory } from "../../sandbox/files/places/working-directory.ts";
-import { type EgressAttempt, INSIDE_WORKSPACE, type SandboxEnd, type ScopeJudge } from "../../sandbox/sandbox.ts";
+import { signalOfExitCode } from "../../sandbox/run/signals.ts";
+import { type EgressAttempt, INSIDE_WORKSPACE, insideWorkspace, type SandboxEnd, type ScopeJudge } from "../../sandbox/sandbox.ts";
 import { noteCommand } from "../answer/exec-record.ts";
 import type { Running } from "../call/stages.ts";
 import { unanalysed } from "../judge/scope.ts";
@@ -22,6 +24,11 @@ import { execScope } from "./exec-scope.ts";
 import type { HandleParts } from "./handle-parts.ts";
 import { RepositoryHistories } from "./repository-history.ts";
 import { requireAllowed } from "./still-allowed.ts";
+
+/** Milliseconds that a command may run when the call does not say. */
+export const EXEC_TIMEOUT_MS = 120_000;
+/** Bytes of each end of each stream of a command's output that are shown: both streams fit what a model is shown of a result. */
+export const EXEC_KEPT_BYTES = 24_000;
 
 /** Commands for one call. */
 export function createExec(handle: HandleParts): ExecAccess {
@@ -50,7 +57,7 @@ async function run(handle: HandleParts, request: ExecRequest): Promise<ExecOutco
   const output = new ShownOutput(request.keptBytesMax ?? EXEC_KEPT_BYTES, report);
   const end = await sandbox.run(
     {
-      root: roots.service.path === "" ? "/" : roots.service.path,
+      root: rootPath(roots.service),
       judge,
       async settle(tookTime) {
         const again = sandbox.isContained && (await histories.settle(sandbox, boundsOfOne, signal));
@@ -111,11 +118,13 @@ function requireNoSandbox({ tool }: Running): void {
   );
 }
 
-/** A program with its arguments is named by the line that it makes; a text for the shell by being the call's own. */
-function requireAnalysed({ accesses, call, tool }: Running, command: ExecCommand): void {
-  const lines = accesses.flatMap(({ resource }) => (resource.kind === "command" ? resource.line : []));
+/** A program with its arguments is named by the line that it makes; a text for the shell by itself. */
+function requireAnalysed({ accesses, tool }: Running, command: ExecCommand): void {
+  const named = accesses.flatMap(({ resource, shellText }) => (resource.kind === "command" ? [{ line: resource.line, shellText }] : []));
   const isNamed =
-    "shell" in command ? lines.length > 0 && call.arguments["command"] === command.shell : lines.includes(commandOf(command.argv).line);
+    "shell" in command
+      ? named.some(({ shellText }) => shellText === command.shell)
+      : named.some(({ line }) => line === commandOf(command.argv).line);
   if (!isNamed) throw new Refusal(unanalysed(tool.name, "exec"));
 }
 
@@ -125,25 +134,17 @@ function argumentsOf(command: ExecCommand): readonly [string, ...string[]] {
 
 /** A directory of the service, as it was judged before. */
 function insideOf(workDir = "."): string {
-  const path = workDir.replace(/^\/workspace(?=\/|$)/, "").replace(/^\/+/, "");
-  return path === "" || path === "." ? INSIDE_WORKSPACE : `${INSIDE_WORKSPACE}/${path}`;
+  const path = (belowAlias(workDir) ?? workDir).replace(/^\/+/, "");
+  return insideWorkspace(path === "" ? "." : path);
 }
 
 function timeoutOf({ timeoutMs = 0 }: ExecRequest): number {
   return timeoutMs === 0 ? EXEC_TIMEOUT_MS : Math.min(timeoutMs, MAX_TIMEOUT_MS);
 }
 
-const SIGNALLED = 128;
-/** Their names by number, which are the same on the architectures that there are sandboxes for. */
-const SIGNALS = [
-  ...["", "SIGHUP", "SIGINT", "SIGQUIT", "SIGILL", "SIGTRAP", "SIGABRT", "SIGBUS", "SIGFPE", "SIGKILL", "SIGUSR1", "SIGSEGV", "SIGUSR2"],
-  ...["SIGPIPE", "SIGALRM", "SIGTERM", "SIGSTKFLT", "SIGCHLD", "SIGCONT", "SIGSTOP", "SIGTSTP", "SIGTTIN", "SIGTTOU", "SIGURG"],
-  ...["SIGXCPU", "SIGXFSZ", "SIGVTALRM", "SIGPROF", "SIGWINCH", "SIGIO", "SIGPWR", "SIGSYS"],
-];
-
 function outcomeOf(end: SandboxEnd, shown: Pick<ExecOutcome, "stdout" | "stderr">): ExecOutcome {
   const { exitCode, endedBy, usage, enforced, durationMs, landed } = end;
-  const signal = exitCode !== undefined && exitCode > SIGNALLED ? SIGNALS[exitCode - SIGNALLED] : undefined;
+  const signal = signalOfExitCode(exitCode);
   return {
     ...shown,
     durationMs,

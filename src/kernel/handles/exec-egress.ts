@@ -3,13 +3,18 @@
  *
  * INVARIANTS: a host that a tool asks for without its analysis having named it refuses the command; each attempt is in the ledger before the call is answered.
  */
-import { COMMAND_HOSTS_REPORTED_MAX, COMMAND_HOSTS_SHOWN_MAX } from "../../base/limits.ts";
+
 import { Refusal } from "../../model/outcome/failure.ts";
 import type { ExecNetwork } from "../../model/work/exec.ts";
 import { canonicalHost } from "../../names/host-name.ts";
 import type { EgressAttempt, EgressGrant, EgressTotals, EgressVerdict } from "../../sandbox/sandbox.ts";
 import type { Analysed } from "../call/stages.ts";
 import { unanalysedHost } from "../judge/scope.ts";
+
+/** Attempts without success that a tool learns of one by one. */
+const COMMAND_HOSTS_REPORTED_MAX = 20;
+/** Hosts that a refusal lists. */
+const COMMAND_HOSTS_SHOWN_MAX = 8;
 
 /** The way out of one command, while it runs. */
 export interface CommandEgress {

@@ -4,22 +4,33 @@
  * INVARIANTS: git runs only where analysis named a git reference, so that lease and policy judged the operation; the settings it sees are those
  * of a closed list, unless a run is there to change them and they hold nothing else; output is bounded, and never cut unseen.
  */
+
+import { KIB, MIB } from "../../base/bytes.ts";
 import { assert } from "../../base/errors.ts";
-import { EXEC_TIMEOUT_MS, GIT_MESSAGE_BYTES_MAX, GIT_OUTPUT_BYTES_MAX, GIT_REMOTE_TIMEOUT_MS, MAX_TIMEOUT_MS } from "../../base/limits.ts";
+import { MAX_TIMEOUT_MS } from "../../base/limits.ts";
 import { Refusal, ToolFailure } from "../../model/outcome/failure.ts";
 import type { ExecNetwork } from "../../model/work/exec.ts";
 import type { GitExceeded, GitOutcome, GitRequest } from "../../model/work/git.ts";
 import { type GitRemoteReach, type GitRemotes, NO_GIT_REMOTES } from "../../model/work/git-remote.ts";
+import { rootPath } from "../../sandbox/files/places/roots.ts";
 import { gitEnvironment } from "../../sandbox/git/environment.ts";
 import { CapturedOutput } from "../../sandbox/run/captured-output.ts";
-import { INSIDE_WORKSPACE, type SandboxEnd } from "../../sandbox/sandbox.ts";
+import { INSIDE_WORKSPACE, insideWorkspace, type SandboxEnd } from "../../sandbox/sandbox.ts";
 import type { Caller, Running } from "../call/stages.ts";
 import { installationDenial, unanalysed } from "../judge/scope.ts";
+import { EXEC_TIMEOUT_MS } from "./exec-access.ts";
 import { beginBounds, isBounded } from "./git-bounds.ts";
 import { gitEgress, plainAddress } from "./git-egress.ts";
 import { type GitJudge, gitScope } from "./git-scope.ts";
 import type { HandleParts } from "./handle-parts.ts";
 import { requireAllowed } from "./still-allowed.ts";
+
+/** Bytes that one run of git may put out; a call that wants more has to be narrowed. */
+const GIT_OUTPUT_BYTES_MAX = 8 * MIB;
+/** Bytes of messages of git that are kept. */
+const GIT_MESSAGE_BYTES_MAX = 16 * KIB;
+/** Milliseconds that a run of git which reaches a remote may take. */
+const GIT_REMOTE_TIMEOUT_MS = 600_000;
 
 /** Runs git for one call, by what `judge` says of files. */
 export function runGit(handle: HandleParts, judge: GitJudge, request: GitRequest): Promise<GitOutcome> {
@@ -38,7 +49,7 @@ async function run(handle: HandleParts, judge: GitJudge, request: GitRequest): P
   const isBound = isBounded(handle, request);
   const remotes = remote || isBound ? parts.gitRemotes(running.redaction.by) : NO_GIT_REMOTES;
   const egress = remote && gitEgress(running, remote, remotes, (attempt) => evidence.networkAttempt(running, attempt));
-  const inside = insideOf(request.root);
+  const inside = insideWorkspace(request.root);
   const settings = settingsOf(running, request);
   const sandbox = await parts.sandbox.open();
   await requireAllowed(handle);
@@ -49,7 +60,7 @@ async function run(handle: HandleParts, judge: GitJudge, request: GitRequest): P
   const bounds = isBound ? await beginBounds(handle, request, remotes.limits) : undefined;
   const ending = sandbox.run(
     {
-      root: roots.service.path === "" ? "/" : roots.service.path,
+      root: rootPath(roots.service),
       judge: scope.judge,
       async settle(tookTime) {
         if (tookTime) await requireAllowed(handle);
@@ -152,10 +163,6 @@ function settingsOf({ look }: Running, { root, reach }: GitRequest): { readonly 
 function committerOf({ session }: Caller): { readonly name: string; readonly email: string } {
   const name = session.agentId.replaceAll(/[^\w.@ -]/g, "-").slice(0, 100) || "agent";
   return { name, email: `${name.replaceAll(/[^\w.-]/g, "-")}@agents.invalid` };
-}
-
-function insideOf(root: string): string {
-  return root === "." ? INSIDE_WORKSPACE : `${INSIDE_WORKSPACE}/${root}`;
 }
 
 /** What was to change something may have, before it was ended. */

@@ -4,13 +4,15 @@
  * Limits of processes bound each file and the memory; here all that arrives and all that is written is bounded together. INVARIANTS: what was there before a run
  * stays; a directory is removed only where the run itself made it or found it empty.
  */
-import { EXEC_TIMEOUT_MS } from "../../base/limits.ts";
+
 import { FailureWithoutEffect, ToolFailure } from "../../model/outcome/failure.ts";
 import type { GitExceeded, GitRequest } from "../../model/work/git.ts";
 import type { GitRemoteLimits } from "../../model/work/git-remote.ts";
+import { rootPath } from "../../sandbox/files/places/roots.ts";
 import { type SizeWatch, watchSize } from "../../sandbox/files/places/size-watch.ts";
 import { type Leftovers, leftoversOf, placeForNew, removeLeftovers } from "../../sandbox/git/leftovers.ts";
-import { INSIDE_WORKSPACE, type ScopeJudge } from "../../sandbox/sandbox.ts";
+import { insideWorkspace, type ScopeJudge } from "../../sandbox/sandbox.ts";
+import { EXEC_TIMEOUT_MS } from "./exec-access.ts";
 import type { HandleParts } from "./handle-parts.ts";
 
 /** The bounds of one run. */
@@ -61,11 +63,11 @@ export async function beginBounds(handle: HandleParts, request: GitRequest, { wr
 async function removeNew(handle: HandleParts, root: string, keepsItself: boolean, judge: ScopeJudge): Promise<void> {
   const { roots } = handle.running.caller.place;
   if (placeForNew(roots.service, root) === (keepsItself ? "empty" : "absent")) return;
-  const inside = root === "." ? INSIDE_WORKSPACE : `${INSIDE_WORKSPACE}/${root}`;
+  const inside = insideWorkspace(root);
   const sandbox = await handle.kernel.parts.sandbox.open();
   const end = await sandbox.run(
     {
-      root: roots.service.path === "" ? "/" : roots.service.path,
+      root: rootPath(roots.service),
       judge,
       command: ["find", inside, "-xdev", ...(keepsItself ? ["-mindepth", "1"] : []), "-delete"],
       workDir: "/",

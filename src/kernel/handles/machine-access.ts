@@ -4,7 +4,7 @@
  * INVARIANTS: only tools of the effect class `system` have it, so that the role and the audit of those hold for all that happens here; only the command
  * that analysis named runs, so that policy saw it; everything is asked again right before the command begins.
  */
-import { EXEC_KEPT_BYTES } from "../../base/limits.ts";
+
 import { FailureWithoutEffect, Refusal } from "../../model/outcome/failure.ts";
 import { commandOf } from "../../model/place/command.ts";
 import type { MachineAccess, MachineCommand, MachineOutcome } from "../../model/work/machine.ts";
@@ -13,6 +13,7 @@ import { noteCommand } from "../answer/exec-record.ts";
 import type { Running } from "../call/stages.ts";
 import { unanalysed } from "../judge/scope.ts";
 import { ShownOutput } from "../redaction/shown-output.ts";
+import { EXEC_KEPT_BYTES } from "./exec-access.ts";
 import type { HandleParts } from "./handle-parts.ts";
 import { requireAllowed } from "./still-allowed.ts";
 

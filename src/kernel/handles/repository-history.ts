@@ -6,14 +6,10 @@
  * they hold, so that a commit without a secret file stays one, whatever leads to it. Where anything was taken away, all of it is looked through anew.
  * INVARIANT: a repository whose history was not looked through is hidden.
  */
-import {
-  GIT_HISTORY_BYTES_MAX,
-  GIT_HISTORY_TIMEOUT_MS,
-  GIT_HISTORY_TURNS_MAX,
-  GIT_NEW_OBJECTS_MAX,
-  GIT_REPOSITORIES_LOOKED_AT_MAX,
-} from "../../base/limits.ts";
+
+import { MIB } from "../../base/bytes.ts";
 import type { Workspace } from "../../model/place/workspace.ts";
+import { rootPath } from "../../sandbox/files/places/roots.ts";
 import { gitEnvironment } from "../../sandbox/git/environment.ts";
 import {
   type AddedObjects,
@@ -26,8 +22,19 @@ import {
 import { historyCommand, NameReader } from "../../sandbox/git/history.ts";
 import { settingsOf } from "../../sandbox/git/repository.ts";
 import { filesOfRepository } from "../../sandbox/git/repository-files.ts";
-import { INSIDE_WORKSPACE, type Sandbox, type SandboxLimits, type ScopeJudge } from "../../sandbox/sandbox.ts";
+import { insideWorkspace, type Sandbox, type SandboxLimits, type ScopeJudge } from "../../sandbox/sandbox.ts";
 import type { Caller } from "../call/stages.ts";
+
+/** Bytes of the names of a history's files that are looked through; a repository with more is hidden from commands. */
+const GIT_HISTORY_BYTES_MAX = 256 * MIB;
+/** Milliseconds that looking through a history may take; a repository that takes longer is hidden from commands. */
+const GIT_HISTORY_TIMEOUT_MS = 60_000;
+/** Objects that git is told one by one to look through; where more are new, it looks through the whole history. */
+const GIT_NEW_OBJECTS_MAX = 15_000;
+/** Times that a history is looked through in a row because it has grown meanwhile; one that does not stand still is hidden. */
+const GIT_HISTORY_TURNS_MAX = 3;
+/** Repositories of a workspace whose histories are looked through for a command; further ones are hidden. */
+const GIT_REPOSITORIES_LOOKED_AT_MAX = 64;
 
 /** What the names of a history come to: `in_commits` stays as long as nothing is taken away, `unknown` as long as nothing changes. */
 type Finding = "clear" | "in_commits" | "unknown";
@@ -152,7 +159,7 @@ export class RepositoryHistories {
       enough.abort();
     });
     const run = {
-      root: roots.service.path === "" ? "/" : roots.service.path,
+      root: rootPath(roots.service),
       judge: EVERYTHING,
       command: historyCommand(added),
       ...insideOf(path, settings.text),
@@ -173,8 +180,8 @@ function treeOf(path: string): string {
 
 function insideOf(path: string, settings: string) {
   const tree = treeOf(path);
-  const directory = tree === "." ? INSIDE_WORKSPACE : `${INSIDE_WORKSPACE}/${tree}`;
-  const repository = `${INSIDE_WORKSPACE}/${path}`;
+  const directory = insideWorkspace(tree);
+  const repository = insideWorkspace(path);
   return {
     workDir: directory,
     environment: gitEnvironment({ directory, repository, readOnly: true }),

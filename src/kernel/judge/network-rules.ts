@@ -9,8 +9,8 @@
 import type { Denial } from "../../model/outcome/decision.ts";
 import type { Access } from "../../model/place/access.ts";
 import type { Tool } from "../../model/tool/tool.ts";
+import { placeOfHost } from "../../names/address-class.ts";
 import { isKnownHost } from "../../names/host.ts";
-import { placeOfHost } from "../../names/network-address.ts";
 
 /** Rule ids of network rules begin so. */
 export const NETWORK_PREFIX = "NETWORK:";

@@ -5,16 +5,21 @@
  * INVARIANT: what comes back is plain JSON of bounded size, whatever was sent. It is cut after redaction, so that no cut
  * hides a secret from it.
  */
+
+import { KIB } from "../../base/bytes.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.ts";
-import {
-  PROMPT_ARGUMENTS_CHARACTERS_MAX,
-  PROMPT_ARGUMENTS_MAX,
-  PROMPT_DEPTH_MAX,
-  PROMPT_TEXT_CHARACTERS_MAX,
-  PROMPT_VALUES_MAX,
-} from "../../base/limits.ts";
+import { PROMPT_TEXT_CHARACTERS_MAX } from "./limits.ts";
 import { recordedArguments } from "./recorded-arguments.ts";
 import type { CallRedaction } from "./redaction.ts";
+
+/** Characters of all arguments that a prompt shows together. */
+const PROMPT_ARGUMENTS_CHARACTERS_MAX = 16 * KIB;
+/** Arguments that a prompt names; the rest are counted. */
+const PROMPT_ARGUMENTS_MAX = 64;
+/** Values of the arguments that a prompt shows, containers too: a person reads no more; the rest are counted. */
+const PROMPT_VALUES_MAX = 256;
+/** Levels of nested arguments that a prompt shows. */
+const PROMPT_DEPTH_MAX = 8;
 
 /** Arguments as they are shown, and whether that is less than was sent. */
 export interface ShownArguments {

@@ -5,7 +5,6 @@
  * names are redacted too, and none is lost; what was counted never names a secret.
  */
 import type { JsonObject, JsonValue } from "../../base/json.ts";
-import { REFUSAL_TEXT_CHARACTERS_MAX } from "../../base/limits.ts";
 import { Shapes } from "../../base/shapes.ts";
 import type { FoundSecrets } from "../../flow/labels.ts";
 import type { Denial } from "../../model/outcome/decision.ts";
@@ -14,6 +13,7 @@ import type { Excerpt, Window } from "../../model/tool/tool.ts";
 import type { ByteRedactionStream, Finding, FindingCounts, KnownSecret, Redactor, ValueJudge } from "../../redact/redact.ts";
 import type { HiddenRange } from "../../text/hidden-range.ts";
 import { secretsInArguments } from "./argument-secrets.ts";
+import { REFUSAL_TEXT_CHARACTERS_MAX } from "./limits.ts";
 
 /** The secrets that the kernel holds for a call and that must not leave with its result. */
 export function secretsOf(call: Pick<ToolCall, "sessionToken">): readonly KnownSecret[] {

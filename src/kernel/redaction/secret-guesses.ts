@@ -5,11 +5,21 @@
  * and while the limit is reached every change of such a file is refused before it is worked out, so that neither the count
  * nor the refusal says whether a guess was right. INVARIANT: memory is bounded, whoever guesses.
  */
-import { SECRET_GUESS_WINDOW_MS, SECRET_GUESSERS_MAX, SECRET_GUESSES_MAX } from "../../base/limits.ts";
+
 import { ToolFailure } from "../../model/outcome/failure.ts";
 import type { Session } from "../../model/people/session.ts";
 import type { FileAccess } from "../../model/place/files.ts";
 import type { HiddenRange } from "../../text/hidden-range.ts";
+
+/**
+ * Changes of files with hidden text that may come to nothing within the window, for a principal in a workspace: an agent that
+ * copied badly gets on, and who tries passwords gets through some ten thousand in a day.
+ */
+export const SECRET_GUESSES_MAX = 10;
+/** Milliseconds of that window. */
+export const SECRET_GUESS_WINDOW_MS = 60_000;
+/** Principals in workspaces whose changes are counted at a time; beyond it whoever began longest ago is forgotten. */
+export const SECRET_GUESSERS_MAX = 4096;
 
 interface Window {
   readonly startMs: number;

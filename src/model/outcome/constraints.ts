@@ -15,10 +15,12 @@ import {
   MAX_READ_LIMIT,
   MAX_REPEATED_ITEMS,
   MAX_TIMEOUT_MS,
-  MAX_TOKENS,
   MAX_WRITE_SIZE,
 } from "../../base/limits.ts";
 import type { Violation } from "./decision.ts";
+
+/** Tokens one inference call may ask for (INV-0028). */
+export const MAX_TOKENS = 1_000_000;
 
 /** The rules a field can break (CTR-0032). */
 export type ValidationRule =

@@ -42,6 +42,8 @@ export interface Access {
   readonly effect: EffectClass;
   /** The action that policy is asked about, where the tool has several, such as `git:push`; the tool's name when absent. */
   readonly action?: string;
+  /** The whole text for the shell that a command is part of: only this very text may be given to one. */
+  readonly shellText?: string;
 }
 
 /** Which directory a workspace path is relative to. */

@@ -12,6 +12,12 @@ import type { ZoneMap } from "./zone.ts";
 /** The name under which agents may address the workspace root by an absolute path. */
 export const WORKSPACE_ALIAS = "/workspace";
 
+/** What `path` is relative to the root where it is named by the alias, `.` for the root itself; else `undefined`. */
+export function belowAlias(path: string): string | undefined {
+  if (path === WORKSPACE_ALIAS) return ".";
+  return path.startsWith(`${WORKSPACE_ALIAS}/`) ? path.slice(WORKSPACE_ALIAS.length + 1) : undefined;
+}
+
 /** Whether shared zones take part in searches without being named. */
 export type IsolationLevel = "STRICT" | "SHARED";
 

@@ -1,7 +1,10 @@
 /** What came of a command beside its output, as data of a result: the same for every tool that runs commands. */
 import type { JsonObject } from "../../base/json.ts";
-import { NOT_KEPT_SHOWN_MAX } from "../../base/limits.ts";
+
 import { type ExecLanded, type ExecOutcome, NOT_KEPT_REASONS } from "./exec.ts";
+
+/** Changes of a command that were not kept and that its answer names; all of them are counted. */
+const NOT_KEPT_SHOWN_MAX = 100;
 
 /** Properties of the output schema of a tool that runs commands. */
 export const EXEC_DATA_PROPERTIES = {

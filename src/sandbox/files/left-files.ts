@@ -7,10 +7,13 @@
 import { closeSync, constants, fstatSync, openSync } from "node:fs";
 import { opendir } from "node:fs/promises";
 import { join } from "node:path";
-import { LEFT_FILES_ENTRIES_MAX } from "../../base/limits.ts";
+
 import { closeDescriptor, openBeneath, removeName, standingAt } from "../native/syscalls.ts";
 import type { NewFilePlace, NewFileStore } from "../ports/new-file-store.ts";
 import { instanceOfName, isTemporaryName } from "./places/temporary.ts";
+
+/** Directory entries that are looked at for what killed kernels left in a workspace. */
+const LEFT_FILES_ENTRIES_MAX = 5_000_000;
 
 /** Who is dead, and what tells the names of this state directory from all others. */
 export interface Leftovers {

@@ -10,7 +10,7 @@
 import { closeSync, constants, opendirSync } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { textOf } from "../../base/bytes.ts";
-import { LIST_DEPTH_MAX, LIST_ENTRIES_MAX, LIST_ENTRIES_SCANNED_MAX } from "../../base/limits.ts";
+import { LIST_DEPTH_MAX, LIST_ENTRIES_MAX } from "../../base/limits.ts";
 import { ToolFailure } from "../../model/outcome/failure.ts";
 import type { WorkspacePath } from "../../model/place/access.ts";
 import type { ListEntry, Listing, ListOptions } from "../../model/place/files.ts";
@@ -18,6 +18,9 @@ import { errno, errorName, openBeneath, type Standing, standingAt } from "../nat
 import { failureOf, quoted, throwIfCancelled, translated } from "./places/failures.ts";
 import { type FileScope, findExisting, kindOf } from "./places/open.ts";
 import { isTemporaryName } from "./places/temporary.ts";
+
+/** Directory entries looked at for one listing, shown or not. */
+const LIST_ENTRIES_SCANNED_MAX = 1_000_000;
 
 const { S_IFREG, S_IFDIR, S_IFLNK } = constants;
 const DIRECTORY_FLAGS = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;

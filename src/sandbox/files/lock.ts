@@ -10,17 +10,22 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { Clock } from "../../base/clock.ts";
 import { KernelError } from "../../base/errors.ts";
 import type { RandomBytes } from "../../base/ids.ts";
-import {
-  FILE_LOCK_POLL_MAX_MS,
-  FILE_LOCK_POLL_MIN_MS,
-  FILE_LOCK_STALE_MS,
-  FILE_LOCK_WAIT_MS,
-  FILE_LOCK_WAITERS_MAX,
-} from "../../base/limits.ts";
+
 import type { Denial } from "../../model/outcome/decision.ts";
 import { FailureWithoutEffect, Refusal, storeFailure, type ToolFailure } from "../../model/outcome/failure.ts";
 import type { LockOutcome, LockRequest, LockStore } from "../ports/lock-store.ts";
 import { cancelled, quoted, throwIfCancelled } from "./places/failures.ts";
+
+/** Milliseconds to wait for the lock of a file before `RESOURCE_BUSY` (Flow: 5 s). */
+const FILE_LOCK_WAIT_MS = 5_000;
+/** Milliseconds after which a file lock counts as abandoned (Flow: 30 s). */
+export const FILE_LOCK_STALE_MS = 30_000;
+/** Calls of one process that wait for the same file's lock; more than that is a runaway client. */
+const FILE_LOCK_WAITERS_MAX = 1024;
+/** Milliseconds between two looks at a lock that another process holds: the first pause … */
+const FILE_LOCK_POLL_MIN_MS = 2;
+/** Milliseconds of the longest pause between two looks at a call that another kernel executes. */
+const FILE_LOCK_POLL_MAX_MS = 50;
 
 /** What locking needs of the call. */
 export interface LockScope {

@@ -6,12 +6,11 @@
  */
 import { closeSync } from "node:fs";
 import { streamingHash } from "../../base/hash.ts";
-import { FILE_CHUNK_BYTES } from "../../base/limits.ts";
 import { ToolFailure } from "../../model/outcome/failure.ts";
 import type { WorkspacePath } from "../../model/place/access.ts";
 import { notAFile, quoted, throwIfCancelled, translated } from "./places/failures.ts";
 import { type FileScope, find, kindOf } from "./places/open.ts";
-import { type OpenFile, openForReading, readInSteps } from "./read.ts";
+import { FILE_CHUNK_BYTES, type OpenFile, openForReading, readInSteps } from "./read.ts";
 
 /** A file as it is: `content` is the BLAKE3-256 of its bytes (64 hexadecimal digits), absent when there is no file. */
 export interface PreImage {

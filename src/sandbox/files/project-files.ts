@@ -5,15 +5,20 @@
  * looked at is named as there, with the reason.
  */
 import { closeSync } from "node:fs";
+import { KIB, MIB } from "../../base/bytes.ts";
 import { assert } from "../../base/errors.ts";
-import { INSTALL_FILE_BYTES_MAX, PROJECT_FILE_BYTES_MAX, SMALL_READ_BYTES_MAX } from "../../base/limits.ts";
 import { Refusal, ToolFailure } from "../../model/outcome/failure.ts";
 import type { Workspace } from "../../model/place/workspace.ts";
 import { PROJECT_FILES, type ProjectFile, type ProjectFileName, type Toolchain } from "../../model/work/toolchain.ts";
 import { refusal } from "./places/failures.ts";
 import { type FileScope, find, findUnlinked } from "./places/open.ts";
 import type { WorkspaceRoots } from "./places/roots.ts";
-import { readContained } from "./read.ts";
+import { readContained, SMALL_READ_BYTES_MAX } from "./read.ts";
+
+/** Bytes of a project file that is looked through for what runs tests and linters: larger ones are made by programs. */
+const PROJECT_FILE_BYTES_MAX = 64 * KIB;
+/** Bytes of a lock file, manifest or configuration that an installation goes by: lock files of large monorepos have a few MiB. */
+const INSTALL_FILE_BYTES_MAX = 8 * MIB;
 
 /** The project files of `workspace`, as they are now. */
 export function projectFiles(workspace: Workspace, roots: WorkspaceRoots): Toolchain["files"] {

@@ -6,12 +6,19 @@
  */
 import { closeSync, read as readWithCallback } from "node:fs";
 import { promisify } from "node:util";
-import { FILE_CHUNK_BYTES, LENT_BYTES_MAX, SMALL_READ_BYTES_MAX } from "../../base/limits.ts";
+import { KIB, MIB } from "../../base/bytes.ts";
 import { ToolFailure } from "../../model/outcome/failure.ts";
 import type { FileContent, FileStream, ReadOptions } from "../../model/place/files.ts";
 import { closeDescriptor, errorName, openAgain, readAt } from "../native/syscalls.ts";
 import { failureOf, notAFile, openingFailure, quoted, throwIfCancelled, translated } from "./places/failures.ts";
 import { type FileScope, findExisting, findUnlinked, kindOf } from "./places/open.ts";
+
+/** Bytes that one file read takes without leaving the thread: below it the hand-over costs more than the read. */
+export const SMALL_READ_BYTES_MAX = 256 * KIB;
+/** Bytes of a read that is lent to its reader, in memory that the next such read uses again. */
+const LENT_BYTES_MAX = 64 * KIB;
+/** Bytes of one step of a large read or write, between two looks at the cancellation signal. */
+export const FILE_CHUNK_BYTES = MIB;
 
 const readAsync = promisify(readWithCallback);
 

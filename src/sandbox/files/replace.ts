@@ -17,14 +17,13 @@ import {
 } from "node:fs";
 import { promisify } from "node:util";
 import { KernelError } from "../../base/errors.ts";
-import { FILE_CHUNK_BYTES } from "../../base/limits.ts";
 import { storeFailure, ToolFailure } from "../../model/outcome/failure.ts";
 import { errno, errorName, linkThenRemove, openBeneath, removeName, renameWithin } from "../native/syscalls.ts";
 import { syncDirectory } from "./directory-sync.ts";
 import type { NewFiles } from "./new-files.ts";
 import { changed, failureOf, quoted, throwIfCancelled } from "./places/failures.ts";
 import type { Destination } from "./places/parent.ts";
-import { openForReading, readInSteps } from "./read.ts";
+import { FILE_CHUNK_BYTES, openForReading, readInSteps } from "./read.ts";
 
 /**
  * Closes the descriptor of a file that may have lost its name: freeing its blocks waits for the file system's journal, beside this thread.

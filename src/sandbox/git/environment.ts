@@ -4,7 +4,9 @@
  * INVARIANT: these values stand above those of every configuration file, and no caller can add to them. The list is long because git has many ways to
  * be told what to run; what a repository's own settings may say is decided elsewhere, by a closed list.
  */
-import { GIT_REMOTE_SILENCE_SECONDS } from "../../base/limits.ts";
+
+/** Seconds that a remote may say nothing before git gives up. */
+const GIT_REMOTE_SILENCE_SECONDS = 60;
 
 /** Who commits where the repository does not say. */
 export interface Committer {

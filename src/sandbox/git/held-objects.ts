@@ -5,8 +5,15 @@
  * kind than an addition, makes nothing of an earlier look certain. A place that was changed a moment before a look may have been changed after it,
  * within the same tick of the machine's clock, and counts as changed.
  */
-import { GIT_LOOSE_OBJECTS_KEPT_MAX, GIT_PACKS_KEPT_MAX, GIT_WORKTREES_MAX } from "../../base/limits.ts";
+
 import type { RepositoryFiles } from "./repository-files.ts";
+
+/** Names of loose objects of a repository that are remembered; the history of one with more is looked through anew after each change. */
+const GIT_LOOSE_OBJECTS_KEPT_MAX = 20_000;
+/** Files beside packs that are looked at; the history of a repository with more is looked through anew after each change. */
+const GIT_PACKS_KEPT_MAX = 4096;
+/** Working trees that share a repository; one with more is hidden from commands. */
+const GIT_WORKTREES_MAX = 1000;
 
 /** What was seen at one look. */
 export interface HeldObjects {

@@ -4,8 +4,13 @@
  * INVARIANTS: every commit that lies in the repository counts, also one that no reference leads to any more, because whoever reads `.git` can name it;
  * so does what is staged, also in another working tree. A path that any commit has is named by the first that brought it, or by the merge that did.
  */
-import { GIT_OBJECTS_PER_ARGUMENT, GIT_PATH_BYTES_MAX } from "../../base/limits.ts";
+import { KIB } from "../../base/bytes.ts";
 import type { AddedObjects } from "./held-objects.ts";
+
+/** Objects that one argument of git's names: arguments have at most 128 KiB. */
+const GIT_OBJECTS_PER_ARGUMENT = 1500;
+/** Bytes of a path in a history. */
+const GIT_PATH_BYTES_MAX = 64 * KIB;
 
 /** Prints what is staged, an empty name, and the names that the commits bring, each with a null byte behind it. */
 const HISTORY = `git ls-files -z --cached

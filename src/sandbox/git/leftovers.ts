@@ -6,10 +6,13 @@
  */
 import { closeSync, constants, readdirSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
-import { GIT_LEFTOVERS_WAIT_MS } from "../../base/limits.ts";
+
 import type { RootHandle } from "../files/places/roots.ts";
 import { openBeneath, removeName } from "../native/syscalls.ts";
 import { repositoryFiles } from "./repository-files.ts";
+
+/** Milliseconds that half-made files of a run of git have to stay as they are before they are removed: another git may be writing them. */
+const GIT_LEFTOVERS_WAIT_MS = 1000;
 
 const READ_DIRECTORY = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 const PACKS = ".git/objects/pack";

@@ -1,6 +1,15 @@
 /** What the references of a repository name, read from its files. */
-import { GIT_FILE_BYTES_MAX, GIT_PACKED_REFS_BYTES_MAX, GIT_REF_BYTES_MAX, GIT_SYMBOLIC_REFS_MAX } from "../../base/limits.ts";
+
+import { KIB, MIB } from "../../base/bytes.ts";
+import { GIT_REF_BYTES_MAX } from "../../base/limits.ts";
 import type { RepositoryFiles } from "./repository-files.ts";
+
+/** Bytes of a repository's settings, and of other small files of it, that are looked at. */
+export const GIT_FILE_BYTES_MAX = 64 * KIB;
+/** Bytes of the list of packed references that are looked at. */
+const GIT_PACKED_REFS_BYTES_MAX = 8 * MIB;
+/** Symbolic references that are followed one after another. */
+const GIT_SYMBOLIC_REFS_MAX = 5;
 
 const COMMIT = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 /** As git checks the names of references, and shorter than any file system's bound. */

@@ -4,14 +4,18 @@
  * It trusts nothing of it. INVARIANTS: only a real directory named `.git` is a repository, so that none can be made up in a tree (a bare one, one
  * behind a link or a file); one whose parts lie elsewhere is not used; git is shown no setting that is not on a closed list.
  */
-import { GIT_FILE_BYTES_MAX, GIT_SETTINGS_BYTES_MAX } from "../../base/limits.ts";
+
+import { KIB } from "../../base/bytes.ts";
 import { resolveWorkspacePath, type Workspace } from "../../model/place/workspace.ts";
 import type { GitRepository, GitRules, RepositoryState } from "../../model/work/git.ts";
 import { requireRootsInPlace, type WorkspaceRoots } from "../files/places/roots.ts";
 import { parseConfig } from "./config-text.ts";
-import { type Head, References } from "./references.ts";
+import { GIT_FILE_BYTES_MAX, type Head, References } from "./references.ts";
 import { type RepositoryFiles, repositoryFiles } from "./repository-files.ts";
 import { type SafeSettings, safeSettings } from "./safe-settings.ts";
+
+/** Bytes of settings that are handed to git: they go through a pipe that nobody reads before it is full. */
+const GIT_SETTINGS_BYTES_MAX = 32 * KIB;
 
 /** The repository of `directory`, or of the nearest directory of the workspace above it that has one. */
 export function lookAtRepository(workspace: Workspace, roots: WorkspaceRoots, directory: string, rules: GitRules): GitRepository {

@@ -8,7 +8,7 @@ import { createHash } from "node:crypto";
 import { createReadStream, statSync } from "node:fs";
 import { userInfo } from "node:os";
 import { join } from "node:path";
-import { BINARY_BYTES_MAX, HOST_COMMANDS_MAX, SYSTEM_SUDO_CHECK_MS } from "../../base/limits.ts";
+import { MIB } from "../../base/bytes.ts";
 import { FailureWithoutEffect, type ToolFailure } from "../../model/outcome/failure.ts";
 import { quoted } from "../../model/place/command.ts";
 import type { FoundProgram, MachineCommand } from "../../model/work/machine.ts";
@@ -16,6 +16,13 @@ import { type ListedProgram, listedPrograms, type SystemSettings } from "../../m
 import type { RunOutput } from "../run/launch.ts";
 import { type HostEnd, runHostCommand } from "./run-host-command.ts";
 import { trustedProgram } from "./trusted-program.ts";
+
+/** Milliseconds that sudo may take to say whether it would start a program. */
+const SYSTEM_SUDO_CHECK_MS = 10_000;
+/** Host commands that one kernel runs at once: package managers lock each other out anyway. */
+const HOST_COMMANDS_MAX = 4;
+/** Bytes of a program that are hashed to verify it. */
+const BINARY_BYTES_MAX = 1024 * MIB;
 
 /** How a command ended, and as whom it ran. */
 export interface MachineEnd extends HostEnd {

@@ -6,8 +6,11 @@
  * seen to, are signalled.
  */
 import { assert } from "../../base/errors.ts";
-import { HOST_PROCESSES_MAX } from "../../base/limits.ts";
+
 import { beginningOf, childrenOf } from "../run/process-tree.ts";
+
+/** Processes below a host command that are looked for when it is killed. */
+const HOST_PROCESSES_MAX = 4096;
 
 /** A process, and when it began: a later one of the same number is another one. */
 interface Seen {

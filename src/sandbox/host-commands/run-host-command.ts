@@ -8,11 +8,16 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { userInfo } from "node:os";
 import type { Readable } from "node:stream";
-import { HOST_COMMAND_DRAIN_MS, HOST_COMMAND_GRACE_MS } from "../../base/limits.ts";
+
 import { ToolFailure } from "../../model/outcome/failure.ts";
 import { keepDescriptors } from "../native/pipes.ts";
 import type { EndedBy, RunOutput } from "../run/launch.ts";
 import { ProcessGroup } from "./process-group.ts";
+
+/** Milliseconds between asking a host command to end and killing it: package managers put their state in order first. */
+const HOST_COMMAND_GRACE_MS = 3000;
+/** Milliseconds that are waited for output after a killed host command: what became a process of its own may hold its pipes. */
+const HOST_COMMAND_DRAIN_MS = 500;
 
 /** A program and what it gets. */
 export interface HostCommand {

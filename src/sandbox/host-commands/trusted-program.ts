@@ -6,7 +6,9 @@
  */
 import { accessSync, constants, lstatSync, readlinkSync, realpathSync, type Stats } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { HOST_LINKS_MAX } from "../../base/limits.ts";
+
+/** Links that are followed to a listed program. */
+const HOST_LINKS_MAX = 16;
 
 /** A program that may be started, by the path that was listed: programs look at the name that they are started by. */
 export type TrustedProgram =

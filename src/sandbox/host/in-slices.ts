@@ -1,7 +1,10 @@
 /** Long work of the kernel's one thread, done in slices between which everything else goes on. */
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { SLICE_MS } from "../../base/limits.ts";
+
 import { asStep } from "../../base/long-steps.ts";
+
+/** Milliseconds that looking at a workspace takes of the kernel's one thread before others have their turn. */
+const SLICE_MS = 5;
 
 /**
  * Does the work of `steps`, whose values mean nothing, to its end; `what` it is, for whoever finds that one step took long.

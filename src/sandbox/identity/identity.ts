@@ -5,11 +5,14 @@
  */
 import { statSync } from "node:fs";
 import { assert } from "../../base/errors.ts";
-import { SANDBOX_VIEWS_MAX } from "../../base/limits.ts";
+
 import { ToolFailure } from "../../model/outcome/failure.ts";
 import type { Layers } from "../layers/overlay.ts";
 import type { ViewOwner } from "../layers/view-directories.ts";
 import { type MappedView, type Mapping, openMappedView } from "./mapped-view.ts";
+
+/** Views of workspaces that one kernel holds at once; each is a waiting process. */
+const SANDBOX_VIEWS_MAX = 16;
 
 /** The user that runs belong to when the kernel is root and the operator names none: among the numbers that no account has. */
 export const SANDBOX_USER_ID = 61234;

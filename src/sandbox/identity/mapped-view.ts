@@ -8,8 +8,8 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { SANDBOX_VIEW_MS } from "../../base/limits.ts";
 import { ToolFailure } from "../../model/outcome/failure.ts";
+import { SANDBOX_VIEW_MS } from "../layers/held-overlay.ts";
 
 const HOLDER = fileURLToPath(new URL("./view-holder.ts", import.meta.url));
 

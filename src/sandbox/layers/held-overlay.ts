@@ -4,9 +4,12 @@
  * INVARIANT: the holder ends with the run, and with the kernel, however that ends.
  */
 import { spawn } from "node:child_process";
-import { SANDBOX_VIEW_MS } from "../../base/limits.ts";
+
 import { ToolFailure } from "../../model/outcome/failure.ts";
 import { type Layers, overlayPrefix } from "./overlay.ts";
+
+/** Milliseconds that a view of a workspace may take to be made: a start of Node and a handful of mounts. */
+export const SANDBOX_VIEW_MS = 10_000;
 
 /** What stands before a program of root's that is to see the overlay, and the end of it. */
 export interface HeldOverlay {

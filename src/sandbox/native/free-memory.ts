@@ -5,7 +5,10 @@
  * little.
  */
 import koffi from "koffi";
-import { MALLOC_THRESHOLD_BYTES } from "../../base/limits.ts";
+import { KIB } from "../../base/bytes.ts";
+
+/** Bytes from which a block of the C library's is a mapping of its own: what glibc begins with. */
+const MALLOC_THRESHOLD_BYTES = 128 * KIB;
 
 type Trim = (keepBytes: number) => number;
 

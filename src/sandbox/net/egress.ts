@@ -7,7 +7,7 @@
 import { chmodSync, chownSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { EGRESS_KERNEL_CONNECTIONS_MAX, SOCKET_PATH_BYTES_MAX } from "../../base/limits.ts";
+import { SOCKET_PATH_BYTES_MAX } from "../../base/limits.ts";
 import { ToolFailure } from "../../model/outcome/failure.ts";
 import { BLOCKED_PORTS, type DecideEgress, type EgressNetwork } from "./gate/admission.ts";
 import { AttemptLog, type EgressAttempt, type EgressTotals } from "./gate/attempt.ts";
@@ -17,6 +17,9 @@ import type { SecureWay } from "./gate/secure-way.ts";
 import { EgressProxy } from "./proxy/egress-proxy.ts";
 import { listensAt } from "./proxy/own-ports.ts";
 import { Places } from "./proxy/places.ts";
+
+/** Connections from all sandboxes of a kernel together: each takes two of its descriptors. */
+export const EGRESS_KERNEL_CONNECTIONS_MAX = 512;
 
 /** What a command may reach. */
 export interface EgressGrant {

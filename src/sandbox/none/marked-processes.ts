@@ -1,8 +1,7 @@
 /** The processes of a run that nothing contains: those of its session, and those that carry its mark. */
 import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
-import { SANDBOX_END_MS } from "../../base/limits.ts";
-import { signal } from "../run/process-tree.ts";
+import { SANDBOX_END_MS, signal } from "../run/process-tree.ts";
 
 /** Name of the variable that carries the mark. */
 export const MARK = "HANDRAIL_RUN";

@@ -5,14 +5,15 @@
  * A run is told by its session and by a mark in the environment, because what changes its session keeps that, and what clears that mostly keeps
  * its session. INVARIANT: the mark is not to be guessed, so that nothing else on the machine is taken for a part of the run.
  */
+
 import { randomBytes } from "node:crypto";
-import { constants } from "node:os";
 import { join } from "node:path";
 import { ToolFailure } from "../../model/outcome/failure.ts";
 import { INSIDE_WORKSPACE, type SandboxPlan } from "../plan/plan.ts";
 import type { Backend } from "../run/backend.ts";
 import { beginning } from "../run/beginning.ts";
 import type { Carried, Launch } from "../run/launch.ts";
+import { exitCodeOfSignal } from "../run/signals.ts";
 import { endMarked, MARK, processesOf, terminateSession } from "./marked-processes.ts";
 
 const DESCRIPTORS: Record<"gate" | "ready" | "held", number> = { gate: 3, ready: 4, held: 5 };
@@ -65,7 +66,7 @@ function launchOf(plan: SandboxPlan, root: string): Launch {
     seccomp: undefined,
     descriptors: Object.keys(DESCRIPTORS) as Carried[],
     firstProcess: (_, outerId) => outerId,
-    exitCode: (_, { code, signal }) => code ?? (signal === null ? undefined : SIGNALLED + constants.signals[signal]),
+    exitCode: (_, { code, signal }) => code ?? (signal === null ? undefined : exitCodeOfSignal(signal)),
     problem: () => undefined,
     processes: (first) => processesOf(first, mark),
     terminate: ({ outerId }) => terminateSession(outerId, mark),
@@ -73,5 +74,3 @@ function launchOf(plan: SandboxPlan, root: string): Launch {
     ended: (outerId) => endMarked(outerId, mark),
   };
 }
-
-const SIGNALLED = 128;

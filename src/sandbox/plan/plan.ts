@@ -6,17 +6,23 @@
  * what shows; the environment is only what the plan names.
  */
 import { assert } from "../../base/errors.ts";
+import { WORKSPACE_ALIAS } from "../../model/place/workspace.ts";
 import { type SeccompProgram, seccompProgram } from "./seccomp.ts";
 import type { Processor } from "./syscall-numbers.ts";
 
-/** Where the workspace lies inside. */
-export const INSIDE_WORKSPACE = "/workspace";
+/** Where the workspace lies inside: where agents name it. */
+export const INSIDE_WORKSPACE = WORKSPACE_ALIAS;
 /** Where the workspace itself lies, covered, in a run that sees a selection in its place: what is mounted of it is compared with that. */
 export const INSIDE_COVERED = "/run/workspace";
 /** Where the egress proxy's socket lies inside, if there is one. */
 export const INSIDE_PROXY_SOCKET = "/run/egress.sock";
 /** The port inside at which programs find the egress proxy. */
 export const INSIDE_PROXY_PORT = 3128;
+
+/** Where `path`, relative to the workspace and `.` for itself, lies inside. */
+export function insideWorkspace(path: string): string {
+  return path === "." ? INSIDE_WORKSPACE : `${INSIDE_WORKSPACE}/${path}`;
+}
 
 /** Namespaces that are new in every run, as evidence names them. */
 export const NEW_NAMESPACES = ["user", "mount", "pid", "network", "ipc", "uts", "cgroup"] as const;

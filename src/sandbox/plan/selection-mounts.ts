@@ -5,7 +5,7 @@
  * command runs; of the workspace nothing can be written but these directories.
  */
 import type { ExecSelection, FilledDirectory } from "../../model/work/exec.ts";
-import { INSIDE_COVERED, INSIDE_WORKSPACE, type SandboxFile, type SandboxMount } from "./plan.ts";
+import { INSIDE_COVERED, INSIDE_WORKSPACE, insideWorkspace, type SandboxFile, type SandboxMount } from "./plan.ts";
 
 /**
  * The mounts of `selection`, whose directories the call may write.
@@ -18,7 +18,7 @@ export function selectionMounts(source: string, scoped: readonly SandboxMount[],
 
 /** The selection's own files as the plan has them. */
 export function selectionFiles({ files }: ExecSelection): readonly SandboxFile[] {
-  return files.map(({ path, text }) => ({ target: inside(path), text }));
+  return files.map(({ path, text }) => ({ target: insideWorkspace(path), text }));
 }
 
 function restOf(source: string, scoped: readonly SandboxMount[], { rest }: ExecSelection): readonly SandboxMount[] {
@@ -32,9 +32,5 @@ function restOf(source: string, scoped: readonly SandboxMount[], { rest }: ExecS
 
 function filled(source: string, { path, at }: FilledDirectory): SandboxMount {
   const mount = { kind: "writable", source: `${source}/${path}` } as const;
-  return at === undefined ? { ...mount, target: inside(path) } : { ...mount, target: at, part: path };
-}
-
-function inside(path: string): string {
-  return `${INSIDE_WORKSPACE}/${path}`;
+  return at === undefined ? { ...mount, target: insideWorkspace(path) } : { ...mount, target: at, part: path };
 }

@@ -7,9 +7,16 @@
  * nowhere else. What mounts cannot stop, such as names that are not the command's to make, stays in its view: it does not land (`views/landing.ts`).
  */
 import { assert } from "../../base/errors.ts";
-import { SANDBOX_ENTRIES_MAX, SANDBOX_ENTRIES_PER_STEP, SANDBOX_MOUNTS_MAX } from "../../base/limits.ts";
+
 import { ToolFailure } from "../../model/outcome/failure.ts";
 import { INSIDE_WORKSPACE, type SandboxMount } from "./plan.ts";
+
+/** Mounts that the scope of one command may need: each costs a system call and memory of the machine's kernel. */
+export const SANDBOX_MOUNTS_MAX = 4096;
+/** Files and directories that are looked at before and after a command. */
+export const SANDBOX_ENTRIES_MAX = 1_000_000;
+/** Entries of a directory that are looked at between two looks at the clock. */
+export const SANDBOX_ENTRIES_PER_STEP = 200;
 
 /** What a command may do with one file or directory. */
 export type Reach = "hidden" | "read" | "write";

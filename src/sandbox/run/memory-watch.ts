@@ -6,7 +6,11 @@
  * never less.
  */
 import { readdirSync, readFileSync, statfsSync } from "node:fs";
-import { MEMORY_LOOK_MS, MEMORY_LOOK_SHARE } from "../../base/limits.ts";
+
+/** Milliseconds between two looks at what a command uses of memory, where no control group counts it. */
+const MEMORY_LOOK_MS = 100;
+/** How much longer than a look the time to the next one is at least. */
+const MEMORY_LOOK_SHARE = 8;
 
 /** A watch that goes on until it is ended. */
 export interface MemoryWatch {

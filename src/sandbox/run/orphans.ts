@@ -7,8 +7,7 @@
  * numbers, and would miss one that somebody else took.
  */
 import koffi from "koffi";
-import { SANDBOX_END_MS } from "../../base/limits.ts";
-import { processState } from "./process-tree.ts";
+import { processState, SANDBOX_END_MS } from "./process-tree.ts";
 
 const PR_SET_CHILD_SUBREAPER = 36;
 const WNOHANG = 1;

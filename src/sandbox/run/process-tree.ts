@@ -6,8 +6,11 @@
  */
 import { readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
-import { SANDBOX_END_MS } from "../../base/limits.ts";
+
 import type { RunProcesses } from "./launch.ts";
+
+/** Milliseconds within which the last process of a sandbox is gone after its command has ended: what does not react any more waits for a disk. */
+export const SANDBOX_END_MS = 5_000;
 
 /** Asks the command to end. */
 export function terminate({ innerId }: RunProcesses): void {

@@ -8,13 +8,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, writeSync } from "node:fs";
 import type { Readable } from "node:stream";
-import {
-  KILL_GRACE_MS,
-  SANDBOX_MESSAGE_BYTES_MAX,
-  SANDBOX_OUTPUT_LOOK_MS,
-  SANDBOX_OUTPUT_LOOKS,
-  SANDBOX_STATUS_CHARACTERS_MAX,
-} from "../../base/limits.ts";
+import { KIB } from "../../base/bytes.ts";
 import { ToolFailure } from "../../model/outcome/failure.ts";
 import { keepDescriptors, openOutputPipe, openPipe } from "../native/pipes.ts";
 import type { SandboxLimits } from "../plan/plan.ts";
@@ -22,6 +16,17 @@ import type { Carried, Confine, EndedBy, Launch, RunEnd, RunOutput } from "./lau
 import { type MemoryWatch, watchMemory } from "./memory-watch.ts";
 import { collect } from "./orphans.ts";
 import { beginningOf, childrenOf, isAlone, killFirst } from "./process-tree.ts";
+
+/** Milliseconds between asking the processes of a sandbox to end and killing them. */
+const KILL_GRACE_MS = 500;
+/** Bytes of what the sandbox program says when it fails. */
+const SANDBOX_MESSAGE_BYTES_MAX = 2 * KIB;
+/** Characters of what it says of its state: two records. */
+const SANDBOX_STATUS_CHARACTERS_MAX = 4 * KIB;
+/** Milliseconds between two looks at output whose command has ended. */
+const SANDBOX_OUTPUT_LOOK_MS = 50;
+/** Looks after which output that somebody else still holds open is over: what waits in a pipe is read between two of them. */
+const SANDBOX_OUTPUT_LOOKS = 20;
 
 /** What bounds a run from outside. */
 export interface Supervision {

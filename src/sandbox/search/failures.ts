@@ -1,8 +1,9 @@
 /** What goes wrong in a search, in words for the agent. */
-import { REGEX_BUDGET_MS } from "../../base/limits.ts";
+
 import { ToolFailure } from "../../model/outcome/failure.ts";
 import type { SearchPattern } from "../../model/work/search.ts";
 import { failureOf, quoted } from "../files/places/failures.ts";
+import { REGEX_BUDGET_MS } from "./pattern/budget.ts";
 import type { WorkResult } from "./pattern/messages.ts";
 
 /** The failure of work that a search thread did not do; `path` is the file it was at. */

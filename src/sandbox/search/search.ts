@@ -7,7 +7,7 @@
  */
 import { constants } from "node:fs";
 import type { Clock } from "../../base/clock.ts";
-import { SEARCH_BATCHES_PENDING_MAX, SEARCH_CALL_MS_MAX } from "../../base/limits.ts";
+
 import type { WorkspacePath } from "../../model/place/access.ts";
 import type { IsolationLevel } from "../../model/place/workspace.ts";
 import type { SearchAccess, SearchQuery } from "../../model/work/search.ts";
@@ -24,6 +24,11 @@ import { HeldDirectories } from "./tree/held-directories.ts";
 import { type HiddenIn, HiddenInBatch } from "./tree/hidden.ts";
 import { ignoreRulesAbove } from "./tree/ignore-rules-above.ts";
 import { type Candidate, SharedDirectory, type WalkReport, walkTree } from "./tree/walk.ts";
+
+/** Milliseconds of one search; what was not looked at by then is left out, and the answer says so. */
+const SEARCH_CALL_MS_MAX = 30_000;
+/** Batches of one search that wait or run; each holds the descriptors of its directories. */
+const SEARCH_BATCHES_PENDING_MAX = 16;
 
 /** What searching needs of the call. */
 export interface SearchScope extends FileScope {

@@ -8,15 +8,21 @@
  */
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
-import {
-  SEARCH_ENGINE_BYTES_MAX,
-  SEARCH_PATTERNS_COMPILED_MAX,
-  SEARCH_STUCK_MS,
-  SEARCH_THREAD_HEAP_MIB,
-  SEARCH_THREADS_IDLE_MS,
-  SEARCH_THREADS_MAX,
-} from "../../base/limits.ts";
+import { MIB } from "../../base/bytes.ts";
 import { PULSE, PULSE_BYTES, type SearchWork, type ThreadReply, type ThreadRequest, type WorkResult } from "./pattern/messages.ts";
+
+/** Milliseconds after which a thread that does not get on with its file is ended; a busy machine takes longer than the budget. */
+const SEARCH_STUCK_MS = 2_000;
+/** Threads that search; more than the processors have cores gain nothing, more than these need too much memory. */
+const SEARCH_THREADS_MAX = 4;
+/** Milliseconds after which threads that had nothing to do are ended, because each holds some 20 MiB. */
+const SEARCH_THREADS_IDLE_MS = 30_000;
+/** Mebibytes of heap of one search thread. */
+const SEARCH_THREAD_HEAP_MIB = 128;
+/** Bytes of the regular expression engine after which its thread is ended once it is idle: the engine never gives memory back. */
+const SEARCH_ENGINE_BYTES_MAX = 64 * MIB;
+/** Patterns that a search thread compiles until it is ended once idle, because each leaves something behind. */
+export const SEARCH_PATTERNS_COMPILED_MAX = 64;
 
 /** Runs work on search threads. */
 export interface SearchThreads {

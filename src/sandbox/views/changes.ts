@@ -4,9 +4,12 @@
  * INVARIANT: what cannot be named in a workspace (names that are not UTF-8, paths longer than the machine takes) is listed as such and never landed.
  */
 import { chmodSync, constants, lstatSync, readdirSync, type Stats } from "node:fs";
-import { SANDBOX_CHANGES_MAX, SANDBOX_ENTRIES_PER_STEP } from "../../base/limits.ts";
 import { ToolFailure } from "../../model/outcome/failure.ts";
 import { overlayAttribute } from "../native/layer-calls.ts";
+import { SANDBOX_ENTRIES_PER_STEP } from "../plan/workspace-mounts.ts";
+
+/** Files, directories and links that one command may change: more could not be looked at before the next one. */
+const SANDBOX_CHANGES_MAX = 500_000;
 
 /** What stands in the view under a path: a removal is `gone`, a FIFO, socket or device `special`. */
 export type ChangeKind = "file" | "directory" | "link" | "gone" | "special" | "unnameable";

@@ -18,8 +18,8 @@ import {
   utimesSync,
   writeSync,
 } from "node:fs";
-import { FILE_CHUNK_BYTES } from "../../base/limits.ts";
 import type { ExecLanded, NotKeptReason } from "../../model/work/exec.ts";
+import { FILE_CHUNK_BYTES } from "../files/read.ts";
 import { removeOverlayAttribute, renameBetween } from "../native/layer-calls.ts";
 import { errno, makeDirectory, makeLink, openBeneath, removeName } from "../native/syscalls.ts";
 import type { Change } from "./changes.ts";

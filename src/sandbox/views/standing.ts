@@ -1,6 +1,6 @@
 /** What stands in the workspace under one name of an open directory, and whether a file of a view is any different from it. */
 import { type BigIntStats, closeSync, constants, lstatSync, openSync, readlinkSync, readSync } from "node:fs";
-import { FILE_CHUNK_BYTES } from "../../base/limits.ts";
+import { FILE_CHUNK_BYTES } from "../files/read.ts";
 import { openBeneath } from "../native/syscalls.ts";
 
 /** What stands under a name. */

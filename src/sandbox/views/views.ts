@@ -6,7 +6,7 @@
 import { chmodSync, closeSync, constants, openSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { assert } from "../../base/errors.ts";
-import { VIEW_TICK_LOOKS_MAX } from "../../base/limits.ts";
+
 import type { ExecLanded } from "../../model/work/exec.ts";
 import type { NewFiles } from "../files/new-files.ts";
 import { inSlices } from "../host/in-slices.ts";
@@ -17,6 +17,9 @@ import { O_PATH } from "../native/syscalls.ts";
 import type { ScopeJudge } from "../plan/workspace-mounts.ts";
 import { changesIn } from "./changes.ts";
 import { landChanges } from "./landing.ts";
+
+/** Times that a stamp is written until the clock of its file system has gone on: some microseconds each, a tick of 10 ms at most. */
+const VIEW_TICK_LOOKS_MAX = 10_000;
 
 /** Bytes of a path that the machine takes. */
 const PATH_BYTES_MAX = 4096;

@@ -3,10 +3,10 @@ import { APPROVAL_STATES, type ApprovalState, type StoredApproval } from "../../
 import { isIntact } from "../../approval/request.ts";
 import { KernelError } from "../../base/errors.ts";
 import type { AdminPort } from "../../transports/connect/index.ts";
-import type { ApprovalAdministration } from "../people/approval-administration.ts";
+import type { ApprovalActs } from "../people/approval-acts.ts";
 
 /** The acts of approvers on an open kernel's approvals. */
-export function approvalPort(approvals: ApprovalAdministration): AdminPort["approvals"] {
+export function approvalPort(approvals: ApprovalActs): AdminPort["approvals"] {
   return {
     list: async (state) => (await approvals.list(state === undefined ? {} : { state: knownState(state) })).map(shown),
     async find(ref) {

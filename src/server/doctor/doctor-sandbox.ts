@@ -6,7 +6,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DOCTOR_RUN_MS } from "../../base/limits.ts";
+
 import type { SandboxSettings } from "../../config/sections/sandbox.ts";
 import { INSIDE_WORKSPACE } from "../../sandbox/plan/plan.ts";
 import type { ScopeJudge } from "../../sandbox/plan/workspace-mounts.ts";
@@ -14,6 +14,9 @@ import type { SandboxDiagnosis } from "../../sandbox/sandbox.ts";
 import { openSandbox } from "../operator/open-sandbox.ts";
 import type { OperatorDirectory } from "../operator/operator-directory.ts";
 import type { Finding } from "./finding.ts";
+
+/** Milliseconds that the command of `handrail doctor` may run. */
+const DOCTOR_RUN_MS = 10_000;
 
 const CONTAINED = ["bwrap", "container"] as const;
 

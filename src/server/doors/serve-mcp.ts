@@ -3,7 +3,7 @@ import { fstatSync } from "node:fs";
 import { Socket } from "node:net";
 import type { Writable } from "node:stream";
 import { newId, systemRandom } from "../../base/ids.ts";
-import { IDLE_FREED_MS } from "../../base/limits.ts";
+
 import { releaseCedar } from "../../policy/compile/cedar.ts";
 import { keepLargeBlocksApart, releaseFreeMemory } from "../../sandbox/native/free-memory.ts";
 import type { MintedSession } from "../../session/session.ts";
@@ -12,6 +12,9 @@ import type { OpenKernel } from "../compose.ts";
 import { collectHeap, IdleMemory, releaseCompileCache } from "../ledger/idle-memory.ts";
 import { handrailVersion } from "../operator/version.ts";
 import { reportError } from "../report.ts";
+
+/** Milliseconds that V8's own threads have to free what was collected, before the C library's free memory goes back to the machine. */
+const IDLE_FREED_MS = 100;
 
 /** Serves one MCP client on this process's standard streams until it is gone. */
 export async function serveMcpOnStandardStreams(kernel: OpenKernel, minted: MintedSession): Promise<void> {

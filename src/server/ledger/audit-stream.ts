@@ -6,9 +6,13 @@
  */
 import { type FSWatcher, watch } from "node:fs";
 import { KernelError } from "../../base/errors.ts";
-import { AUDIT_LOOK_MS, LEDGER_READ_ROWS_MAX, LEDGER_SYNC_MS } from "../../base/limits.ts";
+import { LEDGER_READ_ROWS_MAX } from "../../base/limits.ts";
 import { isAtLeast, type SecurityEvent, type Severity, securityEventOf } from "../../ledger/security-event.ts";
 import type { LedgerReader, LedgerRecord } from "./ledger-reader.ts";
+import { LEDGER_SYNC_MS } from "./limits.ts";
+
+/** Milliseconds between two looks at a ledger that is followed, besides those that its changes cause: some file systems tell of none. */
+const AUDIT_LOOK_MS = 2_000;
 
 export type { SecurityEvent, Severity } from "../../ledger/security-event.ts";
 

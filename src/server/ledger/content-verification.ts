@@ -3,11 +3,14 @@
  * file, every result that the ledger names must be there and must be kept. Changes nothing.
  */
 import { isJsonObject } from "../../base/json.ts";
-import { CONTENT_PAGE_MAX, CONTENT_PROBLEMS_MAX, CONTENT_SCANNED_MAX, LEDGER_READ_ROWS_MAX } from "../../base/limits.ts";
+import { CONTENT_PAGE_MAX, CONTENT_SCANNED_MAX, LEDGER_READ_ROWS_MAX } from "../../base/limits.ts";
 import type { ContentInventory, ContentProblem, LedgerReference, ListedContent } from "../../cas/content-store.ts";
 import { HASH_PATTERN } from "../../model/work/content.ts";
 import { openContentInventory } from "../../stores/embedded/content/content-inventory.ts";
 import { type LedgerReader, openLedgerReader } from "./ledger-reader.ts";
+
+/** Problems that one verification lists; the others are counted. */
+export const CONTENT_PROBLEMS_MAX = 1000;
 
 /** What a verification found. */
 export interface ContentReport {

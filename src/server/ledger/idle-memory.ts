@@ -13,7 +13,19 @@
 import { flushCompileCache } from "node:module";
 import { getHeapStatistics, setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { IDLE_HEAP_BYTES_MIN, IDLE_LOOK_MS, IDLE_PAUSE_MS, IDLE_REST_MS } from "../../base/limits.ts";
+import { MIB } from "../../base/bytes.ts";
+
+/** Milliseconds between two looks whether a thread is still busy; one without work between them gives memory back. */
+const IDLE_LOOK_MS = 500;
+/** Milliseconds between two times that an idle thread gives memory back: calls that come in bursts are not slowed down by it. */
+const IDLE_PAUSE_MS = 60_000;
+/**
+ * Milliseconds without a call after which an idle kernel also ends the ledger's thread, 8 MiB: starting it again takes 35 to 130 ms of
+ * processor time, for which the first effect afterwards waits; an agent that thinks in between, or asks somebody, is not to notice.
+ */
+const IDLE_REST_MS = 300_000;
+/** Bytes that an idle heap must hold beyond what it uses: less is not worth collecting. */
+export const IDLE_HEAP_BYTES_MIN = 3 * MIB;
 
 /** When and how an idle thread gives up more than its garbage. */
 export interface IdleOptions {

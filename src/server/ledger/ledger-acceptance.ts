@@ -7,7 +7,7 @@
 import { systemClock } from "../../base/clock.ts";
 import { KernelError } from "../../base/errors.ts";
 import { systemRandom } from "../../base/ids.ts";
-import { FREEZE_REASON_CHARACTERS_MAX, LEDGER_READ_ROWS_MAX } from "../../base/limits.ts";
+import { LEDGER_READ_ROWS_MAX } from "../../base/limits.ts";
 import { chainOf, compareWithAnchor, lostChain } from "../../ledger/anchor.ts";
 import type { Anchor, AnchorStore } from "../../ledger/anchor-store.ts";
 import { pendingEntry } from "../../ledger/chain.ts";
@@ -21,6 +21,7 @@ import { openLedgerStore } from "../../stores/embedded/ledger/ledger-store.ts";
 import { isStateLost, openStateStores } from "../../stores/embedded/sessions/state-stores.ts";
 import { evidenceKey, isEvidenceKeyLost } from "./evidence-key.ts";
 import { restarted } from "./ledger-anchoring.ts";
+import { FREEZE_REASON_CHARACTERS_MAX } from "./limits.ts";
 
 /** Who accepts, and why. */
 export interface Acceptance {

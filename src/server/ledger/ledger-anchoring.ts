@@ -8,13 +8,16 @@
 import { KernelError } from "../../base/errors.ts";
 import type { RandomBytes } from "../../base/ids.ts";
 import type { JsonObject } from "../../base/json.ts";
-import { LEDGER_ANCHOR_PAUSE_MS } from "../../base/limits.ts";
+
 import { chainOf, compareWithAnchor, lostChain } from "../../ledger/anchor.ts";
 import type { AnchorStore } from "../../ledger/anchor-store.ts";
 import { chainEntries, pendingEntry } from "../../ledger/chain.ts";
 import { appendBatch } from "../../ledger/ledger.ts";
 import type { Head, LedgerStore } from "../../ledger/ledger-store.ts";
 import type { LedgerEvent } from "../../model/outcome/event.ts";
+
+/** Milliseconds between two moves of the ledger's anchor: each costs an fsync, and entries younger than that may be cut off unseen. */
+export const LEDGER_ANCHOR_PAUSE_MS = 1_000;
 
 /** Who anchors, and with what. */
 export interface AnchoringParts {

@@ -5,12 +5,12 @@
  * further part: everything is refused until the kernel is restarted, which recovers what can be read and keeps the file.
  */
 import { KernelError } from "../../base/errors.ts";
-import { LEDGER_SPOOL_CHUNK_BYTES } from "../../base/limits.ts";
 import type { BatchEvent } from "../../ledger/ledger.ts";
 import type { SpoolMark } from "../../ledger/ledger-store.ts";
 import { decodeFrames, type SpooledEntry } from "../../ledger/spool.ts";
 import type { SpoolStore } from "../../ledger/spool-store.ts";
 import type { SentEvent, SpoolExtent } from "./ledger-messages.ts";
+import { LEDGER_SPOOL_CHUNK_BYTES } from "./limits.ts";
 
 /** What a worker has read of its instance's spool. */
 export class SpoolIntake {

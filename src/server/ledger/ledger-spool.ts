@@ -7,11 +7,15 @@
  * events go to the worker, who acknowledges them himself.
  */
 import { KernelError } from "../../base/errors.ts";
-import { LEDGER_SPOOL_BYTES_MAX, LEDGER_SPOOL_CHUNK_BYTES, LEDGER_SPOOL_UNSENT_MAX } from "../../base/limits.ts";
+import { LEDGER_SPOOL_BYTES_MAX } from "../../base/limits.ts";
 import type { PendingEntry } from "../../ledger/chain.ts";
 import { BYTES_PER_CHARACTER, FRAME_OVERHEAD_BYTES, FrameWriter, frameBody } from "../../ledger/spool.ts";
 import type { SpoolStore, SpoolWriter } from "../../ledger/spool-store.ts";
 import type { SpoolExtent } from "./ledger-messages.ts";
+import { LEDGER_SPOOL_CHUNK_BYTES } from "./limits.ts";
+
+/** Spooled events that wait to be sent to the writer: more make its transactions no cheaper. */
+const LEDGER_SPOOL_UNSENT_MAX = 256;
 
 /** The spool of this instance. */
 export class LedgerSpool {

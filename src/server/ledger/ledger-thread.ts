@@ -9,7 +9,6 @@
  */
 import { Worker } from "node:worker_threads";
 import { assert, KernelError } from "../../base/errors.ts";
-import { LEDGER_QUEUE_CHARACTERS_MAX, LEDGER_QUEUE_MAX, LEDGER_RETRY_MS, LEDGER_SYNC_MS } from "../../base/limits.ts";
 import { pendingEntry } from "../../ledger/chain.ts";
 import type { LedgerPlace } from "../../ledger/ledger-store.ts";
 import { IntentNotOpenError, type OpenIntent, type OpenIntentSource } from "../../ledger/orphans.ts";
@@ -18,6 +17,7 @@ import type { Durability, EventSink, LedgerEvent } from "../../model/outcome/eve
 import { openSpoolStore } from "../../stores/embedded/ledger/spool-store.ts";
 import type { Failure, LedgerAnswer, LedgerQuestion, LedgerReply, LedgerRequest, LedgerWorkerData, SentEvent } from "./ledger-messages.ts";
 import { LedgerSpool } from "./ledger-spool.ts";
+import { LEDGER_QUEUE_CHARACTERS_MAX, LEDGER_QUEUE_MAX, LEDGER_RETRY_MS, LEDGER_SYNC_MS } from "./limits.ts";
 
 /** Whether the ledger takes entries, as far as the last attempt showed. */
 export interface LedgerHealth {

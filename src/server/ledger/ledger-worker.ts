@@ -13,7 +13,7 @@ import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "
 import { systemClock } from "../../base/clock.ts";
 import { assert, KernelError } from "../../base/errors.ts";
 import { systemRandom } from "../../base/ids.ts";
-import { LEDGER_BATCH_MAX, LEDGER_RETRY_MS, LEDGER_SYNC_MS } from "../../base/limits.ts";
+import { LEDGER_BATCH_MAX } from "../../base/limits.ts";
 import { pendingEntry } from "../../ledger/chain.ts";
 import { appendBatch, appendSpooled, type BatchEvent, readOpenIntents } from "../../ledger/ledger.ts";
 import type { LedgerPlace, LedgerStore } from "../../ledger/ledger-store.ts";
@@ -28,6 +28,7 @@ import { collectHeap, IdleMemory } from "./idle-memory.ts";
 import { LedgerAnchoring } from "./ledger-anchoring.ts";
 import { SpoolIntake } from "./ledger-intake.ts";
 import type { Failure, LedgerAnswer, LedgerQuestion, LedgerReply, LedgerRequest, LedgerWorkerData, SentEvent } from "./ledger-messages.ts";
+import { LEDGER_RETRY_MS, LEDGER_SYNC_MS } from "./limits.ts";
 
 /** Half of what is promised: the sync itself and a long transaction take time too. */
 const SYNC_AFTER_MS = LEDGER_SYNC_MS / 2;

@@ -5,8 +5,8 @@
  */
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { POLICY_FILES_MAX, TRUSTED_WORKSPACES_MAX } from "../../base/limits.ts";
-import { TRUST_DIRECTORY } from "./operator-directory.ts";
+import { POLICY_FILES_MAX } from "../../base/limits.ts";
+import { TRUST_DIRECTORY, TRUSTED_WORKSPACES_MAX } from "./operator-directory.ts";
 import { GATE_DIRECTORIES, TOOL_POLICY_FILE } from "./operator-gates.ts";
 
 /** More names than any of the directories may hold files; what lies beyond makes reading fail anyway. */

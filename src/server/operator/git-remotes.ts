@@ -7,17 +7,21 @@
 
 import { X509Certificate } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
-import {
-  GIT_AUTHORITIES_BYTES_MAX,
-  GIT_PASSWORD_BYTES_MAX,
-  GIT_PASSWORD_CHARACTERS_MIN,
-  GIT_PASSWORDS_HIDDEN_MAX,
-} from "../../base/limits.ts";
+import { KIB, MIB } from "../../base/bytes.ts";
 import type { GitCredentialSettings } from "../../config/sections/git.ts";
 import { FailureWithoutEffect } from "../../model/outcome/failure.ts";
 import { type GitRemotes, liesBelow } from "../../model/work/git-remote.ts";
 import type { KnownSecret } from "../../redact/kinds/known-secret.ts";
 import type { Environment, OperatorDirectory } from "./operator-directory.ts";
+
+/** Bytes of a file with a password. */
+const GIT_PASSWORD_BYTES_MAX = 8 * KIB;
+/** Characters of a password at least: a shorter one could not be hidden in what git says. */
+const GIT_PASSWORD_CHARACTERS_MIN = 6;
+/** Passwords that are hidden at once: those of now, and as many of before as fit. */
+const GIT_PASSWORDS_HIDDEN_MAX = 256;
+/** Bytes of a file with certificates. */
+const GIT_AUTHORITIES_BYTES_MAX = 4 * MIB;
 
 /** What a configuration says of remotes. */
 export interface OpenedRemotes {
@@ -31,8 +35,6 @@ export interface OpenedRemotes {
 }
 
 type Read = { readonly kind: "read"; readonly text: string } | { readonly kind: "problem"; readonly problem: string };
-
-const MIB = 2 ** 20;
 
 const opened = new WeakMap<OperatorDirectory, OpenedRemotes>();
 

@@ -9,12 +9,15 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { KernelError } from "../../base/errors.ts";
-import { CONFIG_FILE_BYTES_MAX, POLICY_FILES_MAX, TRUSTED_WORKSPACES_MAX } from "../../base/limits.ts";
+import { CONFIG_FILE_BYTES_MAX, POLICY_FILES_MAX } from "../../base/limits.ts";
 import { defaultSettings, parseSettings, type Settings } from "../../config/config.ts";
 import { parsePin, type WorkspacePin } from "../../config/trust.ts";
 import { checkCapabilities } from "./capability-overrides.ts";
 import { checkGitRules } from "./git-rules.ts";
 import { type ReadGates, readOperatorGates } from "./operator-gates.ts";
+
+/** Workspaces that the operator trusts. */
+export const TRUSTED_WORKSPACES_MAX = 1024;
 
 /** Environment variables that locate directories. */
 export type Environment = Readonly<Record<string, string | undefined>>;

@@ -9,13 +9,16 @@ import { join } from "node:path";
 import { KernelError } from "../../base/errors.ts";
 import { blake3Hex } from "../../base/hash.ts";
 import { canonicalJson, type JsonObject } from "../../base/json.ts";
-import { GATE_FILE_BYTES_MAX, GATE_FILES_MAX } from "../../base/limits.ts";
+import { GATE_FILE_BYTES_MAX } from "../../base/limits.ts";
 import type { GateFile } from "../../config/files/gate-file.ts";
 import { parseMode, parseSkill } from "../../config/files/profiles.ts";
 import { parseToolPolicy, parseToolSpec, specsById } from "../../config/files/tool-rules.ts";
 import { compileInputSchema, type ToolRegistry } from "../../kernel/index.ts";
 import { NO_GATES, type OperatorGates, type ToolPolicy, type ToolRules } from "../../model/people/gates.ts";
 import { withCanonicalActions } from "../../policy/terms/action.ts";
+
+/** Files of one kind (modes, skills, tool specs) in the operator's directory. */
+const GATE_FILES_MAX = 256;
 
 /** The gates of a directory, and the files that make them. */
 export interface ReadGates {

@@ -13,8 +13,11 @@ import { equalInConstantTime } from "../../base/bytes.ts";
 import { KernelError } from "../../base/errors.ts";
 import { blake3Digest, blake3Hex } from "../../base/hash.ts";
 import type { RandomBytes } from "../../base/ids.ts";
-import { APPROVERS_MAX, TOKEN_BYTES } from "../../base/limits.ts";
+import { TOKEN_BYTES } from "../../base/limits.ts";
 import type { Environment } from "../operator/operator-directory.ts";
+
+/** Approver credentials of one state directory. */
+const APPROVERS_MAX = 256;
 
 const DIRECTORY = "approvers";
 const SUFFIX = ".hash";

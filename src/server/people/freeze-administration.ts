@@ -7,13 +7,13 @@
 import type { Clock } from "../../base/clock.ts";
 import { KernelError } from "../../base/errors.ts";
 import type { JsonObject } from "../../base/json.ts";
-import { FREEZE_REASON_CHARACTERS_MAX } from "../../base/limits.ts";
 import type { Freeze, FreezeStore, FreezeTarget } from "../../flow/freeze-store.ts";
 import type { ViolationStore } from "../../flow/violation-store.ts";
 import type { Bell } from "../../model/outcome/bell.ts";
 import type { EventSink, EventType } from "../../model/outcome/event.ts";
 import type { Session } from "../../model/people/session.ts";
 import type { SessionStore } from "../../session/session-store.ts";
+import { FREEZE_REASON_CHARACTERS_MAX } from "../ledger/limits.ts";
 
 /** What the administration of freezes works on. */
 export interface FreezeAdministrationParts {

@@ -2,7 +2,7 @@
  * What a person looks at before a frozen agent goes on: why it was frozen, its violations, what it called last, and what it has
  * seen. Reads the stores and the ledger, and changes nothing.
  */
-import { LEDGER_READ_ROWS_MAX, REVIEW_ENTRIES_MAX, REVIEW_SHOWN_MAX } from "../../base/limits.ts";
+import { LEDGER_READ_ROWS_MAX } from "../../base/limits.ts";
 import type { Freeze } from "../../flow/freeze-store.ts";
 import type { MarkStore } from "../../flow/mark-store.ts";
 import { type SecurityEvent, securityEventOf } from "../../ledger/security-event.ts";
@@ -12,6 +12,11 @@ import type { SessionStore } from "../../session/session-store.ts";
 import { pagesBackwards } from "../ledger/audit-stream.ts";
 import type { LedgerReader, LedgerRecord } from "../ledger/ledger-reader.ts";
 import type { FreezeAdministration } from "./freeze-administration.ts";
+
+/** Ledger entries that a review looks through, newest first: some hundred thousand are read in a second or two. */
+const REVIEW_ENTRIES_MAX = 200_000;
+/** Violations, and last calls, that a review shows of each principal. */
+const REVIEW_SHOWN_MAX = 20;
 
 /** A call as a review shows it. */
 export interface ReviewedCall {

@@ -5,7 +5,7 @@
  * the way is looked at next. INVARIANT: what is told, taken together, lets the call run; where nothing does, nothing is
  * told but the reason.
  */
-import { ADVICE_STEPS_MAX } from "../../base/limits.ts";
+
 import { wideningKeys } from "../../config/config.ts";
 import type { CallExplanation, KernelSettings } from "../../kernel/index.ts";
 import type { Denial } from "../../model/outcome/decision.ts";
@@ -16,6 +16,9 @@ import { planWorkspace, workspaceBy } from "../workspace/workspace-catalog.ts";
 import type { Advice, AdviceParts, AdvisedExplanation, Assumed, ExplainedCall, NextStep } from "./advice.ts";
 import { PolicyEdits } from "./advice-policy.ts";
 import { adviseLease, adviseZone } from "./advice-scope.ts";
+
+/** Changes that an explanation tries one upon the other before it says that nothing helps. */
+const ADVICE_STEPS_MAX = 12;
 
 /** Explains a call and finds the narrowest change that would let it run. */
 export async function adviseCall(parts: AdviceParts, who: Authenticated, call: ExplainedCall): Promise<AdvisedExplanation> {

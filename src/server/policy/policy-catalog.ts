@@ -8,11 +8,14 @@
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { KernelError } from "../../base/errors.ts";
-import { POLICY_RETIRED_MAX } from "../../base/limits.ts";
+
 import type { EventSink } from "../../model/outcome/event.ts";
 import { PRESET_NAMES } from "../../model/people/preset.ts";
 import type { PolicyEngine } from "../../policy/policy.ts";
 import { buildEngine, type PolicyInputs, requireKeptExamples } from "./policies.ts";
+
+/** Replaced policies that are kept for the calls that were decided by them; a call that outlives them all is refused. */
+export const POLICY_RETIRED_MAX = 4;
 
 /** The engine of one preset in use and what it replaces; `previous` is absent where the old policies were not valid. */
 export interface PolicyChange {

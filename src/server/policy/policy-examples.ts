@@ -7,7 +7,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { KernelError } from "../../base/errors.ts";
 import { canonicalJson } from "../../base/json.ts";
-import { POLICY_EXAMPLES_PER_TURN, POLICY_PROBLEMS_LISTED_MAX } from "../../base/limits.ts";
+
 import { noWorkspaceSettings, type Settings } from "../../config/config.ts";
 import { INITIAL_MARK, judgeFlow } from "../../flow/flow.ts";
 import { type ImaginedAccess, imagineAccesses, imagineCall, patternsReady, ToolRegistry } from "../../kernel/index.ts";
@@ -17,7 +17,7 @@ import { NO_GATES } from "../../model/people/gates.ts";
 import { type Lease, UNRESTRICTED_SCOPE } from "../../model/people/lease.ts";
 import { DEFAULT_PRESET, PRESET_NAMES, type PresetName } from "../../model/people/preset.ts";
 import type { Session } from "../../model/people/session.ts";
-import type { Workspace } from "../../model/place/workspace.ts";
+import { WORKSPACE_ALIAS, type Workspace } from "../../model/place/workspace.ts";
 import { compileZones } from "../../model/place/zone.ts";
 import type { Tool } from "../../model/tool/tool.ts";
 import { type ExampleSource, type PolicyExample, parseExamples } from "../../policy/examples.ts";
@@ -27,6 +27,11 @@ import { REQUEST_REFUSED } from "../../policy/terms/verdict.ts";
 import type { Redactor } from "../../redact/redact.ts";
 import { handrailVersion } from "../operator/version.ts";
 import { zoneRulesOf } from "../workspace/workspace-catalog.ts";
+
+/** Examples judged, or recorded calls replayed, before others get their turn. */
+export const POLICY_EXAMPLES_PER_TURN = 64;
+/** Failing examples and faults of example files that one refusal lists; the rest are counted. */
+const POLICY_PROBLEMS_LISTED_MAX = 32;
 
 /** What examples are judged against. */
 export interface ExampleInputs {
@@ -212,7 +217,7 @@ const NO_TOOLS: ReadonlySet<string> = new Set();
 const LEASE: Lease = { id: "lea_example", scope: UNRESTRICTED_SCOPE, budget: {}, createdAtMs: 0, expiresAtMs: Number.MAX_SAFE_INTEGER };
 
 function sessionOf(example: PolicyExample, preset: PresetName): Session {
-  const root = example.workspace ?? "/workspace";
+  const root = example.workspace ?? WORKSPACE_ALIAS;
   return {
     id: "ses_example",
     tokenHash: "",

@@ -7,7 +7,7 @@
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { isJsonObject, type JsonObject } from "../../base/json.ts";
-import { LEDGER_READ_ROWS_MAX, POLICY_EXAMPLES_PER_TURN, REPLAY_CHANGES_LISTED_MAX } from "../../base/limits.ts";
+import { LEDGER_READ_ROWS_MAX } from "../../base/limits.ts";
 import { INITIAL_MARK } from "../../flow/flow.ts";
 import { imagineAccesses, wholeCall } from "../../kernel/index.ts";
 import { DATA_CLASSES, TRUST_LEVELS } from "../../model/outcome/label.ts";
@@ -24,7 +24,11 @@ import { ownTools } from "../operator/built-in-tools.ts";
 import { effectiveTools } from "../operator/capability-overrides.ts";
 import type { OperatorDirectory } from "../operator/operator-directory.ts";
 import { buildEngine } from "./policies.ts";
+import { POLICY_EXAMPLES_PER_TURN } from "./policy-examples.ts";
 import { type PolicyPlace, readPolicyPlace } from "./policy-test.ts";
+
+/** Changes that one comparison of policies lists; the rest are counted. */
+const REPLAY_CHANGES_LISTED_MAX = 1_000;
 
 /** Which calls are replayed against which policies. */
 export interface ReplayOptions extends PolicyPlace, ReplayExtent {

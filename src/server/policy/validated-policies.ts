@@ -6,8 +6,11 @@
 import { existsSync, mkdirSync, readdirSync, statSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { blake3Hex } from "../../base/hash.ts";
-import { VALIDATED_POLICIES_MAX } from "../../base/limits.ts";
+
 import type { ValidatedPolicies } from "../../policy/policy.ts";
+
+/** Policies remembered as valid; the oldest go first. */
+const VALIDATED_POLICIES_MAX = 64;
 
 /** @param stateDirectory a prepared state directory */
 export function validatedPolicies(stateDirectory: string, onError: (error: unknown) => void): ValidatedPolicies {

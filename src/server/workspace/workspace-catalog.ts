@@ -12,7 +12,7 @@ import { relative, resolve } from "node:path";
 import { KernelError } from "../../base/errors.ts";
 import { blake3Hex } from "../../base/hash.ts";
 import { canonicalJson } from "../../base/json.ts";
-import { WORKSPACES_OPEN_MAX } from "../../base/limits.ts";
+
 import type { FileRules, Settings, WorkspaceSettings } from "../../config/config.ts";
 import { privateGitHosts } from "../../config/sections/git.ts";
 import { type ChosenGitRules, chosenGitRules } from "../../config/sections/git-rules.ts";
@@ -32,6 +32,9 @@ import { isWithin, realPath } from "../operator/real-path.ts";
 import { grantOf } from "./grants.ts";
 import { installationPaths } from "./installation.ts";
 import { readWorkspaceConfiguration, TOOL_POLICY_FILE, type WorkspaceToolPolicy, workspaceFilesState } from "./workspace-settings.ts";
+
+/** Workspaces that one kernel keeps open; each holds two descriptors. */
+export const WORKSPACES_OPEN_MAX = 64;
 
 /** What the operator says of workspaces; asked again whenever one is opened. */
 export type WorkspaceRules = () => Pick<OperatorDirectory, "settings" | "trusted">;

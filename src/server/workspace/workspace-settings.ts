@@ -5,14 +5,18 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
+import { KIB } from "../../base/bytes.ts";
 import { KernelError } from "../../base/errors.ts";
 import { blake3Hex } from "../../base/hash.ts";
-import { WORKSPACE_CONFIG_BYTES_MAX, WORKSPACE_POLICY_BYTES_MAX } from "../../base/limits.ts";
+import { WORKSPACE_CONFIG_BYTES_MAX } from "../../base/limits.ts";
 import { noWorkspaceSettings, parseWorkspaceSettings, type WorkspaceSettings } from "../../config/config.ts";
 import { parseWorkspacePolicy } from "../../config/files/tool-rules.ts";
 import { type FileDigests, WORKSPACE_FILES } from "../../config/trust.ts";
 import type { ToolPolicy } from "../../model/people/gates.ts";
 import { requireZonePatterns } from "../../model/place/zone.ts";
+
+/** Bytes of a workspace's `policy.json`: a stranger's, which may be another program's as well. */
+const WORKSPACE_POLICY_BYTES_MAX = 256 * KIB;
 
 /** The file of a workspace that may hold a tool policy. */
 export const TOOL_POLICY_FILE = "policy.json";

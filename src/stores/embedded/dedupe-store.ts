@@ -7,13 +7,18 @@
  */
 import { join } from "node:path";
 import type { Database, Statement } from "better-sqlite3";
+import { GIB } from "../../base/bytes.ts";
 import { KernelError } from "../../base/errors.ts";
-import { DEDUPE_SESSION_SHARE, DEDUPE_STORE_BYTES_MAX } from "../../base/limits.ts";
 import type { ClaimOutcome, ClaimRequest, DedupeKey, DedupeStore, HeldClaim, KeptRecord } from "../../dedupe/dedupe-store.ts";
 import { guarded, immediately, openDatabase } from "./state/database.ts";
 import { LogSync } from "./state/log-sync.ts";
 import { DEDUPE_SCHEMA } from "./state/schema.ts";
 import { prepareStateDirectory } from "./state/state-directory.ts";
+
+/** Bytes of kept answers in one state directory; beyond it calls with a dedupe key are refused until old ones are forgotten. */
+const DEDUPE_STORE_BYTES_MAX = 4 * GIB;
+/** Once the store of kept answers is half full, a session that takes this part of it or more makes no further claims, so that others can. */
+const DEDUPE_SESSION_SHARE = 1 / 16;
 
 /** The dedupe store of a state directory. Touches nothing until it is used. */
 export function openDedupeStore(stateDirectory: string, bytesMax: number = DEDUPE_STORE_BYTES_MAX): DedupeStore {

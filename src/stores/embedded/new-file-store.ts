@@ -10,9 +10,12 @@ import { join } from "node:path";
 import { KernelError } from "../../base/errors.ts";
 import { isJsonObject } from "../../base/json.ts";
 import { parseJson } from "../../base/json-parse.ts";
-import { NEW_FILE_PLACES_MAX } from "../../base/limits.ts";
+
 import type { NewFilePlace, NewFileStore } from "../../sandbox/ports/new-file-store.ts";
 import { checkStateDirectory, errorCode } from "./state/state-directory.ts";
+
+/** Directories with files in the making that one kernel has noted at a time: one of its calls writes into one. */
+export const NEW_FILE_PLACES_MAX = 4096;
 
 const ID_PATTERN = /^ins_[A-Za-z0-9_-]{22}$/;
 const OWNER_ONLY_DIRECTORY = 0o700;

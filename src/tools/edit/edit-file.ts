@@ -4,14 +4,19 @@
  * Decides: what the caller is told. Trusts: `transform`, to change nothing when the edits do not fit.
  */
 import { z } from "zod";
-import { utf8 } from "../../base/bytes.ts";
-import { EDIT_FILE_BYTES_MAX, EDIT_MATCHES_MAX, EDITS_MAX, MAX_EDIT_SIZE, MAX_WRITE_SIZE } from "../../base/limits.ts";
+import { MIB, utf8 } from "../../base/bytes.ts";
+import { MAX_EDIT_SIZE, MAX_WRITE_SIZE } from "../../base/limits.ts";
 import { ToolFailure } from "../../model/outcome/failure.ts";
 import type { Tool } from "../../model/tool/tool.ts";
 import type { HiddenRange } from "../../text/hidden-range.ts";
 import { type Diff, unifiedDiff } from "../../text/unified-diff.ts";
 import { pathArgument, textArgument } from "../kit/argument.ts";
-import { applyEdits, LOOM_OPERATIONS, type LoomEdit, type LoomResult, visibleMatches } from "./loom.ts";
+import { applyEdits, EDIT_MATCHES_MAX, LOOM_OPERATIONS, type LoomEdit, type LoomResult, visibleMatches } from "./loom.ts";
+
+/** Bytes of a file that the edit engine loads. */
+const EDIT_FILE_BYTES_MAX = 64 * MIB;
+/** Edits in one call of `edit_file`. */
+const EDITS_MAX = 256;
 
 const edit = z
   .strictObject({

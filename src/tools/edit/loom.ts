@@ -8,11 +8,17 @@
  * text, also in the middle of a line.
  */
 
-import { EDIT_MATCHES_MAX, EDIT_NATIVE_STEPS_MAX, EDIT_SCAN_BYTES_MAX, MAX_WRITE_SIZE } from "../../base/limits.ts";
+import { MIB } from "../../base/bytes.ts";
+import { EDIT_NATIVE_STEPS_MAX, MAX_WRITE_SIZE } from "../../base/limits.ts";
 import { eachMatch, findMatches, type Matches } from "../../text/byte-matches.ts";
 import type { HiddenRange } from "../../text/hidden-range.ts";
 import { endOfLine } from "../../text/lines.ts";
 import type { Change } from "../../text/unified-diff.ts";
+
+/** Matches that the edits of one call replace together. */
+export const EDIT_MATCHES_MAX = 100_000;
+/** Bytes that one edit call searches: file size times number of edits; hostile text costs less than a second then. */
+export const EDIT_SCAN_BYTES_MAX = 256 * MIB;
 
 /** What an edit does with the text it matches. */
 export const LOOM_OPERATIONS = ["replace", "append_after", "prepend_before", "delete"] as const;

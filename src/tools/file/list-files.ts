@@ -1,10 +1,13 @@
 /** `list_files`: what is in a directory, in a stable order, without following links or entering managed directories. */
 import { z } from "zod";
 import type { JsonObject } from "../../base/json.ts";
-import { LIST_DEPTH_MAX, LIST_ENTRIES_DEFAULT, LIST_ENTRIES_MAX } from "../../base/limits.ts";
+import { LIST_DEPTH_MAX, LIST_ENTRIES_MAX } from "../../base/limits.ts";
 import type { ListEntry } from "../../model/place/files.ts";
 import type { Tool } from "../../model/tool/tool.ts";
 import { pathArgument } from "../kit/argument.ts";
+
+/** Entries that one listing returns when the call does not say. */
+const LIST_ENTRIES_DEFAULT = 1000;
 
 const parameters = z.strictObject({
   path: pathArgument("Directory to list, relative to the workspace root; `.` is the root itself."),

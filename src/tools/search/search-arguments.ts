@@ -1,9 +1,15 @@
 /** Arguments that the searching tools share, and how they become a query. */
 import { z } from "zod";
-import { MAX_PATH_LEN, SEARCH_LITERAL_BYTES_MAX, SEARCH_REGEX_CHARACTERS_MAX } from "../../base/limits.ts";
+import { KIB } from "../../base/bytes.ts";
+import { MAX_PATH_LEN } from "../../base/limits.ts";
 import { hasMoreCharacters } from "../../model/outcome/constraints.ts";
 import type { SearchQuery, SkippedFiles } from "../../model/work/search.ts";
 import { pathArgument, textArgument } from "../kit/argument.ts";
+
+/** Characters of a regular expression in a search (Brio: 1,000); compiling takes time and memory in proportion. */
+const SEARCH_REGEX_CHARACTERS_MAX = 1000;
+/** Bytes of a text that is searched for as it is: blocks of lines, to see whether they are unique before an edit. */
+const SEARCH_LITERAL_BYTES_MAX = 64 * KIB;
 
 const REGEX_DESCRIPTION =
   `What to search for: a regular expression in RE2 syntax, at most ${SEARCH_REGEX_CHARACTERS_MAX} characters. ` +

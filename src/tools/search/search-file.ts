@@ -1,10 +1,17 @@
 /** `search_file`: the lines of a file or of a tree in which a pattern matches, with their surroundings. */
 import { z } from "zod";
 import type { JsonObject } from "../../base/json.ts";
-import { SEARCH_CONTEXT_LINES_MAX, SEARCH_LINE_CHARACTERS_MAX, SEARCH_RESULTS_DEFAULT, SEARCH_RESULTS_MAX } from "../../base/limits.ts";
+import { SEARCH_LINE_CHARACTERS_MAX } from "../../base/limits.ts";
 import type { Tool } from "../../model/tool/tool.ts";
 import type { FoundLine } from "../../model/work/search.ts";
 import { hasUsableLength, queryOf, SEARCH_ARGUMENTS, SKIPPED_SCHEMA, skippedOf, TOO_LONG } from "./search-arguments.ts";
+
+/** Lines that one search returns at most. */
+const SEARCH_RESULTS_MAX = 1000;
+/** Lines that one search returns when the call does not say. */
+const SEARCH_RESULTS_DEFAULT = 100;
+/** Lines shown before and after each line that matches. */
+const SEARCH_CONTEXT_LINES_MAX = 10;
 
 const parameters = z
   .strictObject({

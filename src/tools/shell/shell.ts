@@ -83,7 +83,7 @@ function accessesOf(args: ShellArguments, { commands, files, hosts }: ParsedComm
   const runs = commands.length === 0 ? [commandOf(["true"])] : commands; // assignments and redirections alone
   const asked: readonly Access[] = args.network_access === true ? networkAccesses(hostsOf(args, { commands, files, hosts })) : [];
   return [
-    ...runs.map((resource): Access => ({ resource, effect: "exec" })),
+    ...runs.map((resource): Access => ({ resource, effect: "exec", shellText: args.command })),
     ...(args.cwd === undefined ? [] : [{ resource: { kind: "file", path: args.cwd }, effect: "read" } as const]),
     ...files.map(({ path, effect }): Access => ({ resource: { kind: "file", path }, effect })),
     ...(args.network_access === true ? asked : hosts.map(hostAccess)),

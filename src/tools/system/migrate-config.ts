@@ -5,7 +5,7 @@
  * only from the very content that was copied; a dry run changes nothing.
  */
 import { z } from "zod";
-import { CONFIG_MIGRATED_BYTES_MAX } from "../../base/limits.ts";
+import { MIB } from "../../base/bytes.ts";
 import { ToolFailure } from "../../model/outcome/failure.ts";
 import type { Access } from "../../model/place/access.ts";
 import type { FileAccess } from "../../model/place/files.ts";
@@ -14,6 +14,9 @@ import type { ListedConfig, SystemSettings } from "../../model/work/system.ts";
 import { lineChanges } from "../../text/line-changes.ts";
 import { unifiedDiff } from "../../text/unified-diff.ts";
 import { SYSTEM_CAPABILITY } from "./capability.ts";
+
+/** Bytes of a configuration file that is migrated. */
+const CONFIG_MIGRATED_BYTES_MAX = MIB;
 
 /** A version that can stand in the name of a file. */
 const VERSION = /^[0-9A-Za-z](?:[0-9A-Za-z._+-]{0,62}[0-9A-Za-z])?$/;

@@ -4,13 +4,16 @@
  * INVARIANT: the service is one of the names that the operator lists, letter by letter, and stands where no option can.
  */
 import { z } from "zod";
-import { SYSTEM_SERVICE_TIMEOUT_MS } from "../../base/limits.ts";
+
 import { commandOf } from "../../model/place/command.ts";
 import type { Tool } from "../../model/tool/tool.ts";
 import type { MachineCommand } from "../../model/work/machine.ts";
 import { SERVICE_ACTIONS, type ServiceAction, type SystemSettings } from "../../model/work/system.ts";
 import { SYSTEM_CAPABILITY } from "./capability.ts";
 import { RUN_PROPERTIES, RUN_REQUIRED, requireEnded, runResult } from "./run-result.ts";
+
+/** Milliseconds that asking for or restarting a service may take: systemd itself gives a service 90 s to stop and as long to start. */
+const SYSTEM_SERVICE_TIMEOUT_MS = 240_000;
 
 const ARGUMENTS: Readonly<Record<ServiceAction, readonly string[]>> = {
   status: ["status", "--no-pager", "--no-ask-password"],

@@ -4,13 +4,19 @@
  * INVARIANT: a program is started only where the operator lists it, with the arguments that the operator wrote; any other is only looked at.
  */
 import { z } from "zod";
-import { MAX_PATH_LEN, SYSTEM_VERSION_TIMEOUT_MS, VERSION_TEXT_MAX } from "../../base/limits.ts";
+import { KIB } from "../../base/bytes.ts";
+import { MAX_PATH_LEN } from "../../base/limits.ts";
 import { FailureWithoutEffect } from "../../model/outcome/failure.ts";
 import { commandOf } from "../../model/place/command.ts";
 import type { Tool } from "../../model/tool/tool.ts";
 import type { MachineAccess, MachineCommand } from "../../model/work/machine.ts";
 import type { SystemSettings } from "../../model/work/system.ts";
 import { SYSTEM_CAPABILITY } from "./capability.ts";
+
+/** Milliseconds that a program may take to say its version. */
+const SYSTEM_VERSION_TIMEOUT_MS = 10_000;
+/** Characters of what a program says of its version that are looked at. */
+const VERSION_TEXT_MAX = 4 * KIB;
 
 const parameters = z.strictObject({
   binary_name: z

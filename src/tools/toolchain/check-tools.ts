@@ -5,7 +5,7 @@
  * was analysed, also when the project's files change while somebody is asked.
  */
 import { z } from "zod";
-import { TOOLCHAIN_KEPT_BYTES } from "../../base/limits.ts";
+import { KIB } from "../../base/bytes.ts";
 import { FailureWithoutEffect } from "../../model/outcome/failure.ts";
 import type { Access } from "../../model/place/access.ts";
 import { commandOf } from "../../model/place/command.ts";
@@ -18,6 +18,9 @@ import type { Purpose } from "./project.ts";
 import { testSummary } from "./summary.ts";
 import { target, targetOf } from "./target.ts";
 import { truncationStrategy } from "./truncation.ts";
+
+/** Bytes of each end of each stream that are kept of tests, linters and installations, to find failures in. */
+export const TOOLCHAIN_KEPT_BYTES = 512 * KIB;
 
 const parameters = z.strictObject({ target: target.optional(), truncation_strategy: truncationStrategy.optional() });
 type CheckArguments = z.infer<typeof parameters>;

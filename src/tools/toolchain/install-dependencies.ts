@@ -6,7 +6,6 @@
  * program of the workspace runs while a registry can be reached; the files that were judged are those that an approval was given for.
  */
 import { z } from "zod";
-import { INSTALL_MANIFESTS_MAX, TOOLCHAIN_KEPT_BYTES } from "../../base/limits.ts";
 import { FailureWithoutEffect } from "../../model/outcome/failure.ts";
 import type { Access } from "../../model/place/access.ts";
 import { commandOf } from "../../model/place/command.ts";
@@ -19,12 +18,16 @@ import {
   type ToolchainView,
   UNKNOWN_TOOLCHAIN,
 } from "../../model/work/toolchain.ts";
+import { TOOLCHAIN_KEPT_BYTES } from "./check-tools.ts";
 import { UNATTENDED } from "./environment.ts";
 import { isPassed, RUN_PROPERTIES, runResult } from "./exec-result.ts";
 import { cargo } from "./install/cargo.ts";
 import { type InstallFiles, type Manager, type Registry, refused } from "./install/installation.ts";
 import { npm } from "./install/npm.ts";
 import { poetry } from "./install/poetry.ts";
+
+/** Manifests of one installation: packages of the workspace, each a mount of the run. */
+const INSTALL_MANIFESTS_MAX = 500;
 
 const parameters = z.strictObject({
   manager: z

@@ -5,8 +5,11 @@
  * its path, as for every file.
  */
 import { z } from "zod";
-import { TARGET_CHARACTERS_MAX } from "../../base/limits.ts";
-import { WORKSPACE_ALIAS } from "../../model/place/workspace.ts";
+
+import { belowAlias } from "../../model/place/workspace.ts";
+
+/** Characters of a target of tests and linters. */
+const TARGET_CHARACTERS_MAX = 1024;
 
 /** A target as a command gets it. */
 export interface Target {
@@ -62,5 +65,5 @@ export function targetOf(text: string): Target {
 }
 
 function relative(text: string): string {
-  return text === WORKSPACE_ALIAS ? "." : text.startsWith(`${WORKSPACE_ALIAS}/`) ? text.slice(WORKSPACE_ALIAS.length + 1) : text;
+  return belowAlias(text) ?? text;
 }

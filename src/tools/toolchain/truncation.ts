@@ -4,9 +4,16 @@
  * INVARIANT: shown lines stand in the order of the output and as they were but for their length; every line is shown or counted.
  */
 import { z } from "zod";
-import { OUTPUT_LINE_CHARACTERS_MAX, OUTPUT_LINES_MAX, OUTPUT_SHOWN_CHARACTERS_MAX } from "../../base/limits.ts";
+
 import type { ExecOutput } from "../../model/work/exec.ts";
 import { looksLikeFailure } from "./failure-lines.ts";
+
+/** Lines of one stream that a call may ask for. */
+const OUTPUT_LINES_MAX = 5000;
+/** Characters of one line of output that are shown: the rest of a line helps nobody. */
+export const OUTPUT_LINE_CHARACTERS_MAX = 2000;
+/** Characters of one stream that are shown, as of any command. */
+export const OUTPUT_SHOWN_CHARACTERS_MAX = 50_000;
 
 /** Which lines to show: the first, the last, both, or those that look like failures with what stands around them. */
 export interface TruncationStrategy {

@@ -8,8 +8,8 @@
 import type { Server } from "node:net";
 import type { DescMethod } from "@bufbuild/protobuf";
 import { Code, ConnectError, type ConnectRouter, createConnectRouter, type HandlerContext } from "@connectrpc/connect";
+import { KIB, MIB } from "../../base/bytes.ts";
 import { type Clock, systemClock } from "../../base/clock.ts";
-import { RPC_ADMIN_BYTES_MAX, RPC_MESSAGE_BYTES_MAX, RPC_QUESTION_BYTES_MAX, RPC_TIMEOUT_MAX_MS } from "../../base/limits.ts";
 import { KernelAdmin } from "../../gen/handrail/admin/v1/admin_pb.ts";
 import { ToolKernel } from "../../gen/handrail/tool/v1/kernel_pb.ts";
 import { responseBytes } from "../../wire/protobuf.ts";
@@ -21,10 +21,17 @@ import { EXCHANGE, serveRequest } from "./wire/exchange.ts";
 import { Front } from "./wire/front.ts";
 import type { AllowedHosts } from "./wire/guard.ts";
 import type { Intake } from "./wire/intake.ts";
-import { type ConnectLimits, DEFAULT_CONNECT_LIMITS } from "./wire/limits.ts";
+import { type ConnectLimits, DEFAULT_CONNECT_LIMITS, RPC_TIMEOUT_MAX_MS } from "./wire/limits.ts";
 import { record } from "./wire/refusal.ts";
 import { refuseUnknownFields } from "./wire/unknown-fields.ts";
 import { watchUnread } from "./wire/unread.ts";
+
+/** Bytes of one message of an RPC that is not a whole call: a chunk of an upload. */
+const RPC_MESSAGE_BYTES_MAX = 4 * MIB;
+/** Bytes of a message that asks for tools, a receipt or content, or announces an upload: an id, a hash and two numbers. */
+const RPC_QUESTION_BYTES_MAX = 4 * KIB;
+/** Bytes of a question of the operator: the largest carries the patterns of a lease. */
+const RPC_ADMIN_BYTES_MAX = 256 * KIB;
 
 /** An address to serve on. */
 export interface ConnectAddress {

@@ -6,10 +6,13 @@
  */
 import { connect, type Socket } from "node:net";
 import { KernelError } from "../../base/errors.ts";
-import { FRAMED_CLIENT_CALLS_MAX } from "../../base/limits.ts";
+
 import type { ToolRequest, ToolResponse } from "../../gen/handrail/tool/v1/tool_pb.ts";
 import { FrameReader, frameSize, writeFrame } from "../../wire/index.ts";
 import { decodeResponse, encodeRequest } from "../../wire/protobuf.ts";
+
+/** Calls that one framed client keeps waiting for answers; more are a loop in its caller. */
+const FRAMED_CLIENT_CALLS_MAX = 16_384;
 
 /** A connection to a kernel. */
 export interface FramedClient {

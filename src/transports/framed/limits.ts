@@ -1,13 +1,12 @@
 /** The limits of a framed socket; tests shorten them. */
-import {
-  CALLS_IN_FLIGHT_MAX,
-  CANCEL_GRACE_MS,
-  FRAME_BYTES_MAX,
-  FRAME_STALL_MS,
-  FRAMED_CONNECTIONS_MAX,
-  FRAMED_HELD_BYTES_MAX,
-  FRAMED_OUTPUT_BYTES_MAX,
-} from "../../base/limits.ts";
+
+import { MIB } from "../../base/bytes.ts";
+import { CALLS_IN_FLIGHT_MAX, CANCEL_GRACE_MS, FRAME_BYTES_MAX, FRAME_STALL_MS, FRAMED_HELD_BYTES_MAX } from "../../base/limits.ts";
+
+/** Connections that one framed socket serves at once. */
+export const FRAMED_CONNECTIONS_MAX = 256;
+/** Bytes of answers that a peer may leave unread before its next calls wait. */
+const FRAMED_OUTPUT_BYTES_MAX = 4 * MIB;
 
 /** What one framed socket admits. */
 export interface FramedLimits {

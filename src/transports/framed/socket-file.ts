@@ -8,7 +8,8 @@ import { lstatSync, rmSync, type Stats, statSync } from "node:fs";
 import { connect, type Server } from "node:net";
 import { dirname, resolve } from "node:path";
 import { KernelError } from "../../base/errors.ts";
-import { FRAMED_CONNECTIONS_MAX, SOCKET_PATH_BYTES_MAX } from "../../base/limits.ts";
+import { SOCKET_PATH_BYTES_MAX } from "../../base/limits.ts";
+import { FRAMED_CONNECTIONS_MAX } from "./limits.ts";
 
 const WRITABLE_BY_OTHERS = 0o022;
 const OWNER_ONLY_UMASK = 0o177;

@@ -19,10 +19,13 @@ import {
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { assert } from "../../base/errors.ts";
 import type { JsonObject } from "../../base/json.ts";
-import { RPC_ERROR_CHARACTERS_MAX } from "../../base/limits.ts";
+
 import { MODERN_REVISION } from "./protocol/revisions.ts";
 import { INVALID_PARAMS, shortened } from "./protocol/rpc-error.ts";
 import { CACHE_HINT, type ServerIdentity } from "./protocol/server-identity.ts";
+
+/** Characters (UTF-16 code units) of an error message of the MCP library, whose longest own text is some 250: the rest is the client's. */
+export const RPC_ERROR_CHARACTERS_MAX = 512;
 
 /** What the library answers from. */
 export interface LibrarySource {

@@ -126,7 +126,7 @@ describe("who may decide", () => {
 
   test("a name that is taken, and a credential that cannot be saved, leave no approver behind and no record of one", async () => {
     const place = freshPlace();
-    const { newApprover, approversOf } = await import("../../../src/server/admin/approvers.ts");
+    const { newApprover, approversOf } = await import("../../../src/server/admin/change-approvers.ts");
     const directories = { stateDirectory: place.state, configDirectory: place.config };
     const add = (name: string) => newApprover({}, directories, name, true);
     expect(await add("ann")).toEqual({ savedAs: join(place.config, "approver.token") });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { KernelError } from "../../../src/base/errors.ts";
 import { canonicalJson, type JsonObject } from "../../../src/base/json.ts";
-import { REFUSALS_RECORDED_PER_SECOND } from "../../../src/base/limits.ts";
+import { REFUSALS_RECORDED_PER_SECOND } from "../../../src/kernel/answer/refusal-rate.ts";
 import type { LedgerEvent } from "../../../src/model/outcome/event.ts";
 import { mintSession } from "../../../src/session/session.ts";
 import { type MemoryKernel, memoryKernel, START_MS, testTool } from "../../support/memory-kernel.ts";

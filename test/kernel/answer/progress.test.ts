@@ -5,8 +5,8 @@ import {
   PROGRESS_MESSAGE_CHARACTERS_MAX,
   PROGRESS_OUTPUT_BYTES_MAX,
   PROGRESS_OUTPUT_CHUNK_BYTES,
-} from "../../../src/base/limits.ts";
-import { ProgressFeed } from "../../../src/kernel/answer/progress.ts";
+  ProgressFeed,
+} from "../../../src/kernel/answer/progress.ts";
 import { CallRedaction } from "../../../src/kernel/redaction/redaction.ts";
 import type { ProgressReport } from "../../../src/model/outcome/progress.ts";
 import type { ToolContext } from "../../../src/model/tool/tool.ts";

@@ -2,8 +2,9 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { APPROVAL_DOCUMENT_BYTES_MAX } from "../../../src/approval/request.ts";
 import { canonicalJson, type JsonObject } from "../../../src/base/json.ts";
-import { APPROVAL_DOCUMENT_BYTES_MAX, PROMPT_FILE_BYTES_MAX } from "../../../src/base/limits.ts";
+import { PROMPT_FILE_BYTES_MAX } from "../../../src/kernel/ask/preview.ts";
 import { describeCall } from "../../../src/kernel/ask/prompt.ts";
 import type { Decided } from "../../../src/kernel/call/stages.ts";
 import { WorkspaceLook } from "../../../src/kernel/call/workspace-look.ts";

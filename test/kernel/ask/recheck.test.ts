@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { KernelError } from "../../../src/base/errors.ts";
-import { REFUSALS_RECORDED_PER_SECOND } from "../../../src/base/limits.ts";
+import { REFUSALS_RECORDED_PER_SECOND } from "../../../src/kernel/answer/refusal-rate.ts";
 import { editTools } from "../../../src/tools/edit/edit-tools.ts";
 import { fileTools } from "../../../src/tools/file/file-tools.ts";
 import { engineOf, type MemoryKernel, memoryKernel, START_MS } from "../../support/memory-kernel.ts";

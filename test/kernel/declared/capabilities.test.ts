@@ -2,9 +2,9 @@
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { DANGER_STEPS_MAX, DANGER_TEXT_CHARACTERS_MAX } from "../../../src/base/limits.ts";
 import { parseSettings } from "../../../src/config/config.ts";
 import { FileWriteSchema, ToolRequestSchema } from "../../../src/gen/handrail/tool/v1/tool_pb.ts";
+import { DANGER_STEPS_MAX, DANGER_TEXT_CHARACTERS_MAX } from "../../../src/kernel/declared/danger-patterns.ts";
 import { patternsReady, ToolRegistry } from "../../../src/kernel/index.ts";
 import type { CallResponse } from "../../../src/model/tool/call.ts";
 import type { Tool } from "../../../src/model/tool/tool.ts";

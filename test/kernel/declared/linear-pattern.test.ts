@@ -2,8 +2,8 @@
 import fc from "fast-check";
 import { RRegex } from "rregex";
 import { expect, test } from "vitest";
-import { DANGER_PATTERN_CHARACTERS_MAX, DANGER_PATTERN_STATES_MAX } from "../../../src/base/limits.ts";
-import { linearPattern } from "../../../src/kernel/declared/linear-pattern.ts";
+import { DANGER_PATTERN_CHARACTERS_MAX } from "../../../src/base/limits.ts";
+import { DANGER_PATTERN_STATES_MAX, linearPattern } from "../../../src/kernel/declared/linear-pattern.ts";
 
 /** Whether the engine finds `pattern` in `text`. */
 function found(pattern: RegExp, text: string): boolean {

@@ -4,12 +4,13 @@ import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
-import { CONTENT_STAGED_PER_SENDER_MAX, SHOWN_BYTES_MAX } from "../../../src/base/limits.ts";
+import { SHOWN_BYTES_MAX } from "../../../src/base/limits.ts";
 import { boundedChunks } from "../../../src/cas/bounded-chunks.ts";
 import { createContentAccess } from "../../../src/kernel/handles/content-access.ts";
 import type { Tool } from "../../../src/model/tool/tool.ts";
 import { type ContentAccess, contentResourceId } from "../../../src/model/work/content.ts";
 import { contentBusy } from "../../../src/model/work/content-failures.ts";
+import { CONTENT_STAGED_PER_SENDER_MAX } from "../../../src/stores/embedded/content/content-staging.ts";
 import { type MemoryKernel, memoryKernel, testTool } from "../../support/memory-kernel.ts";
 import { SOON } from "../../support/waiting.ts";
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import type { JsonObject } from "../../../src/base/json.ts";
-import { EXEC_KEPT_BYTES } from "../../../src/base/limits.ts";
+import { EXEC_KEPT_BYTES } from "../../../src/kernel/handles/exec-access.ts";
 import { commandOf } from "../../../src/model/place/command.ts";
 import type { Tool } from "../../../src/model/tool/tool.ts";
 import type { ExecOutcome, ExecRequest } from "../../../src/model/work/exec.ts";
@@ -21,7 +21,10 @@ function runner(run?: (command: string) => ExecRequest): Tool {
     description: "runs a command",
     parameters,
     capability: { effect: "exec", risk: "low", approval: { level: "auto" }, labels: { outputTrust: "verified" }, sizedByCaller: true },
-    analyse: (args) => [{ resource: commandOf(["sh", "-c", parameters.parse(args).command]), effect: "exec" }],
+    analyse: (args) => {
+      const { command } = parameters.parse(args);
+      return [{ resource: commandOf(["sh", "-c", command]), effect: "exec", shellText: command }];
+    },
     async execute(args, { exec }) {
       const { command } = parameters.parse(args);
       const outcome = await exec.run(run?.(command) ?? { command: { shell: command } });
@@ -184,6 +187,31 @@ test("output is redacted, also where it is cut, and long output keeps its ends a
   expect(tail.endsWith("bbbend\n")).toBe(true);
   expect(totalBytes).toBe(padding + SECRET.length + 2 + 300_000 + 4);
   expect(omittedBytes).toBe(totalBytes - 2 * EXEC_KEPT_BYTES);
+});
+
+test("a text for the shell runs by being the analysed one, whatever the argument is called that it came in", async () => {
+  const ran = async (text: (script: string) => string, shellText?: (script: string) => string) => {
+    const scripted = z.strictObject({ script: z.string(), command: z.string().optional() });
+    const { kernel } = await running({
+      ...runner(),
+      parameters: scripted,
+      analyse(args) {
+        const { script } = scripted.parse(args);
+        return [{ resource: commandOf(["sh", "-c", script]), effect: "exec", ...(shellText && { shellText: shellText(script) }) }];
+      },
+      async execute(args, { exec }) {
+        const { stdout } = await exec.run({ command: { shell: text(scripted.parse(args).script) } });
+        return { kind: "data", data: { stdout: stdout.head } };
+      },
+    });
+    return (await kernel.call("runner", { script: "echo analysed", command: "echo other" })).outcome;
+  };
+  const same = (script: string) => script;
+  expect(await ran(same, same)).toMatchObject({ kind: "success", data: { stdout: "analysed\n" } });
+  const refusal = { kind: "denied", denial: { ruleId: "ANALYSE:runner" } };
+  expect(await ran(() => "echo other", same)).toMatchObject(refusal);
+  expect(await ran((script) => `${script}; id`, same)).toMatchObject(refusal);
+  expect(await ran(same)).toMatchObject(refusal);
 });
 
 test("a tool runs only what its analysis named", async () => {

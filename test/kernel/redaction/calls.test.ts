@@ -6,12 +6,14 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { KernelError } from "../../../src/base/errors.ts";
 import { blake3Hex } from "../../../src/base/hash.ts";
-import { INLINE_RESULT_BYTES_MAX, REDACTION_FINDINGS_KEPT_MAX, REFUSAL_TEXT_CHARACTERS_MAX } from "../../../src/base/limits.ts";
+import { INLINE_RESULT_BYTES_MAX } from "../../../src/base/limits.ts";
 import { ToolRequestSchema } from "../../../src/gen/handrail/tool/v1/tool_pb.ts";
+import { REFUSAL_TEXT_CHARACTERS_MAX } from "../../../src/kernel/redaction/limits.ts";
 import { ToolFailure } from "../../../src/model/outcome/failure.ts";
 import type { ProgressReport } from "../../../src/model/outcome/progress.ts";
 import { createRedactor } from "../../../src/redact/redact.ts";
 import { NO_RULES } from "../../../src/redact/rule-set.ts";
+import { REDACTION_FINDINGS_KEPT_MAX } from "../../../src/redact/text-stream.ts";
 import { decodeResponse, encodeRequest } from "../../../src/wire/protobuf.ts";
 import { memoryKernel, testTool } from "../../support/memory-kernel.ts";
 

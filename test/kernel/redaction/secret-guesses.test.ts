@@ -1,7 +1,11 @@
 /** How much may be tried on files with hidden text: by whom, for how long, and how much of it is remembered. */
 import { expect, test } from "vitest";
-import { SECRET_GUESS_WINDOW_MS, SECRET_GUESSERS_MAX, SECRET_GUESSES_MAX } from "../../../src/base/limits.ts";
-import { SecretGuesses } from "../../../src/kernel/redaction/secret-guesses.ts";
+import {
+  SECRET_GUESS_WINDOW_MS,
+  SECRET_GUESSERS_MAX,
+  SECRET_GUESSES_MAX,
+  SecretGuesses,
+} from "../../../src/kernel/redaction/secret-guesses.ts";
 
 const guesser = { userId: "u", agentId: "a", serviceRoot: "/srv/a" };
 

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { systemRandom } from "../../../src/base/ids.ts";
-import { SECRET_GUESS_WINDOW_MS, SECRET_GUESSES_MAX } from "../../../src/base/limits.ts";
+import { SECRET_GUESS_WINDOW_MS, SECRET_GUESSES_MAX } from "../../../src/kernel/redaction/secret-guesses.ts";
 import { createRedactor } from "../../../src/redact/redact.ts";
 import { NO_RULES } from "../../../src/redact/rule-set.ts";
 import { mintSession } from "../../../src/session/session.ts";

@@ -2,10 +2,12 @@
 import { chmod, readdir } from "node:fs/promises";
 import type { Worker } from "node:worker_threads";
 import { expect, test, vi } from "vitest";
-import { LEDGER_BATCH_MAX, LEDGER_PAYLOAD_BYTES_MAX, LEDGER_QUEUE_CHARACTERS_MAX } from "../../../src/base/limits.ts";
+import { LEDGER_BATCH_MAX } from "../../../src/base/limits.ts";
+import { LEDGER_PAYLOAD_BYTES_MAX } from "../../../src/ledger/chain.ts";
 import { IntentNotOpenError } from "../../../src/ledger/orphans.ts";
 import { openLedgerReader } from "../../../src/server/ledger/ledger-reader.ts";
 import { startLedgerThread } from "../../../src/server/ledger/ledger-thread.ts";
+import { LEDGER_QUEUE_CHARACTERS_MAX } from "../../../src/server/ledger/limits.ts";
 import { openLedgerStore } from "../../../src/stores/embedded/ledger/ledger-store.ts";
 import { sampleEvent } from "../../stores/contract.ts";
 import { freshDirectory } from "../../support/store-place.ts";

@@ -3,17 +3,11 @@
 import { chmodSync, linkSync, mkdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import {
-  COUNT_FILES_LISTED_MAX,
-  SEARCH_BATCH_FILES,
-  SEARCH_BINARY_PROBE_BYTES,
-  SEARCH_DEPTH_MAX,
-  SEARCH_FILE_BYTES_MAX,
-  SEARCH_LINE_CHARACTERS_MAX,
-  SHOWN_BYTES_MAX,
-} from "../../../src/base/limits.ts";
+import { COUNT_FILES_LISTED_MAX, SEARCH_LINE_CHARACTERS_MAX, SHOWN_BYTES_MAX } from "../../../src/base/limits.ts";
 import { ToolFailure } from "../../../src/model/outcome/failure.ts";
 import type { SearchAccess } from "../../../src/model/work/search.ts";
+import { SEARCH_BINARY_PROBE_BYTES, SEARCH_FILE_BYTES_MAX } from "../../../src/sandbox/search/tree/contents.ts";
+import { SEARCH_BATCH_FILES, SEARCH_DEPTH_MAX } from "../../../src/sandbox/search/tree/walk.ts";
 import { endOf, newPlace, type Place } from "../../support/files-fixture.ts";
 import { count, find, queryFor, searchIn, shortly } from "../../support/search-fixture.ts";
 

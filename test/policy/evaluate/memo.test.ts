@@ -1,6 +1,6 @@
 /** Slices and the memo: what shares an entry, what must not, and that both are bounded. */
 import { describe, expect, test } from "vitest";
-import { POLICY_MEMO_ENTRIES_MAX } from "../../../src/base/limits.ts";
+import { POLICY_MEMO_ENTRIES_MAX } from "../../../src/policy/engine.ts";
 import { Memo } from "../../../src/policy/evaluate/memo.ts";
 import { projectionOf } from "../../../src/policy/evaluate/projection.ts";
 import { sliceOf } from "../../../src/policy/evaluate/slice.ts";

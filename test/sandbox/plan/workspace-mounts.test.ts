@@ -1,12 +1,13 @@
 // The scope of a call as mounts: what is hidden, read and written, in trees that are written down as objects.
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { SANDBOX_ENTRIES_MAX, SANDBOX_MOUNTS_MAX } from "../../../src/base/limits.ts";
 import { ToolFailure } from "../../../src/model/outcome/failure.ts";
 import type { SandboxMount } from "../../../src/sandbox/plan/plan.ts";
 import {
   atOnce,
   type Reach,
+  SANDBOX_ENTRIES_MAX,
+  SANDBOX_MOUNTS_MAX,
   type ScopeJudge,
   type Tree,
   type TreeEntry,

@@ -2,11 +2,11 @@
 import { closeSync, constants, openSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { SEARCH_PATTERNS_COMPILED_MAX, SHOWN_BYTES_MAX } from "../../../src/base/limits.ts";
+import { SHOWN_BYTES_MAX } from "../../../src/base/limits.ts";
 import { lineBytes } from "../../../src/sandbox/search/pattern/lines.ts";
 import type { SearchWork, WorkResult } from "../../../src/sandbox/search/pattern/messages.ts";
 import { engineWear, readyPattern } from "../../../src/sandbox/search/pattern/pattern.ts";
-import { createSearchThreads } from "../../../src/sandbox/search/threads.ts";
+import { createSearchThreads, SEARCH_PATTERNS_COMPILED_MAX } from "../../../src/sandbox/search/threads.ts";
 import { endOf, newPlace, type Place } from "../../support/files-fixture.ts";
 import { find, searchIn, shortly } from "../../support/search-fixture.ts";
 

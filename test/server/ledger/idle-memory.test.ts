@@ -4,9 +4,8 @@ import { join } from "node:path";
 import { getHeapStatistics, setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { IDLE_HEAP_BYTES_MIN } from "../../../src/base/limits.ts";
 import { keepLargeBlocksApart, releaseFreeMemory } from "../../../src/sandbox/native/free-memory.ts";
-import { collectHeap, IdleMemory } from "../../../src/server/ledger/idle-memory.ts";
+import { collectHeap, IDLE_HEAP_BYTES_MIN, IdleMemory } from "../../../src/server/ledger/idle-memory.ts";
 import { freshPlace } from "../../support/place.ts";
 
 describe("when memory is given back", () => {

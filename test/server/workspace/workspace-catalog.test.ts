@@ -8,10 +8,9 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { blake3Hex } from "../../../src/base/hash.ts";
-import { WORKSPACES_OPEN_MAX } from "../../../src/base/limits.ts";
 import { defaultSettings, parseSettings } from "../../../src/config/config.ts";
 import type { Session } from "../../../src/model/people/session.ts";
-import { createWorkspaceCatalog, type WorkspaceRules } from "../../../src/server/workspace/workspace-catalog.ts";
+import { createWorkspaceCatalog, WORKSPACES_OPEN_MAX, type WorkspaceRules } from "../../../src/server/workspace/workspace-catalog.ts";
 import { freshPlace, type Place } from "../../support/place.ts";
 
 let place: Place;

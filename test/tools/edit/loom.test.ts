@@ -1,9 +1,9 @@
 // Loom: what each operation does to the bytes, when edits are refused as a whole, and its laws against naive references.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { EDIT_MATCHES_MAX, EDIT_SCAN_BYTES_MAX, MAX_WRITE_SIZE } from "../../../src/base/limits.ts";
+import { MAX_WRITE_SIZE } from "../../../src/base/limits.ts";
 import { findMatches } from "../../../src/text/byte-matches.ts";
-import { applyEdits, type LoomEdit } from "../../../src/tools/edit/loom.ts";
+import { applyEdits, EDIT_MATCHES_MAX, EDIT_SCAN_BYTES_MAX, type LoomEdit } from "../../../src/tools/edit/loom.ts";
 
 const bytes = (text: string) => Buffer.from(text);
 const edit = (operation: LoomEdit["operation"], spec: string, content = "", count = 1): LoomEdit => ({

@@ -1,10 +1,16 @@
 // What is shown of a long output: the right lines, in order, never more than asked, and a count of all others.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { OUTPUT_LINE_CHARACTERS_MAX, OUTPUT_SHOWN_CHARACTERS_MAX } from "../../../src/base/limits.ts";
 import type { ExecOutput } from "../../../src/model/work/exec.ts";
 import { looksLikeFailure } from "../../../src/tools/toolchain/failure-lines.ts";
-import { strategyOf, type TruncationStrategy, truncated, truncationStrategy } from "../../../src/tools/toolchain/truncation.ts";
+import {
+  OUTPUT_LINE_CHARACTERS_MAX,
+  OUTPUT_SHOWN_CHARACTERS_MAX,
+  strategyOf,
+  type TruncationStrategy,
+  truncated,
+  truncationStrategy,
+} from "../../../src/tools/toolchain/truncation.ts";
 
 const output = (head: string, tail = "", omittedBytes = 0): ExecOutput => ({
   head,

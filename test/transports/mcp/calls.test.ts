@@ -1,8 +1,10 @@
 // What becomes of calls in both eras: cancelled, reporting progress, in batches, from a client that breaks the rules.
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../src/base/json.ts";
-import { BATCH_MESSAGES_MAX, LINE_BYTES_MAX, PROGRESS_NOTES_MAX } from "../../../src/base/limits.ts";
+import { LINE_BYTES_MAX } from "../../../src/base/limits.ts";
 import type { ProgressListener } from "../../../src/model/outcome/progress.ts";
+import { PROGRESS_NOTES_MAX } from "../../../src/transports/mcp/answers/progress-notes.ts";
+import { BATCH_MESSAGES_MAX } from "../../../src/transports/mcp/lines/stdio-transport.ts";
 import {
   byId,
   cancel,

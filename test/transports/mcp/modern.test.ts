@@ -1,7 +1,7 @@
 // Revision 2026-07-28, line by line: what it requires, and what is refused with which words.
 import { describe, expect, test } from "vitest";
-import { RPC_ERROR_CHARACTERS_MAX } from "../../../src/base/limits.ts";
 import type { Outcome } from "../../../src/model/tool/call.ts";
+import { RPC_ERROR_CHARACTERS_MAX } from "../../../src/transports/mcp/library.ts";
 import { byId, codes, connect, denied, exchange, initialize, META, modern, READ, READ_CALL } from "../../support/mcp-connection.ts";
 
 const STORED =

@@ -7,7 +7,7 @@
  * so no FIFO blocked and no device noticed.
  */
 import { closeSync, fstatSync, type Stats } from "node:fs";
-import { FILE_OPEN_ATTEMPTS_MAX } from "../../../base/limits.ts";
+
 import type { Denial } from "../../../model/outcome/decision.ts";
 import { Refusal } from "../../../model/outcome/failure.ts";
 import type { WorkspacePath } from "../../../model/place/access.ts";
@@ -17,6 +17,9 @@ import { failureOf, quoted, refusal } from "./failures.ts";
 import { handleOf, isInPlaceThisTurn, placeOf, realPathOf, requireRootsInPlace, type WorkspaceRoots } from "./roots.ts";
 import { hasTemporaryName } from "./temporary.ts";
 import { traceLinks } from "./trace.ts";
+
+/** Attempts to open a path that others keep renaming or replacing; each lost race costs one. */
+const FILE_OPEN_ATTEMPTS_MAX = 128;
 
 /** Bytes of a path that the system takes, without the null byte at its end. */
 const SYSTEM_PATH_BYTES_MAX = 4095;

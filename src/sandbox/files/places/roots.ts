@@ -97,9 +97,14 @@ function below(base: string, real: string): string | undefined {
   return real.startsWith(base) && real[base.length] === "/" ? real.slice(base.length + 1) : undefined;
 }
 
+/** The path of an open root as programs take it. */
+export function rootPath({ path }: RootHandle): string {
+  return path === "" ? "/" : path;
+}
+
 /** Whether a root is still where it was opened. */
 export function isInPlace(handle: RootHandle): boolean {
-  return realPathOf(handle.descriptor) === (handle.path === "" ? "/" : handle.path);
+  return realPathOf(handle.descriptor) === rootPath(handle);
 }
 
 /** Whether a root was still where it was opened when it was last asked for in this turn of the event loop. */

@@ -7,9 +7,16 @@
 import { closeSync, constants, lstatSync } from "node:fs";
 import { opendir } from "node:fs/promises";
 import { setTimeout as wait } from "node:timers/promises";
-import { FILE_BLOCK_BYTES, SIZE_WATCH_MS, SIZE_WATCH_SHARE } from "../../../base/limits.ts";
+import { KIB } from "../../../base/bytes.ts";
 import { openBeneath } from "../../native/syscalls.ts";
 import type { RootHandle } from "./roots.ts";
+
+/** Bytes that a name in a directory takes at least when it is counted what a command writes: a block of most file systems. */
+const FILE_BLOCK_BYTES = 4 * KIB;
+/** Milliseconds between two looks at how much a command has written … */
+const SIZE_WATCH_MS = 200;
+/** … or so many times as long as the last look took. */
+const SIZE_WATCH_SHARE = 4;
 
 /** A directory that is looked after. */
 export interface SizeWatch {

@@ -6,10 +6,13 @@
  * depend on what exists there.
  */
 import { closeSync, constants } from "node:fs";
-import { LINK_STEPS_MAX, LINKS_FOLLOWED_MAX } from "../../../base/limits.ts";
+import { LINK_STEPS_MAX } from "../../../base/limits.ts";
 import type { WorkspacePath } from "../../../model/place/access.ts";
 import { errno, linkText, O_PATH, openBeneath } from "../../native/syscalls.ts";
 import { handleOf, placeOf, type WorkspaceRoots } from "./roots.ts";
+
+/** Symbolic links followed on one path; the operating system's own limit. */
+const LINKS_FOLLOWED_MAX = 40;
 
 /** Where a path leads: `place` with all links followed, out of the scope, onto another mount, or round in circles. */
 export type Trace =

@@ -5,8 +5,10 @@
  * second, and nobody for the third. INVARIANTS: a host that was not allowed is not looked up, so that no name leaves as a question; a decision that
  * fails denies.
  */
+
+import type { Networks } from "../../../names/address-class.ts";
 import type { CanonicalHost } from "../../../names/host-name.ts";
-import type { AddressProblem, Networks } from "./address.ts";
+import type { AddressProblem } from "./address.ts";
 import type { EgressReason } from "./attempt.ts";
 import type { Connect } from "./connection.ts";
 import { checkedAddresses, type LookUp } from "./lookup.ts";

@@ -4,8 +4,13 @@
  * INVARIANTS: each attempt is reported once, when it has ended; after `EGRESS_RECORDS_MAX` they are only counted, so that a program that tries without
  * end cannot fill the ledger.
  */
-import { EGRESS_ATTEMPTS_MAX, EGRESS_RECORDS_MAX } from "../../../base/limits.ts";
+
 import type { AddressProblem } from "./address.ts";
+
+/** Attempts of one command, after which every further one is refused: the largest installations make some thousands. */
+const EGRESS_ATTEMPTS_MAX = 20_000;
+/** Attempts of one command that are recorded one by one; the rest is counted. */
+const EGRESS_RECORDS_MAX = 1000;
 
 /** Why an attempt did not go through, or not to its end. */
 export type EgressReason =

@@ -1,6 +1,8 @@
 /** Connections to addresses that were checked. INVARIANT: no name is looked up here, so that what was checked is what is reached. */
 import { connect, type Socket } from "node:net";
-import { EGRESS_CONNECT_TRY_MS } from "../../../base/limits.ts";
+
+/** Milliseconds after which the next address of a host is tried. */
+const EGRESS_CONNECT_TRY_MS = 1000;
 
 /** Begins to connect to one of `addresses`, in their order. */
 export type Connect = (addresses: readonly [string, ...string[]], port: number) => Socket;

@@ -6,17 +6,17 @@
  */
 import { Resolver } from "node:dns/promises";
 import { networkInterfaces } from "node:os";
-import { EGRESS_ADDRESSES_MAX, EGRESS_LOOKUP_MS, EGRESS_LOOKUP_TRY_MS } from "../../../base/limits.ts";
+
+import { type Networks, networksOf } from "../../../names/address-class.ts";
 import type { CanonicalHost } from "../../../names/host-name.ts";
-import {
-  type AddressProblem,
-  addressProblem,
-  hostProblem,
-  type Networks,
-  networksOf,
-  privateAddressProblem,
-  privateHostProblem,
-} from "./address.ts";
+import { type AddressProblem, addressProblem, hostProblem, privateAddressProblem, privateHostProblem } from "./address.ts";
+
+/** Milliseconds that looking a name up may take, all tries together. */
+const EGRESS_LOOKUP_MS = 5000;
+/** Milliseconds that one try of looking a name up may take before the next. */
+const EGRESS_LOOKUP_TRY_MS = 1500;
+/** Addresses of one name; a name with more is refused, because each is checked. */
+const EGRESS_ADDRESSES_MAX = 64;
 
 /** Addresses of a name, of both versions; throws when there is no answer. It ends by itself, soon after the signal at the latest. */
 export type LookUp = (name: string, signal: AbortSignal) => Promise<readonly string[]>;

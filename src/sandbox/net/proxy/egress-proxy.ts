@@ -10,15 +10,21 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { assert } from "../../../base/errors.ts";
-import { EGRESS_CONNECTIONS_MAX, EGRESS_HEAD_BYTES_MAX, EGRESS_HEAD_MS, EGRESS_IDLE_MS, EGRESS_REQUEST_MS } from "../../../base/limits.ts";
 import { admit, type EgressNetwork, type EgressRefusal, type EgressRules } from "../gate/admission.ts";
 import type { AttemptLog, EgressTotals } from "../gate/attempt.ts";
 import type { SecureWay } from "../gate/secure-way.ts";
-import { type ClientExchange, forward } from "./forward.ts";
+import { type ClientExchange, EGRESS_HEAD_BYTES_MAX, forward } from "./forward.ts";
 import { Places } from "./places.ts";
 import { type ForwardTarget, forwardTarget, securedAuthority, type TunnelTarget, tunnelTarget } from "./proxy-request.ts";
 import { tunnel } from "./tunnel.ts";
-import { type Upstream, type UpstreamLimits, Upstreams } from "./upstreams.ts";
+import { EGRESS_IDLE_MS, type Upstream, type UpstreamLimits, Upstreams } from "./upstreams.ts";
+
+/** Connections that one command has open to the proxy at once: package managers open up to 64; each is also a process inside. */
+export const EGRESS_CONNECTIONS_MAX = 128;
+/** Milliseconds that the head of a request may take. */
+const EGRESS_HEAD_MS = 10_000;
+/** Milliseconds that a request with its body may take to arrive. */
+const EGRESS_REQUEST_MS = 600_000;
 
 /** What a proxy is made of. */
 export interface EgressProxyParts {

@@ -6,11 +6,14 @@
  */
 import { type ClientRequest, type IncomingMessage, request as newRequest, type ServerResponse } from "node:http";
 import { pipeline } from "node:stream";
-import { EGRESS_HEAD_BYTES_MAX } from "../../../base/limits.ts";
+import { KIB } from "../../../base/bytes.ts";
 import type { EgressRefusal } from "../gate/admission.ts";
 import type { Attempt } from "../gate/attempt.ts";
 import { answeredHeaders, type ForwardTarget, forwardedHeaders } from "./proxy-request.ts";
 import type { Upstream, Upstreams } from "./upstreams.ts";
+
+/** Bytes of the first line and the headers of a request or an answer. */
+export const EGRESS_HEAD_BYTES_MAX = 32 * KIB;
 
 /** A plain request of a client, and how it is answered and recorded. */
 export interface ClientExchange {

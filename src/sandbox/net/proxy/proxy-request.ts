@@ -4,9 +4,12 @@
  * Node's parser has already refused lengths that contradict each other, folded headers, bare line feeds and blanks in names; this refuses what is left that
  * two programs could read differently. INVARIANT: what is passed on names the host that was judged, and no other.
  */
-import { EGRESS_HEADERS_MAX } from "../../../base/limits.ts";
+
 import { canonicalHost } from "../../../names/host-name.ts";
 import type { EgressRefusal, Target } from "../gate/admission.ts";
+
+/** Headers of a request or an answer. */
+const EGRESS_HEADERS_MAX = 128;
 
 /** The parts of a request that say where it goes. */
 export interface RequestHead {

@@ -4,7 +4,10 @@
  * Decides only what is said there; a client that encrypts the name for the server (ECH) names the front there, and that is what is found.
  * It trusts nothing. INVARIANT: what begins like TLS and cannot be read to the end is `broken`, never taken for something else.
  */
-import { EGRESS_HELLO_BYTES_MAX } from "../../../base/limits.ts";
+import { KIB } from "../../../base/bytes.ts";
+
+/** Bytes of the first message of TLS, in which the client names the server: the largest that are seen carry a few keys. */
+const EGRESS_HELLO_BYTES_MAX = 64 * KIB;
 
 /** What the first bytes of a client are. `more`: too few to say. */
 export type FirstBytes =

@@ -5,12 +5,15 @@
  * before that is known; a side that ends leaves the other open; a side that does not read stops the other.
  */
 import type { Socket } from "node:net";
-import { EGRESS_HELLO_PIECES_MAX } from "../../../base/limits.ts";
+
 import { canonicalHost } from "../../../names/host-name.ts";
 import type { Attempt } from "../gate/attempt.ts";
 import type { TunnelTarget } from "./proxy-request.ts";
 import { type FirstBytes, readFirstBytes } from "./server-name.ts";
 import type { Upstream, Upstreams } from "./upstreams.ts";
+
+/** Pieces in which that message may come: clients send it in one or two, and each is looked at with all before it. */
+const EGRESS_HELLO_PIECES_MAX = 64;
 
 const ESTABLISHED = "HTTP/1.1 200 Connection established\r\n\r\n";
 /** A fatal alert of TLS, `unrecognized_name`: what a client can show of a refusal at this point. */

@@ -4,11 +4,20 @@
  * INVARIANT: each ends at the latest with the command, and each has a bound in time, in silence, and with all others in bytes.
  */
 import type { Socket } from "node:net";
-import { EGRESS_BYTES_MAX, EGRESS_CONNECT_MS, EGRESS_IDLE_MS, EGRESS_TOTAL_MS } from "../../../base/limits.ts";
+import { GIB } from "../../../base/bytes.ts";
 import type { EgressRefusal } from "../gate/admission.ts";
 import type { EgressReason } from "../gate/attempt.ts";
 import type { Connect } from "../gate/connection.ts";
 import { secured } from "../gate/secure-way.ts";
+
+/** Milliseconds without a byte in either direction after which a connection is closed. */
+export const EGRESS_IDLE_MS = 120_000;
+/** Milliseconds that any one connection may last: as long as the longest command. */
+const EGRESS_TOTAL_MS = 3_600_000;
+/** Bytes in both directions together that one command may move. */
+const EGRESS_BYTES_MAX = 8 * GIB;
+/** Milliseconds that a connection to a host may take to be made, all addresses together. */
+const EGRESS_CONNECT_MS = 15_000;
 
 /** Bounds of the connections. */
 export interface UpstreamLimits {

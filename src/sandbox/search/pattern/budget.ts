@@ -5,8 +5,11 @@
  * INVARIANT: a file that used less than REGEX_BUDGET_MS of processor time is never over budget, however busy the machine is;
  * one that used MARK_MS more always is, once it is asked.
  */
-import { REGEX_BUDGET_MS } from "../../../base/limits.ts";
+
 import { threadTimeMs } from "../../native/syscalls.ts";
+
+/** Milliseconds of processor time that matching may take in one file (Flow: 100 ms). */
+export const REGEX_BUDGET_MS = 100;
 
 /** Age at which the reading that files are measured from is taken anew. */
 const MARK_MS = 10;

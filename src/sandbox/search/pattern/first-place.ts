@@ -4,9 +4,12 @@
  * INVARIANT: it is only ever quicker; a match is never before the place that is told. What the language's expressions find is
  * looked for as long as that rules places out, and in one file no longer than SEARCH_PREFILTER_MS_MAX.
  */
-import { SEARCH_PREFILTER_MS_MAX } from "../../../base/limits.ts";
+
 import { SEQUENCE_BYTES_MAX } from "./byte-sequences.ts";
 import { earliestPlace, soughtOf } from "./rare-bytes.ts";
+
+/** Milliseconds in one file of looking for where a match can be, before the engine looks itself: a good deal of the budget stays. */
+const SEARCH_PREFILTER_MS_MAX = 20;
 
 /** The earliest place from `from` on where a match can have something of itself, or -1. */
 export type FirstPlace = (bytes: Buffer, from: number) => number;

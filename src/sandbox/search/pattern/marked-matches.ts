@@ -7,7 +7,9 @@
  * the engine would list; more than SEARCH_MARKED_MATCHES_MAX are reported as not fitting, never left out.
  */
 import type { RRegex } from "rregex";
-import { SEARCH_MARKED_MATCHES_MAX } from "../../../base/limits.ts";
+
+/** Matches in a line or file of more than some 100 KiB that cannot be cut; more would not fit the budget of time either. */
+const SEARCH_MARKED_MATCHES_MAX = 2_000_000;
 
 /** Characters that seldom stand in text, first those of one byte; one that does not stand in it becomes its mark. */
 const MARKS: readonly string[] = [...charactersFrom(0x01, 0x08), ...charactersFrom(0x0e, 0x1f), ...charactersFrom(0xe000, 0xe03f)];

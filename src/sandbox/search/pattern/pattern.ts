@@ -7,7 +7,7 @@
  */
 import type { RRegex } from "rregex";
 import { utf8 } from "../../../base/bytes.ts";
-import { SEARCH_PATTERNS_KEPT_MAX } from "../../../base/limits.ts";
+
 import type { SearchPattern } from "../../../model/work/search.ts";
 import { sequencesOf } from "./byte-sequences.ts";
 import { type EngineMatch, type EngineModule, engineModule, findAllIn } from "./engine-memory.ts";
@@ -15,6 +15,9 @@ import { type FirstPlace, firstPlaceOf } from "./first-place.ts";
 import type { Wear } from "./messages.ts";
 import { type Sought, soughtOf } from "./rare-bytes.ts";
 import { factsOf, type PatternFacts } from "./syntax-tree.ts";
+
+/** Compiled patterns that a search thread keeps. */
+const SEARCH_PATTERNS_KEPT_MAX = 16;
 
 /** A pattern that can be searched for. */
 export type ReadyPattern =

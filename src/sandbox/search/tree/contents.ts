@@ -6,9 +6,14 @@
  * files of a thread, so that what is returned holds until the next call.
  */
 import { constants } from "node:fs";
-import { SEARCH_BINARY_PROBE_BYTES, SEARCH_FILE_BYTES_MAX } from "../../../base/limits.ts";
+import { KIB, MIB } from "../../../base/bytes.ts";
 import type { SkippedFiles } from "../../../model/work/search.ts";
 import { closeDescriptor, errno, isWant, openAgain, openBeneath, readNext, regularFileSize } from "../../native/syscalls.ts";
+
+/** Bytes of a file that is searched (Brio: 10 MB); larger ones are counted as skipped. */
+export const SEARCH_FILE_BYTES_MAX = 10 * MIB;
+/** Bytes at the beginning of a file in which a null byte makes it binary. */
+export const SEARCH_BINARY_PROBE_BYTES = 8 * KIB;
 
 /** Why a file is left out. What comes of the machine's want of descriptors or memory is no such reason. */
 export type SkipReason = keyof SkippedFiles;

@@ -4,7 +4,9 @@
  * INVARIANTS: batches are let in, in the order in which they came, as long as there is room; a batch gives back everything it
  * took, so that each wait ends; what is let in alone is let in however much it holds.
  */
-import { SEARCH_DIRECTORIES_HELD_MAX } from "../../../base/limits.ts";
+
+/** Directories that all searches of a process hold together for batches that wait or run; later batches wait. */
+const SEARCH_DIRECTORIES_HELD_MAX = 256;
 
 /** Room for a number of directories. */
 export class HeldDirectories {

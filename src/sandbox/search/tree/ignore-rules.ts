@@ -7,7 +7,14 @@
  * many wildcards are tried on short names alone, and those with even more not at all.
  */
 import ignore, { type Ignore } from "ignore";
-import { IGNORE_FILE_BYTES_MAX, IGNORE_RULES_MAX, IGNORE_WILDCARD_CHARACTERS_MAX } from "../../../base/limits.ts";
+import { KIB } from "../../../base/bytes.ts";
+
+/** Bytes of one `.gitignore`; the rest of a larger one is not read. */
+export const IGNORE_FILE_BYTES_MAX = 64 * KIB;
+/** Rules of one `.gitignore`: each is tried on every name. */
+const IGNORE_RULES_MAX = 1000;
+/** Characters of a name up to which rules with many wildcards are tried: their time grows with a power of the length. */
+export const IGNORE_WILDCARD_CHARACTERS_MAX = 48;
 
 /** Wildcards in one component up to which a rule is tried on every name … */
 const WILDCARDS_CHEAP = 2;

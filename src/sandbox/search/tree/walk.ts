@@ -11,14 +11,6 @@
 import { closeSync, constants, fstatSync, opendirSync, readSync } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { textOf } from "../../../base/bytes.ts";
-import {
-  IGNORE_FILE_BYTES_MAX,
-  SEARCH_BATCH_DIRECTORIES,
-  SEARCH_BATCH_FILES,
-  SEARCH_DEPTH_MAX,
-  SEARCH_ENTRIES_SCANNED_MAX,
-  SEARCH_FILES_MAX,
-} from "../../../base/limits.ts";
 import type { WorkspacePath } from "../../../model/place/access.ts";
 import type { GlobTest } from "../../../names/glob.ts";
 import { failureOf, isLeased, openingFailure } from "../../files/places/failures.ts";
@@ -26,6 +18,18 @@ import { isTemporaryName } from "../../files/places/temporary.ts";
 import { errno, errorName, isWant, openBeneath } from "../../native/syscalls.ts";
 import type { SearchExclusions } from "./exclusions.ts";
 import type { IgnoreRules } from "./ignore-rules.ts";
+import { IGNORE_FILE_BYTES_MAX } from "./ignore-rules.ts";
+
+/** Files that one search looks into. */
+const SEARCH_FILES_MAX = 200_000;
+/** Directory entries that one search looks at. */
+const SEARCH_ENTRIES_SCANNED_MAX = 1_000_000;
+/** Directory levels that a search enters; each holds a descriptor. */
+export const SEARCH_DEPTH_MAX = 64;
+/** Files that a search thread gets at once: handing over costs as much as searching a few. */
+export const SEARCH_BATCH_FILES = 64;
+/** Directories of one batch: a tree with a file in each must not need a descriptor for every file of a batch. */
+const SEARCH_BATCH_DIRECTORIES = 16;
 
 const DIRECTORY_FLAGS = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 const IGNORE_FILE_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW;

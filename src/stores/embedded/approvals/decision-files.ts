@@ -9,10 +9,13 @@ import { constants, type FSWatcher, watch } from "node:fs";
 import { type FileHandle, lstat, mkdir, open, rename, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import type { DecisionStore, FoundDecision } from "../../../approval/decisions/decision-store.ts";
+import { KIB } from "../../../base/bytes.ts";
 import { KernelError } from "../../../base/errors.ts";
-import { DECISION_FILE_BYTES_MAX } from "../../../base/limits.ts";
 import type { StopListening } from "../../../model/outcome/bell.ts";
 import { errorCode, requireOwnDirectory } from "../state/state-directory.ts";
+
+/** Bytes of a decision file. */
+const DECISION_FILE_BYTES_MAX = 16 * KIB;
 
 const DIRECTORY = "approvals";
 const OWNER_ONLY = 0o600;

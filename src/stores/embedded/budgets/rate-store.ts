@@ -6,9 +6,12 @@
  */
 import type { Database, Statement } from "better-sqlite3";
 import { KernelError } from "../../../base/errors.ts";
-import { RATE_CLOCK_WOBBLE_MS } from "../../../base/limits.ts";
+
 import type { BucketState, BucketWish, Leftover, RateStore, Taken, TakeRequest } from "../../../budget/rate-store.ts";
 import { guarded, immediately } from "../state/database.ts";
+
+/** Milliseconds that a clock may go backwards and count as standing still; beyond it the time of a bucket is set anew. */
+const RATE_CLOCK_WOBBLE_MS = 60_000;
 
 /** What a call takes of a bucket. A millisecond adds as many units as calls are allowed in a minute, so that nothing is ever rounded. */
 const UNITS_PER_CALL = 60_000;

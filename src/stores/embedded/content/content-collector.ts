@@ -7,12 +7,17 @@
  * whole, marked, or gone; the next collection goes on with the marked ones.
  */
 import type { Statement } from "better-sqlite3";
-import { CONTENT_COLLECTED_AT_ONCE, CONTENT_SCANNED_MAX, CONTENT_TEMPORARY_AGE_MS } from "../../../base/limits.ts";
+import { CONTENT_SCANNED_MAX } from "../../../base/limits.ts";
 import type { CollectionReport, ContentMaintenance, LedgerReference } from "../../../cas/content-store.ts";
 import { guarded, immediately } from "../state/database.ts";
 import { removeIfThere } from "./content-files.ts";
 import type { ObjectSource } from "./content-inventory.ts";
 import { ContentRows } from "./content-rows.ts";
+
+/** Milliseconds after which the temporary file even of a living kernel counts as abandoned. */
+export const CONTENT_TEMPORARY_AGE_MS = 24 * 3_600_000;
+/** Objects collected in one transaction: others wait that long to store theirs. */
+const CONTENT_COLLECTED_AT_ONCE = 64;
 
 /** What a collector works on. */
 export interface CollectorParts extends ObjectSource {

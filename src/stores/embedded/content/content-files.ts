@@ -19,9 +19,12 @@ import {
   unlinkSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { CONTENT_SCANNED_MAX, CONTENT_TEMPORARIES_MAX } from "../../../base/limits.ts";
+import { CONTENT_SCANNED_MAX } from "../../../base/limits.ts";
 import { HASH_PATTERN } from "../../../model/work/content.ts";
 import { errorCode } from "../state/state-directory.ts";
+
+/** Temporary files looked at when a store is opened. */
+const CONTENT_TEMPORARIES_MAX = 4096;
 
 const OWNER_ONLY_DIRECTORY = 0o700;
 const READ_ONLY_FILE = 0o400;

@@ -9,11 +9,18 @@ import { close, fdatasync, write as writeWithCallback } from "node:fs";
 import { promisify } from "node:util";
 import { BlockHasher, type ContentDigest, inBlocks } from "../../../base/block-hashes.ts";
 import { KernelError } from "../../../base/errors.ts";
-import { CONTENT_BYTES_MAX, CONTENT_RESULTS_STAGED_MAX, CONTENT_STAGED_MAX, CONTENT_STAGED_PER_SENDER_MAX } from "../../../base/limits.ts";
+import { CONTENT_BYTES_MAX } from "../../../base/limits.ts";
 import type { AnnouncedContent } from "../../../cas/content-store.ts";
 import { contentBusy, contentCancelled, contentMismatch, contentStoreFull, contentTooLarge } from "../../../model/work/content-failures.ts";
 import { errorCode } from "../state/state-directory.ts";
 import { type ContentFiles, removeIfThere } from "./content-files.ts";
+
+/** Uploads that one kernel receives at once: each holds a block and a temporary file. */
+export const CONTENT_STAGED_MAX = 32;
+/** Uploads of one principal at once: a quarter of them all, so that nobody keeps others from storing. */
+export const CONTENT_STAGED_PER_SENDER_MAX = 8;
+/** Results of calls that one kernel stores at once; uploads take none of their places, because they come at a stranger's pace. */
+const CONTENT_RESULTS_STAGED_MAX = 32;
 
 const writeAsync = promisify(writeWithCallback);
 const syncAsync = promisify(fdatasync);

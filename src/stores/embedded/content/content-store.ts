@@ -9,8 +9,8 @@
  * Opens its database with the first use: most kernels never store anything.
  */
 import { join } from "node:path";
+import { GIB } from "../../../base/bytes.ts";
 import type { RandomBytes } from "../../../base/ids.ts";
-import { CONTENT_STORE_BYTES_MAX, CONTENT_TEMPORARY_AGE_MS } from "../../../base/limits.ts";
 import type {
   BlockMemory,
   ContentHolding,
@@ -26,12 +26,15 @@ import { contentCorrupt, contentNotFound, contentStoreFull } from "../../../mode
 import { guarded, immediately, openDatabase } from "../state/database.ts";
 import { CONTENT_SCHEMA } from "../state/schema.ts";
 import { prepareStateDirectory } from "../state/state-directory.ts";
-import { ContentCollector } from "./content-collector.ts";
+import { CONTENT_TEMPORARY_AGE_MS, ContentCollector } from "./content-collector.ts";
 import { ContentFiles, removeIfThere } from "./content-files.ts";
 import { type ObjectSource, openInventory } from "./content-inventory.ts";
 import { verifiedBytes } from "./content-reader.ts";
 import { ContentRows } from "./content-rows.ts";
 import { atDisk, type StagedFile, StagingArea } from "./content-staging.ts";
+
+/** Bytes of all stored objects of a state directory; beyond it nothing is stored until a collection made room. */
+export const CONTENT_STORE_BYTES_MAX = 64 * GIB;
 
 const CODE = "STORE_UNAVAILABLE";
 /** Times that an object is opened which is stored again just when it is found missing. */

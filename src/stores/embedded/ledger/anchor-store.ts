@@ -10,8 +10,8 @@ import { dirname, join } from "node:path";
 import { crc32 } from "node:zlib";
 import { equalInConstantTime, hex } from "../../../base/bytes.ts";
 import { KernelError } from "../../../base/errors.ts";
-import { STORE_BUSY_MS, STORE_BUSY_POLL_MS } from "../../../base/limits.ts";
 import type { Anchor, AnchorStore } from "../../../ledger/anchor-store.ts";
+import { STORE_BUSY_MS, STORE_BUSY_POLL_MS } from "../state/database.ts";
 import { tryLock } from "../state/file-lock.ts";
 import { errorCode } from "../state/state-directory.ts";
 

@@ -10,11 +10,14 @@ import { mkdir, readdir, rename, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { KernelError } from "../../../base/errors.ts";
 import { newId, type RandomBytes } from "../../../base/ids.ts";
-import { INSTANCE_SWEEP_MAX } from "../../../base/limits.ts";
+
 import type { ClaimFile, Instance, InstanceStore } from "../../../ledger/instance-store.ts";
 import { tryLock } from "../state/file-lock.ts";
 import { identityAt, identityOf } from "../state/opened-files.ts";
 import { checkStateDirectory, errorCode, prepareStateDirectory } from "../state/state-directory.ts";
+
+/** Lock files of dead instances that one start removes. */
+const INSTANCE_SWEEP_MAX = 1024;
 
 const ID_PATTERN = /^ins_[A-Za-z0-9_-]{22}$/;
 const SUFFIX = ".lock";

@@ -15,7 +15,7 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import type { Database, Statement } from "better-sqlite3";
 import { assert, KernelError } from "../../../base/errors.ts";
-import { HASH_SIZE, LEDGER_CACHE_KIB, LEDGER_PROBLEMS_MAX, LEDGER_READ_ROWS_MAX } from "../../../base/limits.ts";
+import { HASH_SIZE, LEDGER_PROBLEMS_MAX, LEDGER_READ_ROWS_MAX } from "../../../base/limits.ts";
 import type {
   AppendRequest,
   AppendView,
@@ -32,6 +32,9 @@ import { filesOf, guarded, immediately, openDatabase, openDatabaseReadOnly } fro
 import { identityAt } from "../state/opened-files.ts";
 import { LEDGER_SCHEMA } from "../state/schema.ts";
 import { checkStateDirectory, prepareStateDirectory } from "../state/state-directory.ts";
+
+/** Kibibytes of pages that the ledger's writer keeps: it appends, and reads no page twice but the last ones. */
+const LEDGER_CACHE_KIB = 1024;
 
 /**
  * Opens the ledger of a state directory for writing; refuses one whose tail does not agree with its head.

@@ -6,9 +6,14 @@
 import { basename } from "node:path";
 import Sqlite, { type Database } from "better-sqlite3";
 import { assert, KernelError, type KernelErrorCode } from "../../../base/errors.ts";
-import { STORE_BUSY_MS, STORE_BUSY_POLL_MS } from "../../../base/limits.ts";
+
 import { identityAt, OpenedFiles } from "./opened-files.ts";
 import { errorCode, prepareFile } from "./state-directory.ts";
+
+/** Milliseconds to wait for another process's write transaction. */
+export const STORE_BUSY_MS = 10_000;
+/** Milliseconds between two tries to get another process's write lock: SQLite's own back-off grows, and starves waiters. */
+export const STORE_BUSY_POLL_MS = 2;
 
 /** How a database is laid out: one SQL text per schema version, run in order from the version found. */
 export interface Schema {

@@ -6,10 +6,15 @@
  * files of the database were removed or replaced: what others freeze or revoke then stands elsewhere.
  */
 import type { Database, Statement } from "better-sqlite3";
-import { STORE_CACHE_ENTRIES_MAX, STORE_LOOK_MS } from "../../../base/limits.ts";
+
 import { currentTurn } from "../../../base/turn.ts";
 import { filesOf } from "./database.ts";
 import type { OpenedFiles } from "./opened-files.ts";
+
+/** Sessions and leases kept in memory between two changes of the store; the oldest go first. */
+const STORE_CACHE_ENTRIES_MAX = 4096;
+/** Milliseconds between two looks whether the sessions and freezes that are read still stand in the state directory. */
+const STORE_LOOK_MS = 100;
 
 /** Says when what was read of one connection's database may be out of date. */
 export class StateFreshness {

@@ -4,10 +4,15 @@
  * INVARIANT: no line of a message says that a person wrote, signed or looked at something: whoever reads the history could not tell it from what a
  * person wrote.
  */
-import { GIT_MESSAGE_LENGTH_MAX, GIT_SUBJECT_CHARACTERS_MAX } from "../../../base/limits.ts";
+import { KIB } from "../../../base/bytes.ts";
 import { FailureWithoutEffect } from "../../../model/outcome/failure.ts";
 import type { ToolContext } from "../../../model/tool/tool.ts";
 import type { WholePattern } from "../../../model/work/whole-pattern.ts";
+
+/** Characters of the first line of a message. */
+const GIT_SUBJECT_CHARACTERS_MAX = 72;
+/** Bytes of a message. */
+const GIT_MESSAGE_LENGTH_MAX = 16 * KIB;
 
 /** Trailers that speak for a person, as git compares them: without regard to case. */
 const SPOKEN_FOR =

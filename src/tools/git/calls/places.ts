@@ -1,5 +1,5 @@
 /** Paths of a call: as scope judges them, and as git finds them again. */
-import { WORKSPACE_ALIAS } from "../../../model/place/workspace.ts";
+import { belowAlias } from "../../../model/place/workspace.ts";
 import { shownName } from "./names.ts";
 
 /** Where a call is at. */
@@ -21,12 +21,10 @@ export function pathProblem(path: string): string | undefined {
 
 /** `path` of a call from the workspace's root, `.` for the root itself. */
 export function workspacePath(cwd: string, path: string): string {
-  const inside = (text: string): string | undefined =>
-    text === WORKSPACE_ALIAS ? "." : text.startsWith(`${WORKSPACE_ALIAS}/`) ? text.slice(WORKSPACE_ALIAS.length + 1) : undefined;
-  const absolute = inside(path);
+  const absolute = belowAlias(path);
   // Another absolute path is judged as it is.
   if (absolute === undefined && path.startsWith("/")) return path;
-  const parts = absolute === undefined ? `${inside(cwd) ?? cwd}/${path}` : absolute;
+  const parts = absolute === undefined ? `${belowAlias(cwd) ?? cwd}/${path}` : absolute;
   return normal(parts);
 }
 

@@ -5,12 +5,17 @@
  */
 
 import type { JsonObject } from "../../../base/json.ts";
-import { GIT_NAMED_MAX, GIT_PATHS_PER_RUN_MAX } from "../../../base/limits.ts";
+
 import { FailureWithoutEffect, ToolFailure } from "../../../model/outcome/failure.ts";
 import type { GitAccess, GitOutcome, GitReach } from "../../../model/work/git.ts";
 import type { GitRemoteReach } from "../../../model/work/git-remote.ts";
 import { shownName } from "./names.ts";
 import { toWorkspace, without } from "./places.ts";
+
+/** Files that a command can leave out by name, and that are staged by one command. */
+export const GIT_PATHS_PER_RUN_MAX = 1000;
+/** Files or settings that a message names one by one. */
+const GIT_NAMED_MAX = 20;
 
 /** A file that a call may not touch. `hidden`: not even its name is for whoever calls. */
 export interface Closed {

@@ -1,14 +1,13 @@
 /** ADD and COMMIT: every file by itself is one that the call may write, and no message speaks for a person. */
 
 import type { JsonObject } from "../../../base/json.ts";
-import { GIT_PATHS_PER_RUN_MAX } from "../../../base/limits.ts";
 import { FailureWithoutEffect } from "../../../model/outcome/failure.ts";
 import { pathArguments } from "../calls/display.ts";
 import { joinedMessage, messageProblem, requireFit, spokenFor } from "../calls/message.ts";
 import { shownName } from "../calls/names.ts";
 import { has } from "../calls/options.ts";
 import { literal, pathProblem } from "../calls/places.ts";
-import { type Closed, leftOutFacts, type Runner, refuseClosed, sorted } from "../calls/runner.ts";
+import { type Closed, GIT_PATHS_PER_RUN_MAX, leftOutFacts, type Runner, refuseClosed, sorted } from "../calls/runner.ts";
 import { movedBranch, type Operation, type Running } from "./operation.ts";
 import { readStatus } from "./status.ts";
 

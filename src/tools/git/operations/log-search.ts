@@ -4,10 +4,15 @@
  * INVARIANT: a commit whose message or names hold a hidden text is found by no search, whatever the search says: otherwise asking letter by letter would tell it.
  * How often git runs does not depend on such commits either.
  */
-import { GIT_LOG_COMMITS_MAX, GIT_LOG_HIDDEN_MATCHES_MAX } from "../../../base/limits.ts";
+
 import type { ToolContext } from "../../../model/tool/tool.ts";
 import { has, type Parsed } from "../calls/options.ts";
 import type { Runner } from "../calls/runner.ts";
+
+/** Commits that a log shows at most. */
+export const GIT_LOG_COMMITS_MAX = 10_000;
+/** Commits with hidden text in their messages that a search passes over before it finds fewer than are wanted. */
+const GIT_LOG_HIDDEN_MATCHES_MAX = 1000;
 
 /** Options that look for text. */
 const SEARCHES = ["--grep", "--author", "--committer"];

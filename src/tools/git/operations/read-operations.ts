@@ -1,21 +1,21 @@
 /** DIFF, SHOW and LOG: what changed, as data and as text, without files that the call may not read. */
 
 import type { JsonObject } from "../../../base/json.ts";
-import {
-  GIT_LOG_COMMITS,
-  GIT_LOG_COMMITS_MAX,
-  GIT_LOG_LISTING_GROWTH,
-  GIT_LOG_LISTINGS_MAX,
-  GIT_PATHS_PER_RUN_MAX,
-} from "../../../base/limits.ts";
 import { FailureWithoutEffect } from "../../../model/outcome/failure.ts";
 import { DISPLAY_OPTIONS, displayArguments, type Listed, listChanges, pathArguments, showsChanges } from "../calls/display.ts";
 import { commitOf, parseRange, type Range, rangeArgument, revisionProblem, revisionsOf } from "../calls/names.ts";
 import { has, lastValue, type Parsed, written } from "../calls/options.ts";
 import { pathProblem } from "../calls/places.ts";
-import { type Closed, leftOutFacts, type Runner } from "../calls/runner.ts";
-import { searchCommits, searchesCommits } from "./log-search.ts";
+import { type Closed, GIT_PATHS_PER_RUN_MAX, leftOutFacts, type Runner } from "../calls/runner.ts";
+import { GIT_LOG_COMMITS_MAX, searchCommits, searchesCommits } from "./log-search.ts";
 import { type Asked, type Operation, type Running, readRef, type Touched, type Touches } from "./operation.ts";
+
+/** Commits that a log shows when the call does not say. */
+const GIT_LOG_COMMITS = 50;
+/** Times that git is asked which files a log is about, because those that were left out let other commits in … */
+const GIT_LOG_LISTINGS_MAX = 8;
+/** … each time of so many times more commits. */
+const GIT_LOG_LISTING_GROWTH = 8;
 
 /** Revisions as ranges, or why one is refused. */
 function rangesOf({ operands }: Parsed): readonly Range[] | string {

@@ -7,13 +7,13 @@
  */
 import type { AndOr, Command, Pipeline, Redirect, Redirection, Statement, SyntaxNode } from "unbash";
 import { forEachChild } from "unbash";
-import { COMMAND_DEPTH_MAX, COMMAND_SHOWN_CHARACTERS_MAX, COMMANDS_PER_LINE_MAX } from "../../../base/limits.ts";
 import { type CommandDanger, type CommandResource, commandOf, programName, quoted, UNKNOWN_BINARY } from "../../../model/place/command.ts";
 import { isRefusedEnvironmentName } from "../../../names/environment-names.ts";
 import { type Input, inputOf } from "../words/input.ts";
 import { hidesCode, isFixed, isTakenApart, plainWord, readAssignment, readWord, type ShellWord } from "../words/words.ts";
 import { Directories } from "./directories.ts";
 import { HiddenCode } from "./hidden-code.ts";
+import { COMMAND_DEPTH_MAX, COMMAND_SHOWN_CHARACTERS_MAX, COMMANDS_PER_LINE_MAX } from "./limits.ts";
 import { type Marks, reasonsOf } from "./marks.ts";
 import { dangersOf, shellRun } from "./programs.ts";
 import { isExpandedTwice, touchedBy } from "./redirections.ts";

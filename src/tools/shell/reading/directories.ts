@@ -5,7 +5,9 @@
  * INVARIANT: the directory in which the command really runs is one of these, or they are unknown. Links are followed by the
  * sandbox, whose mounts hold in any case.
  */
-import { COMMAND_DIRECTORIES_MAX } from "../../../base/limits.ts";
+
+/** Directories in which a command of a line may find itself after several `cd`. */
+const COMMAND_DIRECTORIES_MAX = 8;
 
 /** The possible directories of one shell process; a child gets a copy. */
 export class Directories {

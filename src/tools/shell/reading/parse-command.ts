@@ -5,9 +5,12 @@
  * grammar and bash might read differently, or that is too much, is a command that may do anything.
  */
 import { parse } from "unbash";
-import { COMMAND_PARSED_CHARACTERS_MAX } from "../../../base/limits.ts";
+import { KIB } from "../../../base/bytes.ts";
 import { shellCharacters } from "../../../model/place/command.ts";
 import { CommandReader, type Found } from "./command-reader.ts";
+
+/** Characters of a command that are looked through; a longer one may do anything, as far as policy can tell. */
+export const COMMAND_PARSED_CHARACTERS_MAX = 32 * KIB;
 
 /** What is not seen, or seen as something else, by a person who is shown the command; bash gives none of it a meaning. */
 const HIDDEN = /[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Zs}\p{Co}]--[\t\n ]]/v;

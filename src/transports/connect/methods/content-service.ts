@@ -6,7 +6,7 @@
  */
 import type { MessageInitShape, MessageShape } from "@bufbuild/protobuf";
 import { ConnectError, type HandlerContext } from "@connectrpc/connect";
-import { RPC_CHUNK_BYTES } from "../../../base/limits.ts";
+import { MIB } from "../../../base/bytes.ts";
 import type {
   ContentHeader,
   GetContentRequest,
@@ -23,6 +23,9 @@ import { malformed, record } from "../wire/refusal.ts";
 import { bearerToken } from "./bearer.ts";
 import { checkedId } from "./request-id.ts";
 import type { UploadShares } from "./upload-shares.ts";
+
+/** Bytes of one chunk of a download: within the message limit that clients have by default. */
+const RPC_CHUNK_BYTES = MIB;
 
 type PutPart = MessageShape<typeof PutContentRequestSchema>;
 type PutAnswer = MessageInitShape<typeof PutContentResponseSchema>;

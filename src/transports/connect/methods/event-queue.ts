@@ -4,8 +4,13 @@
  * INVARIANT: what waits is bounded in count and bytes, whatever the tool reports and however slowly the client reads.
  * Of steps only the latest waits; output beyond the bound is dropped.
  */
-import { RPC_REPORT_BYTES_MAX, RPC_REPORTS_MAX } from "../../../base/limits.ts";
+import { MIB } from "../../../base/bytes.ts";
 import type { ProgressReport } from "../../../model/outcome/progress.ts";
+
+/** Reports and bytes of output that wait for a client which reads a running call slowly; more are dropped. */
+const RPC_REPORTS_MAX = 64;
+/** Bytes of a running tool's output that wait for a client which reads slowly. */
+const RPC_REPORT_BYTES_MAX = MIB;
 
 /** The reports of one call, in order. */
 export class EventQueue {

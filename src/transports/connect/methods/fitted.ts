@@ -1,6 +1,9 @@
 /** Answers of the administration service: as much as fits one, and errors in words of the transport. */
 import { type DescMessage, type MessageShape, toBinary } from "@bufbuild/protobuf";
-import { RPC_LIST_BYTES_MAX } from "../../../base/limits.ts";
+import { MIB } from "../../../base/bytes.ts";
+
+/** Bytes of one answer that lists things: within the message limit that clients have by default. */
+export const RPC_LIST_BYTES_MAX = 3 * MIB;
 
 /** Runs `work`; what it throws becomes an error for a peer. */
 export type Guarded = <T>(work: () => Promise<T>) => Promise<T>;

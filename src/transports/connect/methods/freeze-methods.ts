@@ -5,7 +5,6 @@
  */
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { Code, ConnectError, type ServiceImpl } from "@connectrpc/connect";
-import { RPC_LIST_BYTES_MAX } from "../../../base/limits.ts";
 import {
   FreezeSchema,
   type FreezeTarget as FreezeTargetMessage,
@@ -14,7 +13,7 @@ import {
 } from "../../../gen/handrail/admin/v1/admin_pb.ts";
 import { sessionMessage } from "./admin-messages.ts";
 import type { AdminFreeze, AdminFreezes, AdminFreezeTarget, AdminPort } from "./admin-port.ts";
-import { fitted, type Guarded } from "./fitted.ts";
+import { fitted, type Guarded, RPC_LIST_BYTES_MAX } from "./fitted.ts";
 
 type Methods = Pick<
   ServiceImpl<typeof KernelAdmin>,

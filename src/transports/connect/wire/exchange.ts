@@ -8,12 +8,12 @@
 import { type ConnectError, type ContextValues, createContextKey, createContextValues } from "@connectrpc/connect";
 import type { UniversalHandler, UniversalServerResponse } from "@connectrpc/connect/protocol";
 import { universalRequestFromNodeRequest } from "@connectrpc/connect-node";
-import { HTTP_HEADER_BYTES_MAX } from "../../../base/limits.ts";
 import type { Hold } from "./body-buffer.ts";
 import { clientIsGone, completed, isPeersDoing } from "./ending.ts";
 import { type AllowedHosts, type Refusal, refusePages } from "./guard.ts";
 import { type Intake, type RawMessage, takeIn } from "./intake.ts";
 import type { ConnectLimits } from "./limits.ts";
+import { HTTP_HEADER_BYTES_MAX } from "./limits.ts";
 import { type Recorder, record } from "./refusal.ts";
 import { isGone, type NodeRequest, type NodeResponse, writeAnswer, writePlain } from "./respond.ts";
 import { isPlainUnary, serveUnary, type UnaryHost } from "./unary.ts";

@@ -9,9 +9,15 @@ import { createServer as createHttp1, type IncomingMessage, type ServerResponse 
 import { createServer as createHttp2, type Http2ServerRequest, type Http2ServerResponse, type ServerHttp2Session } from "node:http2";
 import { createServer, type Server, type Socket } from "node:net";
 import { Code, ConnectError } from "@connectrpc/connect";
-import { HTTP_HEADER_BYTES_MAX, HTTP_SESSION_MEMORY_MIB, HTTP_WINDOW_BYTES } from "../../../base/limits.ts";
+import { MIB } from "../../../base/bytes.ts";
 import type { ConnectLimits } from "./limits.ts";
+import { HTTP_HEADER_BYTES_MAX } from "./limits.ts";
 import type { NodeRequest, NodeResponse } from "./respond.ts";
+
+/** Bytes that a peer of HTTP/2 may send ahead of what was read: enough to keep a local connection busy. */
+const HTTP_WINDOW_BYTES = MIB;
+/** Mebibytes that one connection of HTTP/2 may make the library hold. */
+const HTTP_SESSION_MEMORY_MIB = 32;
 
 /** How connections of HTTP/2 begin; no request of HTTP/1.1 begins with its first three bytes. */
 const HTTP2_PREFACE = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");

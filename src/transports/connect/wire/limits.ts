@@ -1,4 +1,6 @@
 /** The limits of an HTTP front door; tests shorten them. */
+
+import { KIB } from "../../../base/bytes.ts";
 import {
   CALLS_IN_FLIGHT_MAX,
   CANCEL_GRACE_MS,
@@ -6,13 +8,22 @@ import {
   FRAME_BYTES_MAX,
   FRAME_STALL_MS,
   FRAMED_HELD_BYTES_MAX,
-  HTTP_CALLS_MAX,
   HTTP_CONNECTIONS_MAX,
-  HTTP_HEAD_MS,
-  HTTP_IDLE_MS,
   UPLOAD_BYTES_PER_SECOND_MIN,
-  UPLOADS_PER_SESSION_MAX,
 } from "../../../base/limits.ts";
+
+/** Calls in flight on all connections of an HTTP address together; later ones are refused. */
+const HTTP_CALLS_MAX = 4096;
+/** Bytes of the headers of one HTTP request: a token, a deadline and what clients add by themselves need far less. */
+export const HTTP_HEADER_BYTES_MAX = 16 * KIB;
+/** Milliseconds that a peer may take to send the headers of a request, or the first bytes of a connection. */
+const HTTP_HEAD_MS = 10_000;
+/** Milliseconds after which a connection without a call is closed. */
+const HTTP_IDLE_MS = 300_000;
+/** Milliseconds that a client may ask a call to take: a day, so that every deadline is one that a timer can keep. */
+export const RPC_TIMEOUT_MAX_MS = 86_400_000;
+/** Uploads over RPC at once with one session's token: a quarter of what the kernel receives at once. */
+const UPLOADS_PER_SESSION_MAX = 8;
 
 /** What one front door admits. */
 export interface ConnectLimits {

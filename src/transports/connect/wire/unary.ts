@@ -7,10 +7,10 @@
  */
 import { Code, ConnectError } from "@connectrpc/connect";
 import { codeToHttpStatus, errorToJsonBytes, parseTimeout } from "@connectrpc/connect/protocol-connect";
-import { RPC_TIMEOUT_MAX_MS } from "../../../base/limits.ts";
 import { BodyBuffer, type Hold, tooLarge } from "./body-buffer.ts";
 import { clientIsGone, completed } from "./ending.ts";
 import { faultOf } from "./faults.ts";
+import { RPC_TIMEOUT_MAX_MS } from "./limits.ts";
 import { incomplete } from "./pace.ts";
 import { type Recorder, record } from "./refusal.ts";
 import { isGone, type NodeRequest, type NodeResponse, writeWhole } from "./respond.ts";

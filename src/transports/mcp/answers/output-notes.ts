@@ -5,12 +5,15 @@
  * INVARIANTS: what waits is bounded, its end is kept and the rest counted; no character is cut in two.
  */
 import { StringDecoder } from "node:string_decoder";
-import {
-  OUTPUT_NOTE_CHARACTERS_MAX,
-  OUTPUT_NOTE_INTERVAL_MS,
-  OUTPUT_NOTE_SLOW_INTERVAL_MS,
-  OUTPUT_NOTES_QUICK_MAX,
-} from "../../../base/limits.ts";
+
+/** Characters (UTF-16 code units) of a running command's output in one progress notification: some screens full. */
+export const OUTPUT_NOTE_CHARACTERS_MAX = 8_000;
+/** Milliseconds between two notes of output, while there were few: what comes meanwhile goes into one. */
+export const OUTPUT_NOTE_INTERVAL_MS = 100;
+/** Notes of output that may follow each other so quickly. */
+export const OUTPUT_NOTES_QUICK_MAX = 400;
+/** Milliseconds between two notes of output once there were many: the notes that are left, two at a time, last for the hour that a command may take. */
+export const OUTPUT_NOTE_SLOW_INTERVAL_MS = 12_000;
 
 /** A stream of output. */
 export type Stream = "stdout" | "stderr";

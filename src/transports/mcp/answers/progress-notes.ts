@@ -3,9 +3,12 @@
  *
  * INVARIANTS: progress grows with each note; none is sent after the answer or the cancellation; their number is limited.
  */
-import { PROGRESS_NOTES_MAX } from "../../../base/limits.ts";
+
 import type { ProgressListener } from "../../../model/outcome/progress.ts";
 import { OutputNotes } from "./output-notes.ts";
+
+/** Progress notifications that one MCP call sends; what comes after them is dropped. */
+export const PROGRESS_NOTES_MAX = 1_000;
 
 /** Member of a note's `_meta` that says which stream its message was written to. */
 const META_STREAM = "handrail/stream";

@@ -5,11 +5,15 @@
  * that a client which shows Markdown reads nothing into them; nothing is preselected; an answer that is not exactly one of those to
  * choose from is none.
  */
+
+import { KIB } from "../../../base/bytes.ts";
 import { isJsonObject, type JsonObject } from "../../../base/json.ts";
-import { IN_BAND_PROMPT_CHARACTERS_MAX } from "../../../base/limits.ts";
 import type { InBandAnswer, InBandQuestion } from "../../../kernel/index.ts";
 import { promptLines } from "../../../model/approval/prompt-lines.ts";
 import { promptRows } from "../../../model/approval/prompt-rows.ts";
+
+/** Characters (UTF-16 code units) of a request as a client shows it; one that does not fit is left to other channels, never shown in part. */
+export const IN_BAND_PROMPT_CHARACTERS_MAX = 64 * KIB;
 
 const CHOICES = {
   "approve once": { kind: "approve", scope: "once" },

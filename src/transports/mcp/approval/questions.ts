@@ -6,7 +6,9 @@
  */
 import type { JSONRPCResponse } from "@modelcontextprotocol/server";
 import type { JsonObject } from "../../../base/json.ts";
-import { IN_BAND_QUESTIONS_MAX } from "../../../base/limits.ts";
+
+/** Questions that one client shows at a time: no principal has more requests that wait. */
+const IN_BAND_QUESTIONS_MAX = 64;
 
 /** How a question ended: `failed`: the client says that it could not be asked; `open`: nobody answered, or could be asked at all. */
 export type QuestionEnd = { readonly kind: "answered"; readonly result: unknown } | { readonly kind: "failed" | "open" };

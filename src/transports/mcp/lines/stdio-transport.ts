@@ -11,11 +11,14 @@ import type { JSONRPCMessage, JSONRPCRequest, RequestId, Transport } from "@mode
 import { textOf } from "../../../base/bytes.ts";
 import { isJsonObject } from "../../../base/json.ts";
 import { type ParsedJson, parseJson } from "../../../base/json-parse.ts";
-import { BATCH_MESSAGES_MAX, CALLS_IN_FLIGHT_MAX, CANCEL_GRACE_MS, LINE_BYTES_MAX, MESSAGES_PER_TURN_MAX } from "../../../base/limits.ts";
+import { CALLS_IN_FLIGHT_MAX, CANCEL_GRACE_MS, LINE_BYTES_MAX, MESSAGES_PER_TURN_MAX } from "../../../base/limits.ts";
 import { cancelledRequest, classify, isRequestId } from "../protocol/json-rpc.ts";
 import { BATCH_REVISION } from "../protocol/revisions.ts";
 import { INVALID_REQUEST, PARSE_ERROR, printError } from "../protocol/rpc-error.ts";
 import { Batch } from "./batch.ts";
+
+/** Messages in one JSON-RPC batch (MCP 2025-03-26): as many as may be in flight. */
+export const BATCH_MESSAGES_MAX = 256;
 
 /** A transport of the MCP library over a pair of streams. */
 export class LineTransport implements Transport {

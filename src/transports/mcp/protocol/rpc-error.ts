@@ -1,7 +1,9 @@
 /** Errors of JSON-RPC as MCP uses them: closed codes, messages that say what to do, nothing longer than it must be. */
 import type { RequestId } from "@modelcontextprotocol/server";
 import type { JsonObject } from "../../../base/json.ts";
-import { QUOTED_CHARACTERS_MAX } from "../../../base/limits.ts";
+
+/** Characters (UTF-16 code units) of a stranger's text that an MCP error message repeats. */
+const QUOTED_CHARACTERS_MAX = 128;
 
 /** The line is no JSON. */
 export const PARSE_ERROR = -32700;

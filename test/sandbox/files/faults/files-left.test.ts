@@ -191,7 +191,7 @@ test("many directories: what was not used for longest is forgotten, the rest sta
   const state = await freshDirectory();
   const instanceId = newId("ins", systemRandom);
   const store = await openNewFileStore(state, instanceId);
-  const { NEW_FILE_PLACES_MAX } = await import("../../../../src/base/limits.ts");
+  const { NEW_FILE_PLACES_MAX } = await import("../../../../src/stores/embedded/new-file-store.ts");
   for (let index = 0; index <= NEW_FILE_PLACES_MAX; index += 1) {
     store.note({ path: "/first", dev: "1", ino: "1" });
     store.note({ path: `/${index}`, dev: "1", ino: "2" });

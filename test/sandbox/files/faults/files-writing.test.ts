@@ -4,7 +4,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { geteuid } from "node:process";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { FILE_LOCK_STALE_MS } from "../../../../src/base/limits.ts";
+import { FILE_LOCK_STALE_MS } from "../../../../src/sandbox/files/lock.ts";
 import { startChild } from "../../../support/children/run.ts";
 import { endOf, memoryLocks, namesBelow, newPlace, type Place, textOf } from "../../../support/files-fixture.ts";
 import { freshDirectory } from "../../../support/store-place.ts";

@@ -2,15 +2,27 @@
 import { isIP } from "node:net";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { networksOf } from "../../../../src/names/address-class.ts";
 import { canonicalHost } from "../../../../src/names/host-name.ts";
-import { addressProblem, hostProblem, networksOf } from "../../../../src/sandbox/net/gate/address.ts";
+import { addressProblem, hostProblem } from "../../../../src/sandbox/net/gate/address.ts";
 
 const EDGES: Readonly<Record<string, readonly string[]>> = {
   unspecified: ["0.0.0.0", "::"],
   loopback: ["127.0.0.0", "127.0.0.1", "127.255.255.255", "::1"],
   private: ["10.0.0.0", "10.255.255.255", "172.16.0.0", "172.31.255.255", "192.168.0.0", "192.168.255.255", "fc00::", "fdff::1", "fec0::1"],
   link_local: ["169.254.0.0", "169.254.255.255", "fe80::1", "febf::1"],
-  metadata: ["169.254.169.254", "169.254.170.2", "100.100.100.200", "192.0.0.192", "168.63.129.16", "fd00:ec2::254", "fd20:ce::254"],
+  metadata: [
+    "169.254.169.254",
+    "169.254.170.2",
+    "100.100.100.200",
+    "192.0.0.192",
+    "168.63.129.16",
+    "169.254.0.23",
+    "fd00:ec2::254",
+    "fd20:ce::254",
+    "::ffff:169.254.169.254",
+    "2002:a83f:8110::",
+  ],
   shared: ["100.64.0.0", "100.127.255.255"],
   multicast: ["224.0.0.0", "239.255.255.255", "ff00::", "ff02::1", "ffff::"],
   documentation: ["192.0.2.1", "198.51.100.1", "203.0.113.255", "2001:db8::1", "3fff::1"],

@@ -3,8 +3,8 @@ import { createSocket, type Socket } from "node:dgram";
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { afterEach, expect, test } from "vitest";
+import { networksOf } from "../../../../src/names/address-class.ts";
 import { canonicalHost } from "../../../../src/names/host-name.ts";
-import { networksOf } from "../../../../src/sandbox/net/gate/address.ts";
 import { connectToAddresses } from "../../../../src/sandbox/net/gate/connection.ts";
 import { checkedAddresses, type LookUp, lookUpAt, machineNetworks } from "../../../../src/sandbox/net/gate/lookup.ts";
 

@@ -4,8 +4,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { IGNORE_WILDCARD_CHARACTERS_MAX } from "../../../../src/base/limits.ts";
-import { IgnoreRules } from "../../../../src/sandbox/search/tree/ignore-rules.ts";
+import { IGNORE_WILDCARD_CHARACTERS_MAX, IgnoreRules } from "../../../../src/sandbox/search/tree/ignore-rules.ts";
 import { newPlace, type Place } from "../../../support/files-fixture.ts";
 import { count, find, searchIn, shortly } from "../../../support/search-fixture.ts";
 

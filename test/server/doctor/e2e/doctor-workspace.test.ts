@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { SANDBOX_MOUNTS_MAX } from "../../../../src/base/limits.ts";
+import { SANDBOX_MOUNTS_MAX } from "../../../../src/sandbox/plan/workspace-mounts.ts";
 import { commandsFinding } from "../../../../src/server/doctor/doctor-commands.ts";
 import { freshPlace } from "../../../support/place.ts";
 

@@ -2,9 +2,9 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { COMMAND_PARSED_CHARACTERS_MAX, COMMANDS_PER_LINE_MAX } from "../../../../src/base/limits.ts";
 import { COMMAND_DANGERS } from "../../../../src/model/place/command.ts";
-import { parseCommand } from "../../../../src/tools/shell/reading/parse-command.ts";
+import { COMMANDS_PER_LINE_MAX } from "../../../../src/tools/shell/reading/limits.ts";
+import { COMMAND_PARSED_CHARACTERS_MAX, parseCommand } from "../../../../src/tools/shell/reading/parse-command.ts";
 import { readVectors, summaryOf } from "../../../support/shell-vectors.ts";
 
 const FILES = ["words", "lists", "wrappers", "files", "odd"] as const;

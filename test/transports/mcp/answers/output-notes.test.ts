@@ -1,14 +1,15 @@
 // Output of a running command as notes: at once, then in steps, seldom in the end, in whole characters and bounded.
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { MAX_TIMEOUT_MS } from "../../../../src/base/limits.ts";
 import {
-  MAX_TIMEOUT_MS,
   OUTPUT_NOTE_CHARACTERS_MAX,
   OUTPUT_NOTE_INTERVAL_MS,
   OUTPUT_NOTE_SLOW_INTERVAL_MS,
   OUTPUT_NOTES_QUICK_MAX,
-  PROGRESS_NOTES_MAX,
-} from "../../../../src/base/limits.ts";
-import { type OutputNote, OutputNotes } from "../../../../src/transports/mcp/answers/output-notes.ts";
+  type OutputNote,
+  OutputNotes,
+} from "../../../../src/transports/mcp/answers/output-notes.ts";
+import { PROGRESS_NOTES_MAX } from "../../../../src/transports/mcp/answers/progress-notes.ts";
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] }));
 afterEach(() => void vi.useRealTimers());

@@ -2,7 +2,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
-import { IN_BAND_ANSWERS_MAX, IN_BAND_PROMPT_CHARACTERS_MAX } from "../../../../src/base/limits.ts";
+import { IN_BAND_ANSWERS_MAX } from "../../../../src/approval/in-band-desk.ts";
+import { IN_BAND_PROMPT_CHARACTERS_MAX } from "../../../../src/transports/mcp/approval/approval-form.ts";
 import { ASKING, approve, pending } from "../../../support/asking.ts";
 import { legacy } from "../../../support/mcp-connection.ts";
 import { BOUND, CALL, client, endOf, ignored, isWritten, kernelOf, ONCE, type Said, unasked } from "../../../support/mcp-desk.ts";

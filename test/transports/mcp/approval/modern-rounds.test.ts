@@ -2,10 +2,12 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { IN_BAND_ANSWERS_MAX } from "../../../../src/approval/in-band-desk.ts";
 import { systemRandom } from "../../../../src/base/ids.ts";
 import type { JsonObject } from "../../../../src/base/json.ts";
-import { IN_BAND_ANSWERS_MAX, IN_BAND_PROMPT_CHARACTERS_MAX, ROUND_STATE_MS } from "../../../../src/base/limits.ts";
+import { ROUND_STATE_MS } from "../../../../src/kernel/rounds.ts";
 import { mintSession } from "../../../../src/session/session.ts";
+import { IN_BAND_PROMPT_CHARACTERS_MAX } from "../../../../src/transports/mcp/approval/approval-form.ts";
 import { ASKING, approve, pending } from "../../../support/asking.ts";
 import { connectTo, type Line, META, modern } from "../../../support/mcp-connection.ts";
 import { type MemoryKernel, type MemoryKernelOptions, memoryKernel, testTool } from "../../../support/memory-kernel.ts";

@@ -1,24 +1,65 @@
 /**
- * Approvals as the people of one state directory meet them, on top of an open kernel's approvals.
+ * What people do about requests for approval, on top of an open kernel's approvals: look at them, decide them, take an approval back.
  *
- * Trusts an approver's credential alone. INVARIANT: a wrong one is recorded and decides nothing; who decided is whose credential it was,
- * never what somebody says.
+ * Trusts an approver's credential alone: whoever has none, and every session, only looks. Which of two decisions stands is the store's to say.
+ * INVARIANTS: a wrong credential is recorded and decides nothing; every decision is recorded with whose credential it was, never what somebody says,
+ * and over which channel.
  */
 import { stripVTControlCharacters } from "node:util";
-import type { ApprovalStore, StoredApproval } from "../../approval/approval-store.ts";
+import type { ApprovalState, ApprovalStore, DecideOutcome, StoredApproval } from "../../approval/approval-store.ts";
 import type { Approvals } from "../../approval/approvals.ts";
 import type { Clock } from "../../base/clock.ts";
 import { KernelError } from "../../base/errors.ts";
-import { APPROVAL_REASON_CHARACTERS_MAX, APPROVALS_LISTED_MAX } from "../../base/limits.ts";
-import type { ApprovalScope } from "../../model/approval/approval.ts";
-import type { Bell } from "../../model/outcome/bell.ts";
+import { APPROVAL_REASON_CHARACTERS_MAX } from "../../base/limits.ts";
+import type { ApprovalChannel, ApprovalScope } from "../../model/approval/approval.ts";
+import type { Bell, StopListening } from "../../model/outcome/bell.ts";
 import type { Denial } from "../../model/outcome/decision.ts";
-import type { ApprovalAdministration, PersonsOutcome, WantedDecision } from "./approval-administration.ts";
+
+/** Requests that one listing returns. */
+export const APPROVALS_LISTED_MAX = 1000;
 
 const PREFIX = /^(?:blake3:)?([0-9a-f]{4,64})$/;
 
-/** What the desk works on. */
-export interface ApprovalDeskParts {
+/** Which requests are wanted. */
+export interface ApprovalSelection {
+  readonly state?: ApprovalState;
+}
+
+/** What is decided. */
+export interface WantedDecision {
+  readonly approved: boolean;
+  /** Of an approval; one execution when absent. */
+  readonly scope?: ApprovalScope;
+  readonly reason?: string;
+  /** `cli` when absent. */
+  readonly channel?: Extract<ApprovalChannel, "cli" | "rpc" | "console">;
+}
+
+/** What is found by a reference or the beginning of one. */
+export type FoundApproval =
+  | { readonly kind: "found"; readonly approval: StoredApproval }
+  | { readonly kind: "ambiguous" }
+  | { readonly kind: "unknown" };
+
+/** What came of a person's decision; `by` is whose credential it was. */
+export type PersonsOutcome = (DecideOutcome & { readonly by: string }) | { readonly kind: "wrong_credential" };
+
+/** The approvals of one state directory, for people. */
+export interface ApprovalActs {
+  /** The newest first, at most `APPROVALS_LISTED_MAX`. */
+  readonly list: (selection?: ApprovalSelection) => Promise<readonly StoredApproval[]>;
+  /** By `blake3:<hash>`, by the hash, or by the beginning of either. */
+  readonly find: (refOrPrefix: string) => Promise<FoundApproval>;
+  /** @throws KernelError USAGE for a scope or reason that cannot be */
+  readonly decide: (ref: string, wanted: WantedDecision, credential: string) => Promise<PersonsOutcome>;
+  /** Takes an approval or a request back: as if it had been denied. */
+  readonly revoke: (ref: string, credential: string, reason?: string) => Promise<PersonsOutcome>;
+  /** `listener` is called after something may have changed, from any process. */
+  readonly watch: (listener: () => void) => Promise<StopListening>;
+}
+
+/** What the acts work on. */
+export interface ApprovalActsParts {
   readonly approvals: Approvals;
   readonly store: Pick<ApprovalStore, "list" | "findByPrefix">;
   readonly bell: Pick<Bell, "listen">;
@@ -35,8 +76,8 @@ const WRONG_CREDENTIAL: Denial = {
   message: "this is no approver's credential; make one with `handrail approvers add NAME`",
 };
 
-/** The administration of an open kernel's approvals. */
-export function approvalDesk(parts: ApprovalDeskParts): ApprovalAdministration {
+/** The acts on an open kernel's approvals. */
+export function approvalActs(parts: ApprovalActsParts): ApprovalActs {
   const { approvals, store, bell, clock } = parts;
   const decide = async (ref: string, wanted: WantedDecision, credential: string): Promise<PersonsOutcome> => {
     const by = await parts.approverOf(credential);

@@ -5,8 +5,8 @@ import type { Settings } from "../../config/config.ts";
 import type { KernelDoor } from "../../kernel/index.ts";
 import { openApprovalStore } from "../../stores/embedded/approvals/approval-store.ts";
 import { openDecisionFiles } from "../../stores/embedded/approvals/decision-files.ts";
-import type { ApprovalAdministration } from "./approval-administration.ts";
-import { approvalDesk } from "./approval-desk.ts";
+import type { ApprovalActs } from "./approval-acts.ts";
+import { approvalActs } from "./approval-acts.ts";
 import { approverOf, hasApprovers } from "./approver-credentials.ts";
 
 /** What approvals need of the kernel that they belong to. */
@@ -22,7 +22,7 @@ export type ApprovalNeeds = Pick<ApprovalsParts, "bell" | "ledger" | "clock" | "
 export interface OpenApprovals {
   readonly approvals: Approvals;
   /** For people; wrong credentials are recorded through the kernel's door. */
-  readonly administration: (door: Pick<KernelDoor, "recordRefusal">) => ApprovalAdministration;
+  readonly acts: (door: Pick<KernelDoor, "recordRefusal">) => ApprovalActs;
   readonly close: () => Promise<void>;
 }
 
@@ -39,8 +39,8 @@ export function openApprovals({ stateDirectory, settings, ...needs }: ApprovalNe
   });
   return {
     approvals,
-    administration: ({ recordRefusal }) =>
-      approvalDesk({
+    acts: ({ recordRefusal }) =>
+      approvalActs({
         approvals,
         store,
         bell: needs.bell,
