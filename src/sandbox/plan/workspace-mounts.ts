@@ -20,6 +20,8 @@ export interface ScopeJudge {
   readonly entry: (path: string, isDirectory: boolean) => Reach;
   /** Of anything new below a directory. */
   readonly below: (directory: string) => "read" | "write";
+  /** Whether a link may be made there; as `entry` says when absent. A link leads past whatever is said of paths through it. */
+  readonly allowsLink?: (path: string) => boolean;
   /** Directories that are one thing: what they hold is not looked at. */
   readonly isWhole: (directory: string) => boolean;
   /** Whether a directory that looks like a repository of git under a name of its own is hidden, whatever `entry` says. */

@@ -155,7 +155,7 @@ class Planner {
       if (parent !== undefined && (yield* isSameFile(`${this.#upper}/${path}`, parent, nameOf(path)))) return undefined;
       if (there.kind === "other") return "changed_meanwhile";
     }
-    if (!this.#allows(path, false)) return "not_allowed";
+    if (!this.#allows(path, false) || (kind === "link" && !this.#allowsLink(path))) return "not_allowed";
     if (there !== undefined && !isDirectory && this.#isChanged(there)) return "changed_meanwhile";
     if (isDirectory) {
       const before = this.#notKept.length;
@@ -212,6 +212,11 @@ class Planner {
   /** Whether the call may make, change or remove what is named: all that lies in a directory that is one thing goes by that. */
   #allows(path: string, isDirectory: boolean): boolean {
     return this.#wholeAbove(parentOf(path)) ?? (this.#place.judge.entry(path, isDirectory) === "write" && !this.#shapes(path));
+  }
+
+  /** Within a directory that is one thing links are as good as files, as in `node_modules`. */
+  #allowsLink(path: string): boolean {
+    return this.#wholeAbove(parentOf(path)) ?? this.#place.judge.allowsLink?.(path) ?? true;
   }
 
   /** Whether it makes a look-alike repository with what else of the view lands; the judge knows what stands in the workspace. */
