@@ -218,7 +218,12 @@ export class Sandbox {
     signal: AbortSignal,
   ): Promise<SandboxEnd> {
     const { root, judge, settle, limits, environment, egress, selection, ...rest } = wanted;
-    const look = await settledLook(() => new WorkspaceLook(identity.source, workspaceTree(root), judge), settle, signal);
+    let tree = workspaceTree(root);
+    const begin = () => {
+      tree = workspaceTree(root);
+      return new WorkspaceLook(identity.source, tree, judge);
+    };
+    const look = await settledLook(begin, settle, signal);
     this.#system ??= systemView(this.#options.toolchains);
     const system = this.#system;
     requireProgram(system, wanted.command[0]);
@@ -226,7 +231,7 @@ export class Sandbox {
     let group: RunGroup | undefined;
     try {
       // As late as can be: what follows is no more than what a start takes.
-      view?.begin();
+      view?.begin(tree.seen);
       const scoped = asStep("planning mounts", () => {
         look.renew();
         return look.result();

@@ -8,9 +8,22 @@ import { join } from "node:path";
 import { ToolFailure } from "../../model/outcome/failure.ts";
 import type { Tree, TreeEntry } from "../plan/workspace-mounts.ts";
 
+/** A directory as it was when it was looked at last. */
+export interface SeenDirectory {
+  readonly inode: number;
+  readonly mode: number;
+}
+
+/** A tree that remembers which directories it was asked about, relative to its root. */
+export interface WorkspaceTree extends Tree {
+  readonly seen: (directory: string) => SeenDirectory | undefined;
+}
+
 /** The tree below `root`. Its methods throw ToolFailure SANDBOX_UNAVAILABLE for paths that are too long. */
-export function workspaceTree(root: string): Tree {
+export function workspaceTree(root: string): WorkspaceTree {
+  const seen = new Map<string, SeenDirectory>();
   return {
+    seen: (directory) => seen.get(directory),
     list(directory) {
       try {
         return readdirSync(pathOf(root, directory), { withFileTypes: true }).map(entryOf);
@@ -31,6 +44,7 @@ export function workspaceTree(root: string): Tree {
         const found = lstatSync(pathOf(root, directory), { throwIfNoEntry: false });
         if (found === undefined) return undefined;
         const { ino, mode, ctimeMs } = found;
+        seen.set(directory, { inode: ino, mode });
         // Some file systems count whole seconds, or pairs of them.
         const tickMs = ctimeMs % 1000 === 0 ? 2000 : TICK_MS;
         return ctimeMs < Date.now() - tickMs ? `${ino} ${mode} ${ctimeMs}` : undefined;

@@ -2,13 +2,14 @@
  * Lands a plan: does its steps to the workspace, one after the other.
  *
  * INVARIANTS: every step names a file by its open parent directory and one name, so that no link leads elsewhere; what changed since the plan was made is
- * left alone; of two that make one name the first one has it.
+ * left alone; of two that make one name the first one has it; where something could not be made, nothing is overwritten or removed any more.
  */
 import {
   chmodSync,
   closeSync,
   constants,
   fchmodSync,
+  fstatSync,
   lchownSync,
   lstatSync,
   openSync,
@@ -23,28 +24,35 @@ import type { ExecLanded, NotKeptReason } from "../../model/work/exec.ts";
 import { removeOverlayAttribute, renameBetween } from "../native/layer-calls.ts";
 import { errno, makeDirectory, makeLink, openBeneath, removeName } from "../native/syscalls.ts";
 import type { Change } from "./changes.ts";
-import { type LandingPlace, OPEN_DIRECTORY, planLanding, type Step } from "./landing-plan.ts";
+import { heldBack, type LandingPlace, OPEN_DIRECTORY, planLanding, type Step } from "./landing-plan.ts";
 import { nameOf, parentOf, pathIn, standingAt } from "./standing.ts";
 
 /** Lands `changes`, in which directories come before what lies in them. */
 export function* landChanges(place: LandingPlace, changes: readonly Change[]): Generator<void, ExecLanded> {
   const plan = yield* planLanding(place, changes);
   const landing = new Landing(place);
-  const failed: { readonly path: string; readonly reason: NotKeptReason }[] = [];
-  try {
-    for (const step of plan.steps) {
+  const notKept = new Map<string, NotKeptReason>(plan.notKept.map(({ path, reason }) => [path, reason]));
+  let isWhole = true;
+  for (const stage of plan.stages) {
+    if (!isWhole) for (const { path, reason } of heldBack(stage)) if (!notKept.has(path)) notKept.set(path, reason);
+    for (const step of isWhole ? stage : []) {
       const reason = yield* landing.does(step);
-      if (reason !== undefined) failed.push({ path: step.path, reason });
+      if (reason !== undefined && !notKept.has(step.path)) notKept.set(step.path, reason);
+      if (reason !== undefined && makes(step)) isWhole = false;
       yield;
     }
-  } finally {
-    landing.close();
   }
-  const notKept = [...plan.notKept, ...failed].sort((one, other) => (one.path < other.path ? -1 : 1));
-  return { ...landing.counts, notKept };
+  const named = [...notKept].map(([path, reason]) => ({ path, reason }));
+  return { ...landing.counts, notKept: named.sort((one, other) => (one.path < other.path ? -1 : 1)) };
+}
+
+function makes({ kind }: Step): boolean {
+  return kind === "make_directory" || kind === "put_file" || kind === "put_link";
 }
 
 const RIGHTS = 0o777;
+const SET_IDS = 0o7000;
+const WRITE = 0o200;
 /** What the owner of a directory keeps: one that is closed to its owner is closed to whoever looks after it. */
 const OWNER = 0o700;
 const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
@@ -53,16 +61,12 @@ class Landing {
   readonly #place: LandingPlace;
   readonly #upper: string;
   readonly counts = { created: 0, changed: 0, removed: 0 };
-  #parent: { readonly path: string; readonly descriptor: number } | undefined;
+  /** Files with several names of which this landing took one away, which is a change of the others. */
+  readonly #touched = new Set<number>();
 
   constructor(place: LandingPlace) {
     this.#place = place;
     this.#upper = `/proc/self/fd/${place.upper}`;
-  }
-
-  close(): void {
-    if (this.#parent !== undefined) closeSync(this.#parent.descriptor);
-    this.#parent = undefined;
   }
 
   /** Does one step. @returns why it was not done, where it was not */
@@ -77,8 +81,18 @@ class Landing {
   }
 
   *#tries(step: Step): Generator<void, NotKeptReason | undefined> {
-    const parent = this.#openParent(parentOf(step.path));
-    if (parent === undefined) return "changed_meanwhile";
+    const directory = parentOf(step.path);
+    // Each step goes there anew: somebody may have moved the directory, even out of the workspace.
+    const parent = openBeneath(this.#place.root, directory === "" ? "." : directory, OPEN_DIRECTORY, "plain");
+    if (parent < 0) return "changed_meanwhile";
+    try {
+      return yield* this.#triesIn(parent, step);
+    } finally {
+      closeSync(parent);
+    }
+  }
+
+  *#triesIn(parent: number, step: Step): Generator<void, NotKeptReason | undefined> {
     const name = nameOf(step.path);
     if (this.#isChanged(parent, name, step)) return "changed_meanwhile";
     switch (step.kind) {
@@ -107,22 +121,28 @@ class Landing {
     return setRights(parent, name, made) ? undefined : "changed_meanwhile";
   }
 
-  *#put({ kind, path, overwrites = false }: Step, parent: number, name: string): Generator<void, NotKeptReason | undefined> {
+  *#put(step: Step, parent: number, name: string): Generator<void, NotKeptReason | undefined> {
+    const { kind, path, overwrites = false } = step;
     const from = `${this.#upper}/${path}`;
     if (kind === "put_file") {
-      chmodSync(from, this.#made(path).mode & RIGHTS);
+      const { mode } = this.#made(path);
+      if ((mode & SET_IDS) !== 0) chmodSync(from, mode & RIGHTS);
+      if ((mode & WRITE) === 0) chmodSync(from, WRITE); // else the attribute stays
       removeOverlayAttribute(from, "origin");
+      if ((mode & WRITE) === 0) chmodSync(from, mode & RIGHTS);
     }
     let result = renameBetween(this.#place.upper, path, parent, name, overwrites);
     if (result === -errno.EXDEV)
-      result = kind === "put_file" ? yield* this.#copy(path, parent, name, overwrites) : this.#copyLink(path, parent, name, overwrites);
+      result = kind === "put_file" ? yield* this.#copy(step, parent, name) : this.#copyLink(path, parent, name, overwrites);
     return this.#count(overwrites ? "changed" : "created", result);
   }
 
   /** Where the file system of views is another one than the workspace's. */
-  *#copy(path: string, parent: number, name: string, replace: boolean): Generator<void, number> {
+  *#copy(step: Step, parent: number, name: string): Generator<void, number> {
+    const { path, overwrites = false } = step;
     const found = this.#made(path);
     const beside = this.#place.newFiles.nameIn(parent);
+    chmodSync(`${this.#upper}/${path}`, OWNER); // the command may have closed it to its owner
     const source = openSync(`${this.#upper}/${path}`, constants.O_RDONLY | constants.O_NOFOLLOW);
     const made = openBeneath(parent, beside, NEW_FILE, "plain", OWNER);
     try {
@@ -135,7 +155,9 @@ class Landing {
       giveTo(found, pathIn(parent, beside));
       chmodSync(`/proc/self/fd/${made}`, found.mode & RIGHTS);
       utimesSync(`/proc/self/fd/${made}`, found.atime, found.mtime);
-      return renameBetween(parent, beside, parent, name, replace);
+      // Copying takes its time.
+      if (!this.#isStill(parentOf(path), parent) || this.#isChanged(parent, name, step)) return -errno.EEXIST;
+      return renameBetween(parent, beside, parent, name, overwrites);
     } finally {
       removeName(parent, beside, "file"); // it is gone where it has its name by now
       closeSync(source);
@@ -148,16 +170,32 @@ class Landing {
     return makeLink(parent, name, readlinkSync(`${this.#upper}/${path}`, { encoding: "buffer" }), this.#made(path));
   }
 
+  /** Whether the directory of the workspace is the one that was opened. */
+  #isStill(path: string, directory: number): boolean {
+    const now = openBeneath(this.#place.root, path === "" ? "." : path, OPEN_DIRECTORY, "plain");
+    if (now < 0) return false;
+    try {
+      return fstatSync(now).ino === fstatSync(directory).ino;
+    } finally {
+      closeSync(now);
+    }
+  }
+
   #made(path: string): Stats {
     return lstatSync(`${this.#upper}/${path}`);
   }
 
   /** Whether somebody was quicker since the plan was made. A directory changes by what is done in it. */
-  #isChanged(parent: number, name: string, { kind, overwrites, replaces }: Step): boolean {
-    if (kind === "set_rights" || kind === "remove_directory" || (kind === "put_file" && replaces)) return false;
-    const isExpected = kind === "remove" || overwrites === true || replaces === true;
+  #isChanged(parent: number, name: string, { kind, inode, overwrites }: Pick<Step, "kind" | "inode" | "overwrites">): boolean {
+    if (kind === "set_rights") return false;
     const there = standingAt(parent, name);
-    return isExpected ? there !== undefined && there.changedNs >= this.#place.sinceNs : there !== undefined;
+    if (there === undefined) return overwrites === true;
+    if (inode === undefined) return true;
+    if (there.inode !== inode) return true;
+    if (kind === "remove_directory") return false;
+    if (there.changedNs >= this.#place.sinceNs && !this.#touched.has(inode)) return true;
+    if (there.names > 1) this.#touched.add(inode);
+    return false;
   }
 
   #count(what: "created" | "changed" | "removed", result: number): NotKeptReason | undefined {
@@ -165,15 +203,6 @@ class Landing {
     if (result < 0) return reasonOf(result);
     this.counts[what] += 1;
     return undefined;
-  }
-
-  #openParent(path: string): number | undefined {
-    if (this.#parent?.path === path) return this.#parent.descriptor;
-    this.close();
-    const descriptor = openBeneath(this.#place.root, path === "" ? "." : path, OPEN_DIRECTORY, "plain");
-    if (descriptor < 0) return undefined;
-    this.#parent = { path, descriptor };
-    return descriptor;
   }
 }
 

@@ -17,6 +17,7 @@ import { O_PATH } from "../native/syscalls.ts";
 import type { ScopeJudge } from "../plan/workspace-mounts.ts";
 import { changesIn } from "./changes.ts";
 import { landChanges } from "./landing.ts";
+import type { LandingPlace } from "./landing-plan.ts";
 
 /** Bytes of a path that the machine takes. */
 const PATH_BYTES_MAX = 4096;
@@ -31,6 +32,7 @@ export class View {
   readonly #root: number;
   readonly #rootPath: string;
   #sinceNs: bigint | undefined;
+  #known: LandingPlace["known"] = () => undefined;
   /** The identity that sees it. */
   readonly identity: Identity;
 
@@ -48,9 +50,13 @@ export class View {
     this.#root = openSync(root, O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW);
   }
 
-  /** Notes the time from which on changes of the workspace are somebody else's. To be called right before the run begins. */
-  begin(): void {
+  /**
+   * Notes the time from which on changes of the workspace are somebody else's. To be called right before the run begins.
+   * @param known the directories of the workspace, as they are looked at from now on
+   */
+  begin(known: LandingPlace["known"]): void {
     this.#sinceNs = timeOf(this.#directory.path, this.#rootPath);
+    this.#known = known;
   }
 
   /** Lands what the run has changed. Nothing of it may be left that writes. @throws ToolFailure OUTPUT_LIMIT when that is too much */
@@ -62,7 +68,7 @@ export class View {
     try {
       const pathBytesMax = PATH_BYTES_MAX - PATH_BYTES_LEFT - Buffer.byteLength(this.#rootPath);
       const { result: changes } = await inSlices("listing what a command changed", changesIn(`/proc/self/fd/${upper}`, pathBytesMax));
-      const place = { root: this.#root, upper, judge, newFiles, sinceNs: this.#sinceNs };
+      const place = { root: this.#root, upper, judge, newFiles, sinceNs: this.#sinceNs, known: this.#known };
       const { result } = await inSlices("landing what a command changed", landChanges(place, changes));
       return result;
     } finally {
