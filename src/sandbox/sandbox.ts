@@ -4,6 +4,7 @@
  * Decides how a run is contained on this machine; what it may reach is decided before, and handed in as a judge. INVARIANT: no run without all that the
  * plan says; what cannot be enforced refuses the command.
  */
+import { readFileSync } from "node:fs";
 import { SANDBOX_ASKED_BYTES_MAX, SANDBOX_LOOKS_MAX, SANDBOX_RESERVED_BYTES, SANDBOX_RUNS_MAX } from "../base/limits.ts";
 import { asStep } from "../base/long-steps.ts";
 import { ToolFailure } from "../model/outcome/failure.ts";
@@ -29,6 +30,7 @@ import { type ScopeJudge, WorkspaceLook } from "./plan/workspace-mounts.ts";
 import type { Backend } from "./run/backend.ts";
 import { SOCAT } from "./run/beginning.ts";
 import type { RunEnd, RunOutput } from "./run/launch.ts";
+import { requireNoMounts } from "./run/mount-check.ts";
 import { adoptOrphans } from "./run/orphans.ts";
 import { superviseRun } from "./run/supervised-run.ts";
 import { View } from "./views/views.ts";
@@ -167,6 +169,7 @@ export class Sandbox {
   }
 
   async #identified(processor: Processor, wanted: SandboxRun, output: RunOutput, signal: AbortSignal): Promise<SandboxEnd> {
+    if (this.isContained) requireNoMounts(wanted.root, readFileSync("/proc/self/mountinfo", "utf8"));
     this.#system ??= systemView(this.#options.toolchains);
     const { toolchains } = this.#system;
     const identity = this.isContained ? await this.#identities.of(wanted.root, toolchains, this.#views.base()) : ownIdentity(wanted.root);

@@ -3,9 +3,11 @@
  *
  * Looks at it as each command does, by the built-in zones; nothing is run and nothing changed.
  */
+import { readFileSync } from "node:fs";
 import { BUILT_IN_ZONE_RULES, compileZones } from "../../model/place/zone.ts";
 import { workspaceTree } from "../../sandbox/host/workspace-tree.ts";
 import { atOnce, type ScopeJudge, WorkspaceLook } from "../../sandbox/plan/workspace-mounts.ts";
+import { requireNoMounts } from "../../sandbox/run/mount-check.ts";
 import { workspaceDirectory } from "../workspace/workspace-catalog.ts";
 import type { Finding } from "./finding.ts";
 
@@ -15,6 +17,7 @@ const CHECK = "commands in the workspace";
 export function commandsFinding(path: string): Finding {
   try {
     const root = workspaceDirectory(path);
+    requireNoMounts(root, readFileSync("/proc/self/mountinfo", "utf8"));
     const look = new WorkspaceLook(root, workspaceTree(root), zoneJudge());
     atOnce(look.steps());
     const mounts = look.result().length;
