@@ -26,7 +26,10 @@ export function workspaceTree(root: string): WorkspaceTree {
     seen: (directory) => seen.get(directory),
     list(directory) {
       try {
-        return readdirSync(pathOf(root, directory), { withFileTypes: true }).map(entryOf);
+        const path = pathOf(root, directory);
+        const entries = readdirSync(path, { withFileTypes: true });
+        if (!entries.some(({ name }) => name.includes(STAND_IN))) return entries.map(entryOf);
+        return readdirSync(path, { withFileTypes: true, encoding: "buffer" }).map(entryOfBytes);
       } catch (error) {
         switch (codeOf(error)) {
           case "ENOENT":
@@ -63,9 +66,20 @@ function pathOf(root: string, directory: string): string {
 /** What changed so shortly before may change again and bear the same time. */
 const TICK_MS = 20;
 
+/** What stands in a text for bytes that are not UTF-8; it can be in a name as well. */
+const STAND_IN = "\u{fffd}";
+
 function entryOf(entry: Dirent): TreeEntry {
-  const kind = entry.isFile() ? "file" : entry.isDirectory() ? "directory" : entry.isSymbolicLink() ? "link" : "other";
-  return { name: entry.name, kind };
+  return { name: entry.name, kind: kindOf(entry) };
+}
+
+function entryOfBytes(entry: Dirent<Buffer>): TreeEntry {
+  const name = entry.name.toString();
+  return { name, kind: kindOf(entry), isText: Buffer.from(name).equals(entry.name) };
+}
+
+function kindOf(entry: Dirent | Dirent<Buffer>): TreeEntry["kind"] {
+  return entry.isFile() ? "file" : entry.isDirectory() ? "directory" : entry.isSymbolicLink() ? "link" : "other";
 }
 
 function codeOf(error: unknown): unknown {

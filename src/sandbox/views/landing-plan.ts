@@ -217,8 +217,9 @@ class Planner {
       for (const entry of readdirSync(`/proc/self/fd/${directory}`, { encoding: "buffer" })) {
         yield;
         const inside = `${path}/${entry.toString()}`;
-        if (this.#held.has(inside)) continue;
-        const there = standingAt(directory, entry.toString());
+        const isText = Buffer.from(entry.toString()).equals(entry);
+        if (isText && this.#held.has(inside)) continue;
+        const there = isText ? standingAt(directory, entry.toString()) : undefined;
         if (there === undefined) this.#drop(inside, "unusable_name");
         if (there === undefined || !(yield* this.#remove(inside, there))) isEmpty = false;
       }

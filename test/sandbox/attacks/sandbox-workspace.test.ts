@@ -332,3 +332,12 @@ test("a command that swaps directories for links does so for no other command th
     true,
   ]);
 });
+
+test("a directory whose name is what stands for other bytes keeps no later command out; one with such bytes does, until it is renamed", async () => {
+  const { end } = await place.run("mkdir $'\\xef\\xbf\\xbd'; echo 1 >$'\\xef\\xbf\\xbd/in'");
+  expect([end.landed?.notKept, text("\u{fffd}/in")]).toEqual([[], "1\n"]);
+  expect((await place.run("cat */in; rm -r */")).stdout).toBe("1\n");
+  expect(readdirSync(place.root)).toEqual([]);
+  mkdirSync(Buffer.concat([Buffer.from(`${place.root}/`), Buffer.of(0xff)]));
+  await expect(place.run("echo 1")).rejects.toMatchObject({ code: "SANDBOX_UNAVAILABLE" });
+});
