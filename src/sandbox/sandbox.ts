@@ -206,7 +206,7 @@ export class Sandbox {
     const view = wanted.landing !== undefined && this.isContained ? new View(this.#views, identity, wanted.root) : undefined;
     try {
       const end = await this.#runSeeing(view, view?.identity ?? identity, processor, wanted, output, signal);
-      return { ...end, ...(await landed(view, wanted, end)) };
+      return { ...end, ...(await landed(view, wanted, end, signal)) };
     } finally {
       view?.dispose();
     }
@@ -234,7 +234,7 @@ export class Sandbox {
     let group: RunGroup | undefined;
     try {
       // As late as can be: what follows is no more than what a start takes.
-      view?.begin(tree.seen);
+      await view?.begin(tree.seen);
       const scoped = asStep("planning mounts", () => {
         look.renew();
         return look.result();
@@ -312,10 +312,17 @@ async function settledLook(begin: () => WorkspaceLook, settle: SandboxRun["settl
 /**
  * Lands what a run has changed. Of one that was cancelled, or whose end nobody knows, nothing is: whoever asked for it has gone, or something may still write.
  */
-async function landed(view: View | undefined, { judge, landing }: SandboxRun, end: SandboxEnd): Promise<Pick<SandboxEnd, "landed">> {
+async function landed(
+  view: View | undefined,
+  { judge, landing }: SandboxRun,
+  end: SandboxEnd,
+  signal: AbortSignal,
+): Promise<{ readonly landed?: ExecLanded; readonly endedBy?: "cancelled" }> {
   if (view === undefined || landing === undefined || end.problem !== undefined || end.endedBy === "cancelled") return {};
   await landing.before?.();
-  return { landed: await view.land(judge, landing.newFiles) };
+  if (signal.aborted) return { endedBy: "cancelled" };
+  const { isCut, ...landed } = await view.land(judge, landing.newFiles, signal);
+  return isCut ? { landed, endedBy: "cancelled" } : { landed };
 }
 
 /** The one that the operator chose; never another in its place. */

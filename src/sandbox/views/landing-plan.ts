@@ -67,7 +67,8 @@ export function* planLanding(place: LandingPlace, changes: readonly Change[]): G
 
 /** How directories of the workspace are opened: where they are, no link followed. */
 export const OPEN_DIRECTORY = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
-const RIGHTS = 0o777;
+/** Of a directory, the bit that lets only owners remove from it included. */
+const RIGHTS = 0o1777;
 
 function rightsOf(mode: number): number {
   return mode & RIGHTS;

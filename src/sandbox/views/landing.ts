@@ -5,45 +5,59 @@
  * left alone; of two that make one name the first one has it; where something could not be made, nothing is overwritten or removed any more.
  */
 import {
+  type BigIntStats,
   chmodSync,
   closeSync,
   constants,
   fchmodSync,
   fstatSync,
+  ftruncateSync,
   lchownSync,
   lstatSync,
   openSync,
   readlinkSync,
   readSync,
   type Stats,
-  utimesSync,
   writeSync,
 } from "node:fs";
 import { FILE_CHUNK_BYTES } from "../../base/limits.ts";
 import type { ExecLanded, NotKeptReason } from "../../model/work/exec.ts";
-import { removeOverlayAttribute, renameBetween } from "../native/layer-calls.ts";
+import { accessList, removeOverlayAttribute, renameBetween, setAccessList, setTimes } from "../native/layer-calls.ts";
 import { errno, makeDirectory, makeLink, openBeneath, removeName } from "../native/syscalls.ts";
 import type { Change } from "./changes.ts";
 import { heldBack, type LandingPlace, OPEN_DIRECTORY, planLanding, type Step } from "./landing-plan.ts";
 import { nameOf, parentOf, pathIn, standingAt } from "./standing.ts";
 
-/** Lands `changes`, in which directories come before what lies in them. */
-export function* landChanges(place: LandingPlace, changes: readonly Change[]): Generator<void, ExecLanded> {
+/** What has landed, and whether it was all that could. */
+export interface Landed extends ExecLanded {
+  readonly isCut: boolean;
+}
+
+/**
+ * Lands `changes`, in which directories come before what lies in them.
+ * @param signal cuts it short as long as nothing is overwritten or removed
+ */
+export function* landChanges(place: LandingPlace, changes: readonly Change[], signal?: AbortSignal): Generator<void, Landed> {
   const plan = yield* planLanding(place, changes);
-  const landing = new Landing(place);
+  const landing = new Landing(place, signal);
   const notKept = new Map<string, NotKeptReason>(plan.notKept.map(({ path, reason }) => [path, reason]));
   let isWhole = true;
+  const isCut = () => signal?.aborted === true && landing.counts.changed + landing.counts.removed === 0;
   for (const stage of plan.stages) {
+    if (isCut()) break;
     if (!isWhole) for (const { path, reason } of heldBack(stage)) if (!notKept.has(path)) notKept.set(path, reason);
     for (const step of isWhole ? stage : []) {
+      if (isCut()) break;
       const reason = yield* landing.does(step);
       if (reason !== undefined && !notKept.has(step.path)) notKept.set(step.path, reason);
       if (reason !== undefined && makes(step)) isWhole = false;
       yield;
     }
   }
+  const wasCut = isCut();
+  landing.setTimes();
   const named = [...notKept].map(([path, reason]) => ({ path, reason }));
-  return { ...landing.counts, notKept: named.sort((one, other) => (one.path < other.path ? -1 : 1)) };
+  return { ...landing.counts, isCut: wasCut, notKept: named.sort((one, other) => (one.path < other.path ? -1 : 1)) };
 }
 
 function makes({ kind }: Step): boolean {
@@ -51,11 +65,24 @@ function makes({ kind }: Step): boolean {
 }
 
 const RIGHTS = 0o777;
+/** Those of a directory, and that only owners remove from it. */
+const DIRECTORY_RIGHTS = 0o1777;
 const SET_IDS = 0o7000;
+const SET_GROUP = 0o2000;
 const WRITE = 0o200;
+const GROUP = 0o070;
+/** Bytes that stand in the count of a file's blocks. */
+const BLOCK_BYTES = 512;
+/** Bytes of zeros in a row that become a hole where they are a block. */
+const HOLE_BYTES = 65_536;
+const ZEROS = Buffer.alloc(HOLE_BYTES);
+/** Bytes that one landing copies from another file system: a minute's work of the kernel's thread on a slow disk. */
+const COPIED_BYTES_MAX = 4 * 2 ** 30;
 /** What the owner of a directory keeps: one that is closed to its owner is closed to whoever looks after it. */
 const OWNER = 0o700;
 const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+
+type Times = Pick<BigIntStats, "atimeNs" | "mtimeNs">;
 
 class Landing {
   readonly #place: LandingPlace;
@@ -64,8 +91,14 @@ class Landing {
   /** Files with several names of which this landing took one away, which is a change of the others. */
   readonly #touched = new Set<number>();
 
-  constructor(place: LandingPlace) {
+  /** Directories that were made, with their times, which what is done in them changes. */
+  readonly #directories: { readonly path: string; readonly inode: number; readonly times: Times }[] = [];
+  readonly #signal: AbortSignal | undefined;
+  #copiedBytes = 0;
+
+  constructor(place: LandingPlace, signal: AbortSignal | undefined) {
     this.#place = place;
+    this.#signal = signal;
     this.#upper = `/proc/self/fd/${place.upper}`;
   }
 
@@ -80,10 +113,19 @@ class Landing {
     }
   }
 
+  /** Gives the directories that were made the times that they have in the view. */
+  setTimes(): void {
+    for (const { path, inode, times } of this.#directories.reverse()) {
+      const parent = openBeneath(this.#place.root, parentOf(path) || ".", OPEN_DIRECTORY, "plain");
+      if (parent < 0) continue; // somebody moved it
+      if (standingAt(parent, nameOf(path))?.inode === inode) setTimes(parent, nameOf(path), times);
+      closeSync(parent);
+    }
+  }
+
   *#tries(step: Step): Generator<void, NotKeptReason | undefined> {
-    const directory = parentOf(step.path);
     // Each step goes there anew: somebody may have moved the directory, even out of the workspace.
-    const parent = openBeneath(this.#place.root, directory === "" ? "." : directory, OPEN_DIRECTORY, "plain");
+    const parent = openBeneath(this.#place.root, parentOf(step.path) || ".", OPEN_DIRECTORY, "plain");
     if (parent < 0) return "changed_meanwhile";
     try {
       return yield* this.#triesIn(parent, step);
@@ -117,7 +159,10 @@ class Landing {
     if (result < 0) return reasonOf(result);
     this.counts.created += 1;
     const made = this.#made(path);
-    giveTo(made, pathIn(parent, name));
+    const there = lstatSync(pathIn(parent, name));
+    // In a directory whose group is everything's, the new one has that group, too.
+    giveTo((there.mode & SET_GROUP) === 0 ? made : { ...made, gid: there.gid }, pathIn(parent, name));
+    this.#directories.push({ path, inode: there.ino, times: this.#timesOf(path) });
     return setRights(parent, name, made) ? undefined : "changed_meanwhile";
   }
 
@@ -141,20 +186,20 @@ class Landing {
   *#copy(step: Step, parent: number, name: string): Generator<void, number> {
     const { path, overwrites = false } = step;
     const found = this.#made(path);
+    const times = this.#timesOf(path);
+    this.#copiedBytes += found.blocks * BLOCK_BYTES;
+    if (this.#copiedBytes > COPIED_BYTES_MAX) return -errno.EFBIG;
     const beside = this.#place.newFiles.nameIn(parent);
     chmodSync(`${this.#upper}/${path}`, OWNER); // the command may have closed it to its owner
     const source = openSync(`${this.#upper}/${path}`, constants.O_RDONLY | constants.O_NOFOLLOW);
     const made = openBeneath(parent, beside, NEW_FILE, "plain", OWNER);
     try {
       if (made < 0) return made;
-      const piece = Buffer.allocUnsafe(FILE_CHUNK_BYTES);
-      for (let length = readSync(source, piece); length > 0; length = readSync(source, piece)) {
-        for (let done = 0; done < length; ) done += writeSync(made, piece, done, length - done);
-        yield;
-      }
+      const isCopied = yield* this.#copyBytes(source, made);
+      if (!isCopied) return -errno.ECANCELED;
       giveTo(found, pathIn(parent, beside));
-      chmodSync(`/proc/self/fd/${made}`, found.mode & RIGHTS);
-      utimesSync(`/proc/self/fd/${made}`, found.atime, found.mtime);
+      this.#copyRights(found, { from: `${this.#upper}/${path}`, over: pathIn(parent, name), to: `/proc/self/fd/${made}` });
+      setTimes(parent, beside, times);
       // Copying takes its time.
       if (!this.#isStill(parentOf(path), parent) || this.#isChanged(parent, name, step)) return -errno.EEXIST;
       return renameBetween(parent, beside, parent, name, overwrites);
@@ -165,14 +210,45 @@ class Landing {
     }
   }
 
+  /** Copies a file, but for blocks of nothing but zeros, which become holes. @returns whether it was not cut short */
+  *#copyBytes(source: number, made: number): Generator<void, boolean> {
+    const piece = Buffer.allocUnsafe(FILE_CHUNK_BYTES);
+    let offset = 0;
+    for (let length = readSync(source, piece); length > 0; length = readSync(source, piece)) {
+      for (let at = 0; at < length; at += HOLE_BYTES) {
+        const block = piece.subarray(at, Math.min(at + HOLE_BYTES, length));
+        if (block.equals(ZEROS.subarray(0, block.length))) continue;
+        for (let done = 0; done < block.length; ) done += writeSync(made, block, done, block.length - done, offset + at + done);
+      }
+      offset += length;
+      yield;
+      if (this.#signal?.aborted === true && this.counts.changed + this.counts.removed === 0) return false;
+    }
+    ftruncateSync(made, offset);
+    return true;
+  }
+
+  /** Where a list says who may what, the group's rights bound those of all whom it names: without it they would be the group's own. */
+  #copyRights({ mode }: Stats, { from, over, to }: Readonly<Record<"from" | "over" | "to", string>>): void {
+    const list = accessList(from);
+    const isLost = list === undefined ? accessList(over) !== undefined : !setAccessList(to, list);
+    chmodSync(to, mode & (isLost ? RIGHTS & ~GROUP : RIGHTS));
+  }
+
+  #timesOf(path: string): Times {
+    return lstatSync(`${this.#upper}/${path}`, { bigint: true });
+  }
+
   #copyLink(path: string, parent: number, name: string, replace: boolean): number {
     if (replace) removeName(parent, name, "file");
-    return makeLink(parent, name, readlinkSync(`${this.#upper}/${path}`, { encoding: "buffer" }), this.#made(path));
+    const made = makeLink(parent, name, readlinkSync(`${this.#upper}/${path}`, { encoding: "buffer" }), this.#made(path));
+    if (made >= 0) setTimes(parent, name, this.#timesOf(path));
+    return made;
   }
 
   /** Whether the directory of the workspace is the one that was opened. */
   #isStill(path: string, directory: number): boolean {
-    const now = openBeneath(this.#place.root, path === "" ? "." : path, OPEN_DIRECTORY, "plain");
+    const now = openBeneath(this.#place.root, path || ".", OPEN_DIRECTORY, "plain");
     if (now < 0) return false;
     try {
       return fstatSync(now).ino === fstatSync(directory).ino;
@@ -210,7 +286,7 @@ class Landing {
 function setRights(parent: number, name: string, { mode }: Stats): boolean {
   const directory = openBeneath(parent, name, OPEN_DIRECTORY, "plain");
   if (directory < 0) return false;
-  fchmodSync(directory, (mode & RIGHTS) | OWNER);
+  fchmodSync(directory, (mode & DIRECTORY_RIGHTS) | OWNER | (fstatSync(directory).mode & SET_GROUP));
   closeSync(directory);
   return true;
 }

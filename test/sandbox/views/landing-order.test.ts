@@ -97,6 +97,7 @@ test("somebody makes a file where one is moved to while it lands: what was moved
     created: 2,
     changed: 0,
     removed: 0,
+    isCut: false,
     notKept: [
       { path: "k998", reason: "held_back" },
       { path: "k999", reason: "held_back" },
