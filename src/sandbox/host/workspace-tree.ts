@@ -12,11 +12,14 @@ import type { Tree, TreeEntry } from "../plan/workspace-mounts.ts";
 export interface SeenDirectory {
   readonly inode: number;
   readonly mode: number;
+  readonly userId: number;
+  readonly groupId: number;
 }
 
 /** A tree that remembers which directories it was asked about, relative to its root. */
 export interface WorkspaceTree extends Tree {
   readonly seen: (directory: string) => SeenDirectory | undefined;
+  readonly allSeen: () => Iterable<readonly [directory: string, SeenDirectory]>;
 }
 
 /** The tree below `root`. Its methods throw ToolFailure SANDBOX_UNAVAILABLE for paths that are too long. */
@@ -24,6 +27,7 @@ export function workspaceTree(root: string): WorkspaceTree {
   const seen = new Map<string, SeenDirectory>();
   return {
     seen: (directory) => seen.get(directory),
+    allSeen: () => seen.entries(),
     list(directory) {
       try {
         const path = pathOf(root, directory);
@@ -46,8 +50,8 @@ export function workspaceTree(root: string): WorkspaceTree {
       try {
         const found = lstatSync(pathOf(root, directory), { throwIfNoEntry: false });
         if (found === undefined) return undefined;
-        const { ino, mode, ctimeMs } = found;
-        seen.set(directory, { inode: ino, mode });
+        const { ino, mode, uid, gid, ctimeMs } = found;
+        seen.set(directory, { inode: ino, mode, userId: uid, groupId: gid });
         // Some file systems count whole seconds, or pairs of them.
         const tickMs = ctimeMs % 1000 === 0 ? 2000 : TICK_MS;
         return ctimeMs < Date.now() - tickMs ? `${ino} ${mode} ${ctimeMs}` : undefined;
