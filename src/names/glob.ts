@@ -24,6 +24,8 @@ export interface GlobOptions {
 /** A compiled pattern, and how much of it there is to try: characters, with braces written out. */
 export interface CompiledGlob {
   readonly test: GlobTest;
+  /** Whether something matches that lies below the path and is told by more than its own name: a link there would lead past the pattern. */
+  readonly isAbove: GlobTest;
   readonly characters: number;
 }
 
@@ -49,7 +51,23 @@ export function compileMeasuredGlob(pattern: string, { ignoreCase, below = false
       (begins === undefined || path.charCodeAt(0) === begins) &&
       path.length <= MAX_PATH_LEN &&
       matches(fold === undefined ? path : fold(path)),
+    isAbove: aboveTest(sequences, ignoreCase),
     characters: sequences.reduce((sum, { length }) => sum + length, 0),
+  };
+}
+
+/** Matches what the beginning of a sequence matches that ends before a slash; behind `**`, stars alone say nothing of a path. */
+function aboveTest(sequences: readonly (readonly GlobToken[])[], ignoreCase: boolean): GlobTest {
+  let alternatives: readonly GlobTest[] | undefined; // few patterns are ever asked
+  return (path) => {
+    alternatives ??= sequences
+      .flatMap((sequence) => sequence.flatMap((token, index) => (token === SLASH ? [sequence.slice(0, index)] : [])))
+      .filter(
+        (beginning) => !(beginning[0] === STAR && beginning[1] === STAR) || beginning.some((token) => token !== STAR && token !== SLASH),
+      )
+      .map((beginning) => alternativeOf(beginning, ignoreCase, false));
+    const text = ignoreCase ? foldCase(path) : path;
+    return path.length <= MAX_PATH_LEN && alternatives.some((alternative) => alternative(text));
   };
 }
 

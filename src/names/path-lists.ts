@@ -37,7 +37,9 @@ export class PathLists {
   readonly #prefixes = new Map<string, { readonly list: number; readonly prefix: string }[]>();
   /** Directories that something known lies in. */
   readonly #parents = new Set<string>();
-  readonly #globs: { readonly list: number; readonly test: GlobTest }[] = [];
+  /** What lies above those directories, and they themselves. */
+  readonly #above = new Set<string>();
+  readonly #globs: { readonly list: number; readonly test: GlobTest; readonly isAbove: GlobTest }[] = [];
 
   constructor(comparison: Comparison) {
     this.#comparison = comparison;
@@ -58,7 +60,7 @@ export class PathLists {
       const message = `the zone patterns have more than ${GLOB_LIST_CHARACTERS_MAX} characters, braces written out; use fewer or shorter ones`;
       throw new KernelError("CONFIG_INVALID", message);
     }
-    this.#globs.push(...globs.map(({ test }) => ({ list, test })));
+    this.#globs.push(...globs.map(({ test, isAbove }) => ({ list, test, isAbove })));
   }
 
   /** Whether `pattern` is looked up by its extension or its prefix, and need not be matched. */
@@ -83,6 +85,7 @@ export class PathLists {
     for (const path of paths.map((one) => this.#folded(one))) {
       this.#known.set(path, (this.#known.get(path) ?? 0) | list);
       this.#parents.add(path.slice(0, Math.max(0, path.lastIndexOf("/"))));
+      for (let end = path.indexOf("/"); end !== -1; end = path.indexOf("/", end + 1)) this.#above.add(path.slice(0, end));
     }
   }
 
@@ -116,6 +119,11 @@ export class PathLists {
   /** Whether a list may name something that lies directly in `directory`. */
   mayNameIn(directory: string): boolean {
     return this.#globs.length > 0 || (this.#parents.size > 0 && this.#parents.has(this.#folded(directory)));
+  }
+
+  /** Whether a list may name something below `path`, in any depth, by more than the names below it: were `path` a link, it would lead past the list. */
+  isAbove(path: string): boolean {
+    return this.#above.has(this.#folded(path)) || this.#globs.some(({ isAbove }) => isAbove(path));
   }
 
   #matching(path: string): number {

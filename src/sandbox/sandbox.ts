@@ -4,6 +4,8 @@
  * Decides how a run is contained on this machine; what it may reach is decided before, and handed in as a judge. INVARIANT: no run without all that the
  * plan says; what cannot be enforced refuses the command.
  */
+
+import { readFileSync } from "node:fs";
 import { GIB } from "../base/bytes.ts";
 import { asStep } from "../base/long-steps.ts";
 import { ToolFailure } from "../model/outcome/failure.ts";
@@ -29,6 +31,7 @@ import { type ScopeJudge, WorkspaceLook } from "./plan/workspace-mounts.ts";
 import type { Backend } from "./run/backend.ts";
 import { SOCAT } from "./run/beginning.ts";
 import type { RunEnd, RunOutput } from "./run/launch.ts";
+import { requireNoMounts } from "./run/mount-check.ts";
 import { adoptOrphans } from "./run/orphans.ts";
 import { superviseRun } from "./run/supervised-run.ts";
 import { View } from "./views/views.ts";
@@ -187,6 +190,7 @@ export class Sandbox {
   }
 
   async #identified(run: AcceptedRun): Promise<SandboxEnd> {
+    if (this.isContained) requireNoMounts(run.wanted.root, readFileSync("/proc/self/mountinfo", "utf8"));
     this.#system ??= systemView(this.#options.toolchains);
     const { toolchains } = this.#system;
     const { root } = run.wanted;
@@ -225,7 +229,7 @@ export class Sandbox {
     const view = wanted.landing !== undefined && this.isContained ? new View(this.#views, identity, wanted.root) : undefined;
     try {
       const end = await this.#runSeeing(view, view?.identity ?? identity, run);
-      return { ...end, ...(await landed(view, wanted, end)) };
+      return { ...end, ...(await landed(view, run, end)) };
     } finally {
       view?.dispose();
     }
@@ -234,7 +238,12 @@ export class Sandbox {
   async #runSeeing(view: View | undefined, identity: Identity, run: AcceptedRun): Promise<SandboxEnd> {
     const { processor, wanted, output, signal } = run;
     const { root, judge, settle, limits, environment, egress, selection, ...rest } = wanted;
-    const look = await settledLook(() => new WorkspaceLook(identity.source, workspaceTree(root), judge), settle, signal);
+    let tree = workspaceTree(root);
+    const begin = () => {
+      tree = workspaceTree(root);
+      return new WorkspaceLook(identity.source, tree, judge);
+    };
+    const look = await settledLook(begin, settle, signal);
     this.#system ??= systemView(this.#options.toolchains);
     const system = this.#system;
     requireProgram(system, wanted.command[0]);
@@ -242,7 +251,7 @@ export class Sandbox {
     let group: RunGroup | undefined;
     try {
       // As late as can be: what follows is no more than what a start takes.
-      view?.begin();
+      await view?.begin(tree.seen);
       const scoped = asStep("planning mounts", () => {
         look.renew();
         return look.result();
@@ -320,10 +329,16 @@ async function settledLook(begin: () => WorkspaceLook, settle: SandboxRun["settl
 /**
  * Lands what a run has changed. Of one that was cancelled, or whose end nobody knows, nothing is: whoever asked for it has gone, or something may still write.
  */
-async function landed(view: View | undefined, { judge, landing }: SandboxRun, end: SandboxEnd): Promise<Pick<SandboxEnd, "landed">> {
+async function landed(
+  view: View | undefined,
+  { wanted: { judge, landing }, signal }: AcceptedRun,
+  end: SandboxEnd,
+): Promise<{ readonly landed?: ExecLanded; readonly endedBy?: "cancelled" }> {
   if (view === undefined || landing === undefined || end.problem !== undefined || end.endedBy === "cancelled") return {};
   await landing.before?.();
-  return { landed: await view.land(judge, landing.newFiles) };
+  if (signal.aborted) return { endedBy: "cancelled" };
+  const { isCut, ...landed } = await view.land(judge, landing.newFiles, signal);
+  return isCut ? { landed, endedBy: "cancelled" } : { landed };
 }
 
 /** The one that the operator chose; never another in its place. */

@@ -75,6 +75,9 @@ export function execScope(granted: Granted, histories: Pick<RepositoryHistories,
   return {
     entry: reach,
     below: (directory) => (reach(directory === "." ? NEW_NAME : `${directory}/${NEW_NAME}`, false) === "write" ? "write" : "read"),
+    // What policy says of new files behind it would be said of other paths.
+    allowsLink: (path) =>
+      !zones.isAboveRule({ root: "service", path }) && permits({ root: "service", path: `${path}/${NEW_NAME}` }, "own", "write"),
     hidesRepository: (directory) => histories.hides(directory),
     isWhole: (directory) => directory !== "." && zones.classify({ root: "service", path: directory }) === "managed",
   };

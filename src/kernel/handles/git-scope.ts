@@ -17,8 +17,8 @@ import { judgePlace } from "../judge/scope.ts";
 import { zoneNow } from "../judge/zone-now.ts";
 import { programQuestion } from "./handle-parts.ts";
 
-/** Judges one file of the workspace for a call, in all that scope and policy say. */
-export type GitJudge = (path: string, effect: "read" | "write") => Denial | undefined;
+/** Judges one file of the workspace for a call, in all that scope and policy say; `link` is writing it as a symbolic link. */
+export type GitJudge = (path: string, effect: "read" | "write" | "link") => Denial | undefined;
 
 /** The judge of a call of git; policy is asked about the operation that analysis named. */
 export function gitJudge(granted: Granted): GitJudge {
@@ -31,8 +31,10 @@ export function gitJudge(granted: Granted): GitJudge {
     return policy.looksAtPath(requestsOf(question, [access])[0]);
   };
   const allowed = new Set<string>();
-  return (path, effect) => {
+  return (path, wanted) => {
     const place: WorkspacePath = { root: "service", path };
+    if (wanted === "link" && zones.isAboveRule(place)) return LEADS_PAST_RULES;
+    const effect = wanted === "link" ? "write" : wanted;
     const zone = zoneNow(caller.place, place, effect);
     const denial = judgePlace(caller, { tool, place, zone, effect });
     if (denial !== undefined) return denial;
@@ -44,6 +46,13 @@ export function gitJudge(granted: Granted): GitJudge {
     return judged;
   };
 }
+
+const LEADS_PAST_RULES: Denial = {
+  layer: "workspace",
+  reason: "workspace_symlink_escape",
+  ruleId: "WORKSPACE:symlink",
+  message: "a link of that name would lead past what is said of files behind it",
+};
 
 /**
  * `judge` for what git is asked to show or stage: files in the making are no files yet. Mounts go by `judge` itself, because they would

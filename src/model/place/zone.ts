@@ -80,6 +80,8 @@ export interface ZoneMap {
   readonly classify: (target: WorkspacePath) => Zone;
   /** What holds for writing `target` beside its zone. */
   readonly restriction: (target: WorkspacePath) => Restriction | undefined;
+  /** Whether a rule may name something below `target` by a path through it: a link there would lead past the rule. */
+  readonly isAboveRule: (target: WorkspacePath) => boolean;
 }
 
 /** What a path is on: one bit for each list of the rules. */
@@ -164,6 +166,7 @@ export function compileZones(rules: ZoneRules, servicePrefix: string): ZoneMap {
       if ((any & RESTRICTED_READ_ONLY) !== 0) return "read_only";
       return (any & RESTRICTED_PROTECTED) !== 0 ? "protected" : undefined;
     },
+    isAboveRule: ({ root, path }) => lists.isAbove(path, fromProject(root, path)),
   };
 }
 
@@ -195,6 +198,8 @@ interface ZoneLists {
   readonly coveringInProject: (place: string) => number;
   /** Whether something in the directory may be named by its path; `place` is the directory from the project's root. */
   readonly mayNameIn: (directory: string, place: string) => boolean;
+  /** The same for whatever lies below `path`, where more than its own names tell it. */
+  readonly isAbove: (path: string, place: string) => boolean;
 }
 
 function compileLists(rules: ZoneRules): ZoneLists {
@@ -222,10 +227,11 @@ function compileLists(rules: ZoneRules): ZoneLists {
   shared.add(SHARED, rules.shared);
   const named = (name: string) => folded.names.naming(name) | exact.names.naming(name);
   const paired = (parent: string, name: string) => folded.pairs.naming(`${parent}/${name}`) | exact.pairs.naming(`${parent}/${name}`);
+  const mayPairWith = (parent: string) => folded.pairs.mayNameIn(parent) || exact.pairs.mayNameIn(parent);
   return {
     named,
     paired,
-    mayPairWith: (parent) => folded.pairs.mayNameIn(parent) || exact.pairs.mayNameIn(parent),
+    mayPairWith,
     namedAnywhere(path) {
       let lists = 0;
       let parent = "";
@@ -241,6 +247,12 @@ function compileLists(rules: ZoneRules): ZoneLists {
     coveringInProject: (place) => hidden.covering(place) | shared.covering(place),
     mayNameIn: (directory, place) =>
       folded.paths.mayNameIn(directory) || exact.paths.mayNameIn(directory) || hidden.mayNameIn(place) || shared.mayNameIn(place),
+    isAbove: (path, place) =>
+      mayPairWith(path.slice(path.lastIndexOf("/") + 1)) ||
+      folded.paths.isAbove(path) ||
+      exact.paths.isAbove(path) ||
+      hidden.isAbove(place) ||
+      shared.isAbove(place),
   };
 }
 

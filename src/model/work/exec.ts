@@ -111,7 +111,7 @@ export const NOT_KEPT_REASONS = [
   "not_a_file",
   /** Not UTF-8, or too long. */
   "unusable_name",
-  /** A removal: something else was not kept, and what is removed here may have been moved there. */
+  /** A removal, or what would overwrite a file: something else was not kept, and what would go may have been moved there. */
   "held_back",
   /** The machine refused it. */
   "failed",

@@ -130,6 +130,6 @@ export interface GitOutcome {
 export interface GitAccess {
   /** @throws ToolFailure SANDBOX_UNAVAILABLE when it cannot be contained; Refusal when it may not run */
   readonly run: (request: GitRequest) => Promise<GitOutcome>;
-  /** Why this call may not read or write a file of the workspace; whatever asks may not be written. */
-  readonly judge: (path: string, effect: "read" | "write") => Denial | undefined;
+  /** Why this call may not read a file of the workspace, write it, or make it a link; whatever asks may not be written. */
+  readonly judge: (path: string, effect: "read" | "write" | "link") => Denial | undefined;
 }

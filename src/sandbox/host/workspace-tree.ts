@@ -8,12 +8,32 @@ import { join } from "node:path";
 import { ToolFailure } from "../../model/outcome/failure.ts";
 import type { Tree, TreeEntry } from "../plan/workspace-mounts.ts";
 
+/** A directory as it was when it was looked at last. */
+export interface SeenDirectory {
+  readonly inode: number;
+  readonly mode: number;
+  readonly userId: number;
+  readonly groupId: number;
+}
+
+/** A tree that remembers which directories it was asked about, relative to its root. */
+export interface WorkspaceTree extends Tree {
+  readonly seen: (directory: string) => SeenDirectory | undefined;
+  readonly allSeen: () => Iterable<readonly [directory: string, SeenDirectory]>;
+}
+
 /** The tree below `root`. Its methods throw ToolFailure SANDBOX_UNAVAILABLE for paths that are too long. */
-export function workspaceTree(root: string): Tree {
+export function workspaceTree(root: string): WorkspaceTree {
+  const seen = new Map<string, SeenDirectory>();
   return {
+    seen: (directory) => seen.get(directory),
+    allSeen: () => seen.entries(),
     list(directory) {
       try {
-        return readdirSync(pathOf(root, directory), { withFileTypes: true }).map(entryOf);
+        const path = pathOf(root, directory);
+        const entries = readdirSync(path, { withFileTypes: true });
+        if (!entries.some(({ name }) => name.includes(STAND_IN))) return entries.map(entryOf);
+        return readdirSync(path, { withFileTypes: true, encoding: "buffer" }).map(entryOfBytes);
       } catch (error) {
         switch (codeOf(error)) {
           case "ENOENT":
@@ -30,7 +50,8 @@ export function workspaceTree(root: string): Tree {
       try {
         const found = lstatSync(pathOf(root, directory), { throwIfNoEntry: false });
         if (found === undefined) return undefined;
-        const { ino, mode, ctimeMs } = found;
+        const { ino, mode, uid, gid, ctimeMs } = found;
+        seen.set(directory, { inode: ino, mode, userId: uid, groupId: gid });
         // Some file systems count whole seconds, or pairs of them.
         const tickMs = ctimeMs % 1000 === 0 ? 2000 : TICK_MS;
         return ctimeMs < Date.now() - tickMs ? `${ino} ${mode} ${ctimeMs}` : undefined;
@@ -49,9 +70,20 @@ function pathOf(root: string, directory: string): string {
 /** What changed so shortly before may change again and bear the same time. */
 const TICK_MS = 20;
 
+/** What stands in a text for bytes that are not UTF-8; it can be in a name as well. */
+const STAND_IN = "\u{fffd}";
+
 function entryOf(entry: Dirent): TreeEntry {
-  const kind = entry.isFile() ? "file" : entry.isDirectory() ? "directory" : entry.isSymbolicLink() ? "link" : "other";
-  return { name: entry.name, kind };
+  return { name: entry.name, kind: kindOf(entry) };
+}
+
+function entryOfBytes(entry: Dirent<Buffer>): TreeEntry {
+  const name = entry.name.toString();
+  return { name, kind: kindOf(entry), isText: Buffer.from(name).equals(entry.name) };
+}
+
+function kindOf(entry: Dirent | Dirent<Buffer>): TreeEntry["kind"] {
+  return entry.isFile() ? "file" : entry.isDirectory() ? "directory" : entry.isSymbolicLink() ? "link" : "other";
 }
 
 function codeOf(error: unknown): unknown {

@@ -1,4 +1,4 @@
-/** System calls of views that Node does not offer: renames between directories, and attributes that overlays keep. */
+/** System calls of views that Node does not offer: renames between directories, times to the nanosecond, and attributes. */
 import koffi from "koffi";
 import { assert } from "../../base/errors.ts";
 import { errno } from "./syscalls.ts";
@@ -10,6 +10,8 @@ interface Calls {
   readonly renameat2: (number: number, fromDirectory: number, from: string, toDirectory: number, to: string, flags: number) => number;
   readonly lgetxattr: (path: string, name: string, into: Buffer, size: number) => number;
   readonly lremovexattr: (path: string, name: string) => number;
+  readonly setxattr: (path: string, name: string, value: Buffer, size: number, flags: number) => number;
+  readonly utimensat: (directory: number, name: string, times: BigInt64Array, flags: number) => number;
 }
 
 let loaded: Calls | undefined;
@@ -27,6 +29,8 @@ function load(): Calls {
     ),
     lgetxattr: libc.func("long lgetxattr(const char *path, const char *name, void *into, size_t size)"),
     lremovexattr: libc.func("int lremovexattr(const char *path, const char *name)"),
+    setxattr: libc.func("int setxattr(const char *path, const char *name, const void *value, size_t size, int flags)"),
+    utimensat: libc.func("int utimensat(int directory, const char *name, const void *times, int flags)"),
   };
 }
 
@@ -54,4 +58,35 @@ export function overlayAttribute(path: string, name: "opaque" | "origin"): strin
 /** Takes an overlay's attribute away, where there is one. */
 export function removeOverlayAttribute(path: string, name: "opaque" | "origin"): void {
   calls().lremovexattr(path, `user.overlay.${name}`);
+}
+
+const AT_SYMLINK_NOFOLLOW = 0x100;
+const SECOND_NS = 1_000_000_000n;
+const times = new BigInt64Array(4); // calls are synchronous, so one is enough
+
+/** Gives `name` in the directory `directory` the times, in nanoseconds, no link followed. @returns 0, or a negative error number */
+export function setTimes(directory: number, name: string, { atimeNs, mtimeNs }: Readonly<Record<"atimeNs" | "mtimeNs", bigint>>): number {
+  assert(!name.includes("\0"), "a name with a null byte reached the system");
+  for (const [index, time] of [atimeNs, mtimeNs].entries()) {
+    const inSecond = ((time % SECOND_NS) + SECOND_NS) % SECOND_NS; // also before 1970
+    times[index * 2] = (time - inSecond) / SECOND_NS;
+    times[index * 2 + 1] = inSecond;
+  }
+  const result = calls().utimensat(directory, name, times, AT_SYMLINK_NOFOLLOW);
+  return result < 0 ? -koffi.errno() : result;
+}
+
+const ACCESS_LIST = "system.posix_acl_access";
+const LIST_BYTES_MAX = 65_536;
+
+/** The access control list of the file at `path` beyond its rights, as the machine writes it; `undefined` when it has none. */
+export function accessList(path: string): Buffer | undefined {
+  const list = Buffer.alloc(LIST_BYTES_MAX);
+  const length = Number(calls().lgetxattr(path, ACCESS_LIST, list, LIST_BYTES_MAX));
+  return length <= 0 ? undefined : list.subarray(0, length);
+}
+
+/** Gives the file at `path` the list, links followed. @returns whether it has it */
+export function setAccessList(path: string, list: Buffer): boolean {
+  return calls().setxattr(path, ACCESS_LIST, list, list.byteLength, 0) === 0;
 }

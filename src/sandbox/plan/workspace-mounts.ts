@@ -27,6 +27,8 @@ export interface ScopeJudge {
   readonly entry: (path: string, isDirectory: boolean) => Reach;
   /** Of anything new below a directory. */
   readonly below: (directory: string) => "read" | "write";
+  /** Whether a link may be made there; as `entry` says when absent. A link leads past whatever is said of paths through it. */
+  readonly allowsLink?: (path: string) => boolean;
   /** Directories that are one thing: what they hold is not looked at. */
   readonly isWhole: (directory: string) => boolean;
   /** Whether a directory that looks like a repository of git under a name of its own is hidden, whatever `entry` says. */
@@ -37,6 +39,8 @@ export interface ScopeJudge {
 export interface TreeEntry {
   readonly name: string;
   readonly kind: "file" | "directory" | "link" | "other";
+  /** `false` where the name's bytes are no UTF-8, so that `name` is not what it is called. */
+  readonly isText?: boolean;
 }
 
 /** A tree of files. */
@@ -46,9 +50,6 @@ export interface Tree {
   /** Another stamp, another directory or other things in it; `undefined` where that cannot be told. */
   readonly stamp: (directory: string) => string | undefined;
 }
-
-/** What stands in a name for bytes that are not UTF-8. */
-const NOT_TEXT = "\u{fffd}";
 
 /** What was seen of one directory, as the judge sees it. */
 interface Looked {
@@ -148,7 +149,7 @@ export class WorkspaceLook {
     const mounts: SandboxMount[] = [];
     const directories: string[] = [];
     this.#count(listed.length);
-    for (const [index, { name, kind }] of listed.entries()) {
+    for (const [index, { name, kind, isText }] of listed.entries()) {
       if (index % SANDBOX_ENTRIES_PER_STEP === SANDBOX_ENTRIES_PER_STEP - 1) yield;
       // Sockets and the like lead to programs of the machine, also where nothing else is looked at.
       if (isWhole && kind !== "other") continue;
@@ -156,7 +157,7 @@ export class WorkspaceLook {
       const reach = kind === "other" ? "hidden" : this.#judge.entry(path, kind === "directory");
       if (kind === "link") continue;
       // Nothing can be mounted under such a name, and nothing found out about a directory.
-      if ((kind === "directory" || reach !== below) && path.includes(NOT_TEXT)) {
+      if ((kind === "directory" || reach !== below) && isText === false) {
         throw notStarted(`the workspace has a name that is not UTF-8 (\`${path}\`)`);
       }
       if (reach === "hidden") mounts.push(hidden(path, kind));

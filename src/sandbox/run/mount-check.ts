@@ -5,6 +5,7 @@
  * inside, or put what hides elsewhere. INVARIANT: every part of the workspace is the same part of the same file system that the workspace itself
  * is, lies where it was planned, and nothing else lies in it.
  */
+import { ToolFailure } from "../../model/outcome/failure.ts";
 import { INSIDE_COVERED, INSIDE_WORKSPACE, type SandboxPlan } from "../plan/plan.ts";
 
 /** A mount as the machine lists it. */
@@ -58,6 +59,24 @@ export function mountProblem(
   }
   return undefined;
 }
+
+/**
+ * Refuses a workspace in which something else is mounted: a view of it has what lies under the mount, while the scope is that of what lies on top.
+ * @param mountInfo `/proc/self/mountinfo`
+ * @throws ToolFailure SANDBOX_UNAVAILABLE naming the first
+ */
+export function requireNoMounts(root: string, mountInfo: string): void {
+  const above = root === "/" ? "/" : `${root}/`;
+  const found = parse(mountInfo).find(([target]) => target.startsWith(above) && target !== root);
+  if (found === undefined) return;
+  throw new ToolFailure(
+    "SANDBOX_UNAVAILABLE",
+    `something else is mounted in the workspace (\`${found[0].slice(above.length).slice(0, SHOWN_CHARACTERS)}\`), which a command cannot be shown; the command did not run`,
+    "ask the operator to unmount it, or to make it or another directory the workspace",
+  );
+}
+
+const SHOWN_CHARACTERS = 200;
 
 /** Whether `found` is what lies at `below` in the workspace. */
 function isPartOf(workspace: Mounted, found: Mounted, below: string): boolean {

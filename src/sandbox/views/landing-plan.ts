@@ -1,13 +1,15 @@
 /**
  * Plans a landing: which of a command's changes the workspace takes, in which steps, and which it does not. Looks at the workspace, and changes nothing.
  *
- * INVARIANTS: no step touches what the judge does not let the call write, nor what somebody changed since the view began; where anything is not kept that may
- * have been moved there, nothing is removed, so that no content is lost.
+ * INVARIANTS: no step touches what the judge does not let the call write, nor what somebody changed since the view began, nor what stands in a directory that
+ * somebody put in another's place; what is made comes before what is removed, and where anything is not kept that may have been moved there, nothing is
+ * removed, so that no content is lost.
  */
-import { closeSync, constants, lstatSync, readdirSync } from "node:fs";
+import { closeSync, constants, fstatSync, lstatSync, readdirSync } from "node:fs";
 import { shapesRepository } from "../../model/place/repository-shape.ts";
 import type { ExecLanded, NotKeptReason } from "../../model/work/exec.ts";
 import type { NewFiles } from "../files/new-files.ts";
+import type { SeenDirectory } from "../host/workspace-tree.ts";
 import { openBeneath } from "../native/syscalls.ts";
 import type { ScopeJudge } from "../plan/workspace-mounts.ts";
 import type { Change } from "./changes.ts";
@@ -23,6 +25,8 @@ export interface LandingPlace {
   readonly newFiles: NewFiles;
   /** Nanoseconds of the time at which the view began, as the workspace's file system counts: what changed then or later was somebody else's doing. */
   readonly sinceNs: bigint;
+  /** A directory as it was when the view began, where that was looked at. */
+  readonly known: (directory: string) => SeenDirectory | undefined;
 }
 
 /** One step. What is there before a file lands is replaced; before a directory is made it is removed by a step of its own. */
@@ -33,11 +37,17 @@ export interface Step {
   readonly replaces?: boolean;
   /** Whether a file or link stands there and is replaced. */
   readonly overwrites?: boolean;
+  /** Which file or directory stood there, where one is to be removed or replaced. */
+  readonly inode?: number;
 }
 
 /** The steps in their order, and what is not kept. */
 export interface LandingPlan {
-  readonly steps: readonly Step[];
+  /**
+   * Stages, one after the other: what is new; what overwrites files; what takes the place of something of another kind, which is removed before; what is
+   * only removed. Where something of a stage cannot be made, what later ones would take away may have been moved there.
+   */
+  readonly stages: readonly (readonly Step[])[];
   readonly notKept: ExecLanded["notKept"];
 }
 
@@ -57,7 +67,12 @@ export function* planLanding(place: LandingPlace, changes: readonly Change[]): G
 
 /** How directories of the workspace are opened: where they are, no link followed. */
 export const OPEN_DIRECTORY = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
-const RIGHTS = 0o777;
+/** Of a directory, the bit that lets only owners remove from it included. */
+const RIGHTS = 0o1777;
+
+function rightsOf(mode: number): number {
+  return mode & RIGHTS;
+}
 
 class Planner {
   readonly #place: LandingPlace;
@@ -72,6 +87,8 @@ class Planner {
   readonly #dropped = new Set<string>();
   /** Directories in which nothing of what lay there is left. */
   readonly #replaced = new Set<string>();
+  /** Directories that somebody put where they are: what stands in them is not what the command saw. */
+  readonly #foreign = new Set<string>();
   readonly #whole = new Map<string, boolean | undefined>();
   /** Whether something is not kept that may have come from elsewhere in the workspace. */
   #mayHaveMoved = false;
@@ -85,14 +102,14 @@ class Planner {
   }
 
   plan(): LandingPlan {
-    const held = this.#mayHaveMoved ? this.#steps.filter(removes) : [];
-    const heldPaths = new Set(held.map(({ path }) => path));
-    const isHeldBack = ({ path }: Step): boolean => heldPaths.has(path) || (path.includes("/") && isBelow(path, heldPaths));
-    const backed = this.#mayHaveMoved ? held.filter(({ path }) => !isBelow(path, heldPaths)) : [];
-    return {
-      steps: held.length === 0 ? this.#steps : this.#steps.filter((step) => !isHeldBack(step)),
-      notKept: [...this.#notKept, ...backed.map(({ path }) => ({ path, reason: "held_back" as const }))],
-    };
+    const replaced = new Set(this.#steps.flatMap(({ path, replaces }) => (replaces ? [path] : [])));
+    const stages: readonly Step[][] = [[], [], [], []];
+    for (const step of this.#steps) {
+      const isReplacement = replaced.has(step.path) || isBelow(step.path, replaced);
+      stages[isReplacement ? 2 : step.overwrites ? 1 : removes(step) ? 3 : 0]?.push(step);
+    }
+    if (!this.#mayHaveMoved) return { stages, notKept: this.#notKept };
+    return { stages: stages.slice(0, 2), notKept: [...this.#notKept, ...heldBack(stages.slice(2).flat())] };
   }
 
   close(): void {
@@ -114,7 +131,8 @@ class Planner {
     this.#mayHaveMoved ||= kind !== "gone" && kind !== "special";
   }
 
-  *#judged({ path, kind, isReplaced, isCopy }: Change): Generator<void, NotKeptReason | undefined> {
+  *#judged(change: Change): Generator<void, NotKeptReason | undefined> {
+    const { path, kind } = change;
     if (kind === "unnameable") return "unusable_name";
     if (kind === "special") return "not_a_file";
     const there = this.#thereAt(path);
@@ -123,46 +141,57 @@ class Planner {
         if (there !== undefined) yield* this.#remove(path, there);
         return undefined;
       case "directory":
-        return yield* this.#directory({ path, isReplaced: isReplaced || this.#replaced.has(parentOf(path)), isCopy }, there);
+        return yield* this.#directory({ ...change, isReplaced: change.isReplaced || this.#replaced.has(parentOf(path)) }, there);
       default:
-        return yield* this.#file(path, kind, there);
+        return yield* this.#file(change, there);
     }
   }
 
-  *#directory(
-    { path, isReplaced, isCopy }: Pick<Change, "path" | "isReplaced" | "isCopy">,
-    there: Standing | undefined,
-  ): Generator<void, NotKeptReason | undefined> {
+  *#directory({ path, isReplaced, isCopy }: Change, there: Standing | undefined): Generator<void, NotKeptReason | undefined> {
     const isAllowed = this.#allows(path, true);
     if (isReplaced) this.#replaced.add(path);
     if (there?.kind === "directory") {
-      const { mode } = lstatSync(`${this.#upper}/${path}`);
-      if (isAllowed && (there.mode & RIGHTS) !== (mode & RIGHTS)) this.#steps.push({ kind: "set_rights", path });
+      if (this.#isOthers(path, there)) {
+        this.#foreign.add(path);
+        return undefined; // what is new comes to lie in it, if it may
+      }
+      if (isAllowed) this.#planRights(path, there);
       if (isReplaced) yield* this.#clear(path);
       return undefined;
     }
     if (!isAllowed) return "not_allowed";
     if (there === undefined && isCopy) return "changed_meanwhile"; // somebody removed it: no command can move such a directory
-    if (there !== undefined && this.#isChanged(there)) return "changed_meanwhile";
-    this.#steps.push({ kind: "make_directory", path, ...(there && { replaces: true }) });
+    if (there !== undefined && this.#isOthers(path, there)) return "changed_meanwhile";
+    this.#steps.push({ kind: "make_directory", path, ...(there && { replaces: true, inode: there.inode }) });
     return undefined;
   }
 
-  *#file(path: string, kind: "file" | "link", there: Standing | undefined): Generator<void, NotKeptReason | undefined> {
+  /** Rights are set where the command changed them: the view's are those of the moment at which it first wrote there. */
+  #planRights(path: string, there: Standing): void {
+    const { mode } = lstatSync(`${this.#upper}/${path}`);
+    if (rightsOf(mode) === rightsOf(there.mode)) return;
+    const known = this.#place.known(path);
+    if (known === undefined ? this.#isChanged(there) : rightsOf(mode) === rightsOf(known.mode)) return;
+    if (known !== undefined && rightsOf(there.mode) !== rightsOf(known.mode)) this.#notKept.push({ path, reason: "changed_meanwhile" });
+    else this.#steps.push({ kind: "set_rights", path });
+  }
+
+  *#file({ path, kind, isCopy }: Change, there: Standing | undefined): Generator<void, NotKeptReason | undefined> {
     const isDirectory = there?.kind === "directory";
     if (there !== undefined && !isDirectory) {
       const parent = this.#openParent(parentOf(path));
       if (parent !== undefined && (yield* isSameFile(`${this.#upper}/${path}`, parent, nameOf(path)))) return undefined;
       if (there.kind === "other") return "changed_meanwhile";
     }
-    if (!this.#allows(path, false)) return "not_allowed";
-    if (there !== undefined && !isDirectory && this.#isChanged(there)) return "changed_meanwhile";
+    if (!this.#allows(path, false) || (kind === "link" && !this.#allowsLink(path))) return "not_allowed";
+    if (there === undefined && isCopy && this.#mayBeRemoved(parentOf(path))) return "changed_meanwhile";
+    if (there !== undefined && this.#isOthers(path, there)) return "changed_meanwhile";
     if (isDirectory) {
       const before = this.#notKept.length;
       yield* this.#remove(path, there);
       if (this.#notKept.length > before) return "changed_meanwhile";
     }
-    const over = isDirectory ? { replaces: true as const } : there && { overwrites: true as const };
+    const over = isDirectory ? { replaces: true as const } : there && { overwrites: true as const, inode: there.inode };
     this.#steps.push({ kind: kind === "file" ? "put_file" : "put_link", path, ...over });
     return undefined;
   }
@@ -170,13 +199,13 @@ class Planner {
   /** Plans to remove what stands there, as far as it may go. @returns whether all of it goes */
   *#remove(path: string, there: Standing): Generator<void, boolean> {
     const isDirectory = there.kind === "directory";
-    const why = !this.#allows(path, isDirectory) ? "not_allowed" : !isDirectory && this.#isChanged(there) ? "changed_meanwhile" : undefined;
+    const why = !this.#allows(path, isDirectory) ? "not_allowed" : this.#isOthers(path, there) ? "changed_meanwhile" : undefined;
     if (why !== undefined) {
       this.#drop(path, why);
       return false;
     }
     if (isDirectory && !(yield* this.#clear(path))) return false;
-    this.#steps.push({ kind: isDirectory ? "remove_directory" : "remove", path });
+    this.#steps.push({ kind: isDirectory ? "remove_directory" : "remove", path, inode: there.inode });
     return true;
   }
 
@@ -189,8 +218,9 @@ class Planner {
       for (const entry of readdirSync(`/proc/self/fd/${directory}`, { encoding: "buffer" })) {
         yield;
         const inside = `${path}/${entry.toString()}`;
-        if (this.#held.has(inside)) continue;
-        const there = standingAt(directory, entry.toString());
+        const isText = Buffer.from(entry.toString()).equals(entry);
+        if (isText && this.#held.has(inside)) continue;
+        const there = isText ? standingAt(directory, entry.toString()) : undefined;
         if (there === undefined) this.#drop(inside, "unusable_name");
         if (there === undefined || !(yield* this.#remove(inside, there))) isEmpty = false;
       }
@@ -205,13 +235,31 @@ class Planner {
     this.#standing.delete(path);
   }
 
-  #isChanged({ changedNs }: Standing): boolean {
+  #isChanged({ changedNs }: Pick<Standing, "changedNs">): boolean {
     return changedNs >= this.#place.sinceNs;
+  }
+
+  /** Whether somebody else put it there, or changed it. A directory also changes by what is done in it: there it counts which one it is. */
+  #isOthers(path: string, there: Standing): boolean {
+    if (this.#foreign.has(parentOf(path))) return true;
+    return this.#isChanged(there) && (there.kind !== "directory" || this.#place.known(path)?.inode !== there.inode);
+  }
+
+  /** Whether somebody may have removed something from the directory since the view began. */
+  #mayBeRemoved(directory: string): boolean {
+    const descriptor = this.#openParent(directory);
+    if (descriptor === undefined) return false; // the command made it
+    return this.#foreign.has(directory) || this.#isChanged({ changedNs: fstatSync(descriptor, { bigint: true }).ctimeNs });
   }
 
   /** Whether the call may make, change or remove what is named: all that lies in a directory that is one thing goes by that. */
   #allows(path: string, isDirectory: boolean): boolean {
     return this.#wholeAbove(parentOf(path)) ?? (this.#place.judge.entry(path, isDirectory) === "write" && !this.#shapes(path));
+  }
+
+  /** Within a directory that is one thing links are as good as files, as in `node_modules`. */
+  #allowsLink(path: string): boolean {
+    return this.#wholeAbove(parentOf(path)) ?? this.#place.judge.allowsLink?.(path) ?? true;
   }
 
   /** Whether it makes a look-alike repository with what else of the view lands; the judge knows what stands in the workspace. */
@@ -248,6 +296,13 @@ class Planner {
 
 function removes({ kind, replaces }: Step): boolean {
   return kind === "remove" || kind === "remove_directory" || replaces === true;
+}
+
+/** What is said of steps that are not done, so that nothing is taken away whose content may have been moved to where it could not land. */
+export function heldBack(steps: readonly Step[]): ExecLanded["notKept"] {
+  const held = steps.filter((step) => removes(step) || step.overwrites);
+  const paths = new Set(held.map(({ path }) => path));
+  return held.filter(({ path }) => !isBelow(path, paths)).map(({ path }) => ({ path, reason: "held_back" }));
 }
 
 /** Whether a directory above `path` is one of `paths`. */

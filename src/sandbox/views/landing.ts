@@ -2,75 +2,105 @@
  * Lands a plan: does its steps to the workspace, one after the other.
  *
  * INVARIANTS: every step names a file by its open parent directory and one name, so that no link leads elsewhere; what changed since the plan was made is
- * left alone; of two that make one name the first one has it.
+ * left alone; of two that make one name the first one has it; where something could not be made, nothing is overwritten or removed any more.
  */
 import {
+  type BigIntStats,
   chmodSync,
   closeSync,
   constants,
   fchmodSync,
+  fstatSync,
+  ftruncateSync,
   lchownSync,
   lstatSync,
   openSync,
   readlinkSync,
   readSync,
   type Stats,
-  utimesSync,
   writeSync,
 } from "node:fs";
+import { GIB } from "../../base/bytes.ts";
 import type { ExecLanded, NotKeptReason } from "../../model/work/exec.ts";
 import { FILE_CHUNK_BYTES } from "../files/read.ts";
-import { removeOverlayAttribute, renameBetween } from "../native/layer-calls.ts";
+import { accessList, removeOverlayAttribute, renameBetween, setAccessList, setTimes } from "../native/layer-calls.ts";
 import { errno, makeDirectory, makeLink, openBeneath, removeName } from "../native/syscalls.ts";
 import type { Change } from "./changes.ts";
-import { type LandingPlace, OPEN_DIRECTORY, planLanding, type Step } from "./landing-plan.ts";
+import { heldBack, type LandingPlace, OPEN_DIRECTORY, planLanding, type Step } from "./landing-plan.ts";
 import { nameOf, parentOf, pathIn, standingAt } from "./standing.ts";
 
-/** Lands `changes`, in which directories come before what lies in them. */
-export function* landChanges(place: LandingPlace, changes: readonly Change[]): Generator<void, ExecLanded> {
+/** What has landed, and whether it was all that could. */
+export interface Landed extends ExecLanded {
+  readonly isCut: boolean;
+}
+
+/**
+ * Lands `changes`, in which directories come before what lies in them.
+ * @param signal cuts it short as long as nothing is overwritten or removed
+ */
+export function* landChanges(place: LandingPlace, changes: readonly Change[], signal?: AbortSignal): Generator<void, Landed> {
   const plan = yield* planLanding(place, changes);
-  const landing = new Landing(place);
-  const failed: { readonly path: string; readonly reason: NotKeptReason }[] = [];
-  try {
-    for (const step of plan.steps) {
+  const landing = new Landing(place, signal);
+  const notKept = new Map<string, NotKeptReason>(plan.notKept.map(({ path, reason }) => [path, reason]));
+  let isWhole = true;
+  const isCut = () => signal?.aborted === true && landing.counts.changed + landing.counts.removed === 0;
+  for (const stage of plan.stages) {
+    if (isCut()) break;
+    if (!isWhole) for (const { path, reason } of heldBack(stage)) if (!notKept.has(path)) notKept.set(path, reason);
+    for (const step of isWhole ? stage : []) {
+      if (isCut()) break;
       const reason = yield* landing.does(step);
-      if (reason !== undefined) failed.push({ path: step.path, reason });
+      if (reason !== undefined && !notKept.has(step.path)) notKept.set(step.path, reason);
+      if (reason !== undefined && makes(step)) isWhole = false;
       yield;
     }
-  } finally {
-    landing.close();
   }
-  const notKept = [...plan.notKept, ...failed].sort((one, other) => (one.path < other.path ? -1 : 1));
-  return { ...landing.counts, notKept };
+  const wasCut = isCut();
+  landing.setTimes();
+  const named = [...notKept].map(([path, reason]) => ({ path, reason }));
+  return { ...landing.counts, isCut: wasCut, notKept: named.sort((one, other) => (one.path < other.path ? -1 : 1)) };
+}
+
+function makes({ kind }: Step): boolean {
+  return kind === "make_directory" || kind === "put_file" || kind === "put_link";
 }
 
 const RIGHTS = 0o777;
-/** A file or link of a view that is copied to `name` in the open directory `parent`. */
-interface Copied {
-  readonly path: string;
-  readonly parent: number;
-  readonly name: string;
-  readonly overwrites: boolean;
-}
-
+/** Those of a directory, and that only owners remove from it. */
+const DIRECTORY_RIGHTS = 0o1777;
+const SET_IDS = 0o7000;
+const SET_GROUP = 0o2000;
+const WRITE = 0o200;
+const GROUP = 0o070;
+/** Bytes that stand in the count of a file's blocks. */
+const BLOCK_BYTES = 512;
+/** Bytes of zeros in a row that become a hole where they are a block. */
+const HOLE_BYTES = 65_536;
+const ZEROS = Buffer.alloc(HOLE_BYTES);
+/** Bytes that one landing copies from another file system: a minute's work of the kernel's thread on a slow disk. */
+const COPIED_BYTES_MAX = 4 * GIB;
 /** What the owner of a directory keeps: one that is closed to its owner is closed to whoever looks after it. */
 const OWNER = 0o700;
 const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+
+type Times = Pick<BigIntStats, "atimeNs" | "mtimeNs">;
 
 class Landing {
   readonly #place: LandingPlace;
   readonly #upper: string;
   readonly counts = { created: 0, changed: 0, removed: 0 };
-  #parent: { readonly path: string; readonly descriptor: number } | undefined;
+  /** Files with several names of which this landing took one away, which is a change of the others. */
+  readonly #touched = new Set<number>();
 
-  constructor(place: LandingPlace) {
+  /** Directories that were made, with their times, which what is done in them changes. */
+  readonly #directories: { readonly path: string; readonly inode: number; readonly times: Times }[] = [];
+  readonly #signal: AbortSignal | undefined;
+  #copiedBytes = 0;
+
+  constructor(place: LandingPlace, signal: AbortSignal | undefined) {
     this.#place = place;
+    this.#signal = signal;
     this.#upper = `/proc/self/fd/${place.upper}`;
-  }
-
-  close(): void {
-    if (this.#parent !== undefined) closeSync(this.#parent.descriptor);
-    this.#parent = undefined;
   }
 
   /** Does one step. @returns why it was not done, where it was not */
@@ -84,9 +114,28 @@ class Landing {
     }
   }
 
+  /** Gives the directories that were made the times that they have in the view. */
+  setTimes(): void {
+    for (const { path, inode, times } of this.#directories.reverse()) {
+      const parent = openBeneath(this.#place.root, parentOf(path) || ".", OPEN_DIRECTORY, "plain");
+      if (parent < 0) continue; // somebody moved it
+      if (standingAt(parent, nameOf(path))?.inode === inode) setTimes(parent, nameOf(path), times);
+      closeSync(parent);
+    }
+  }
+
   *#tries(step: Step): Generator<void, NotKeptReason | undefined> {
-    const parent = this.#openParent(parentOf(step.path));
-    if (parent === undefined) return "changed_meanwhile";
+    // Each step goes there anew: somebody may have moved the directory, even out of the workspace.
+    const parent = openBeneath(this.#place.root, parentOf(step.path) || ".", OPEN_DIRECTORY, "plain");
+    if (parent < 0) return "changed_meanwhile";
+    try {
+      return yield* this.#triesIn(parent, step);
+    } finally {
+      closeSync(parent);
+    }
+  }
+
+  *#triesIn(parent: number, step: Step): Generator<void, NotKeptReason | undefined> {
     const name = nameOf(step.path);
     if (this.#isChanged(parent, name, step)) return "changed_meanwhile";
     switch (step.kind) {
@@ -111,38 +160,49 @@ class Landing {
     if (result < 0) return reasonOf(result);
     this.counts.created += 1;
     const made = this.#made(path);
-    giveTo(made, pathIn(parent, name));
+    const there = lstatSync(pathIn(parent, name));
+    // In a directory whose group is everything's, the new one has that group, too.
+    giveTo((there.mode & SET_GROUP) === 0 ? made : { ...made, gid: there.gid }, pathIn(parent, name));
+    this.#directories.push({ path, inode: there.ino, times: this.#timesOf(path) });
     return setRights(parent, name, made) ? undefined : "changed_meanwhile";
   }
 
-  *#put({ kind, path, overwrites = false }: Step, parent: number, name: string): Generator<void, NotKeptReason | undefined> {
+  *#put(step: Step, parent: number, name: string): Generator<void, NotKeptReason | undefined> {
+    const { kind, path, overwrites = false } = step;
     const from = `${this.#upper}/${path}`;
     if (kind === "put_file") {
-      chmodSync(from, this.#made(path).mode & RIGHTS);
+      const { mode } = this.#made(path);
+      if ((mode & SET_IDS) !== 0) chmodSync(from, mode & RIGHTS);
+      if ((mode & WRITE) === 0) chmodSync(from, WRITE); // else the attribute stays
       removeOverlayAttribute(from, "origin");
+      if ((mode & WRITE) === 0) chmodSync(from, mode & RIGHTS);
     }
     let result = renameBetween(this.#place.upper, path, parent, name, overwrites);
-    const copied = { path, parent, name, overwrites };
-    if (result === -errno.EXDEV) result = kind === "put_file" ? yield* this.#copy(copied) : this.#copyLink(copied);
+    if (result === -errno.EXDEV)
+      result = kind === "put_file" ? yield* this.#copy(step, parent, name) : this.#copyLink(path, parent, name, overwrites);
     return this.#count(overwrites ? "changed" : "created", result);
   }
 
   /** Where the file system of views is another one than the workspace's. */
-  *#copy({ path, parent, name, overwrites }: Copied): Generator<void, number> {
+  *#copy(step: Step, parent: number, name: string): Generator<void, number> {
+    const { path, overwrites = false } = step;
     const found = this.#made(path);
+    const times = this.#timesOf(path);
+    this.#copiedBytes += found.blocks * BLOCK_BYTES;
+    if (this.#copiedBytes > COPIED_BYTES_MAX) return -errno.EFBIG;
     const beside = this.#place.newFiles.nameIn(parent);
+    chmodSync(`${this.#upper}/${path}`, OWNER); // the command may have closed it to its owner
     const source = openSync(`${this.#upper}/${path}`, constants.O_RDONLY | constants.O_NOFOLLOW);
     const made = openBeneath(parent, beside, NEW_FILE, "plain", OWNER);
     try {
       if (made < 0) return made;
-      const piece = Buffer.allocUnsafe(FILE_CHUNK_BYTES);
-      for (let length = readSync(source, piece); length > 0; length = readSync(source, piece)) {
-        for (let done = 0; done < length; ) done += writeSync(made, piece, done, length - done);
-        yield;
-      }
+      const isCopied = yield* this.#copyBytes(source, made);
+      if (!isCopied) return -errno.ECANCELED;
       giveTo(found, pathIn(parent, beside));
-      chmodSync(`/proc/self/fd/${made}`, found.mode & RIGHTS);
-      utimesSync(`/proc/self/fd/${made}`, found.atime, found.mtime);
+      this.#copyRights(found, { from: `${this.#upper}/${path}`, over: pathIn(parent, name), to: `/proc/self/fd/${made}` });
+      setTimes(parent, beside, times);
+      // Copying takes its time.
+      if (!this.#isStill(parentOf(path), parent) || this.#isChanged(parent, name, step)) return -errno.EEXIST;
       return renameBetween(parent, beside, parent, name, overwrites);
     } finally {
       removeName(parent, beside, "file"); // it is gone where it has its name by now
@@ -151,9 +211,51 @@ class Landing {
     }
   }
 
-  #copyLink({ path, parent, name, overwrites }: Copied): number {
-    if (overwrites) removeName(parent, name, "file");
-    return makeLink(parent, name, readlinkSync(`${this.#upper}/${path}`, { encoding: "buffer" }), this.#made(path));
+  /** Copies a file, but for blocks of nothing but zeros, which become holes. @returns whether it was not cut short */
+  *#copyBytes(source: number, made: number): Generator<void, boolean> {
+    const piece = Buffer.allocUnsafe(FILE_CHUNK_BYTES);
+    let offset = 0;
+    for (let length = readSync(source, piece); length > 0; length = readSync(source, piece)) {
+      for (let at = 0; at < length; at += HOLE_BYTES) {
+        const block = piece.subarray(at, Math.min(at + HOLE_BYTES, length));
+        if (block.equals(ZEROS.subarray(0, block.length))) continue;
+        for (let done = 0; done < block.length; ) done += writeSync(made, block, done, block.length - done, offset + at + done);
+      }
+      offset += length;
+      yield;
+      if (this.#signal?.aborted === true && this.counts.changed + this.counts.removed === 0) return false;
+    }
+    ftruncateSync(made, offset);
+    return true;
+  }
+
+  /** Where a list says who may what, the group's rights bound those of all whom it names: without it they would be the group's own. */
+  #copyRights({ mode }: Stats, { from, over, to }: Readonly<Record<"from" | "over" | "to", string>>): void {
+    const list = accessList(from);
+    const isLost = list === undefined ? accessList(over) !== undefined : !setAccessList(to, list);
+    chmodSync(to, mode & (isLost ? RIGHTS & ~GROUP : RIGHTS));
+  }
+
+  #timesOf(path: string): Times {
+    return lstatSync(`${this.#upper}/${path}`, { bigint: true });
+  }
+
+  #copyLink(path: string, parent: number, name: string, replace: boolean): number {
+    if (replace) removeName(parent, name, "file");
+    const made = makeLink(parent, name, readlinkSync(`${this.#upper}/${path}`, { encoding: "buffer" }), this.#made(path));
+    if (made >= 0) setTimes(parent, name, this.#timesOf(path));
+    return made;
+  }
+
+  /** Whether the directory of the workspace is the one that was opened. */
+  #isStill(path: string, directory: number): boolean {
+    const now = openBeneath(this.#place.root, path || ".", OPEN_DIRECTORY, "plain");
+    if (now < 0) return false;
+    try {
+      return fstatSync(now).ino === fstatSync(directory).ino;
+    } finally {
+      closeSync(now);
+    }
   }
 
   #made(path: string): Stats {
@@ -161,11 +263,16 @@ class Landing {
   }
 
   /** Whether somebody was quicker since the plan was made. A directory changes by what is done in it. */
-  #isChanged(parent: number, name: string, { kind, overwrites, replaces }: Step): boolean {
-    if (kind === "set_rights" || kind === "remove_directory" || (kind === "put_file" && replaces)) return false;
-    const isExpected = kind === "remove" || overwrites === true || replaces === true;
+  #isChanged(parent: number, name: string, { kind, inode, overwrites }: Pick<Step, "kind" | "inode" | "overwrites">): boolean {
+    if (kind === "set_rights") return false;
     const there = standingAt(parent, name);
-    return isExpected ? there !== undefined && there.changedNs >= this.#place.sinceNs : there !== undefined;
+    if (there === undefined) return overwrites === true;
+    if (inode === undefined) return true;
+    if (there.inode !== inode) return true;
+    if (kind === "remove_directory") return false;
+    if (there.changedNs >= this.#place.sinceNs && !this.#touched.has(inode)) return true;
+    if (there.names > 1) this.#touched.add(inode);
+    return false;
   }
 
   #count(what: "created" | "changed" | "removed", result: number): NotKeptReason | undefined {
@@ -174,22 +281,13 @@ class Landing {
     this.counts[what] += 1;
     return undefined;
   }
-
-  #openParent(path: string): number | undefined {
-    if (this.#parent?.path === path) return this.#parent.descriptor;
-    this.close();
-    const descriptor = openBeneath(this.#place.root, path === "" ? "." : path, OPEN_DIRECTORY, "plain");
-    if (descriptor < 0) return undefined;
-    this.#parent = { path, descriptor };
-    return descriptor;
-  }
 }
 
 /** Gives the directory the rights that it has in the view; `false` where no directory stands there any more. */
 function setRights(parent: number, name: string, { mode }: Stats): boolean {
   const directory = openBeneath(parent, name, OPEN_DIRECTORY, "plain");
   if (directory < 0) return false;
-  fchmodSync(directory, (mode & RIGHTS) | OWNER);
+  fchmodSync(directory, (mode & DIRECTORY_RIGHTS) | OWNER | (fstatSync(directory).mode & SET_GROUP));
   closeSync(directory);
   return true;
 }

@@ -9,6 +9,10 @@ export interface Standing {
   /** Nanoseconds of its last change of any kind, its name's included. */
   readonly changedNs: bigint;
   readonly mode: number;
+  /** Which one it is. */
+  readonly inode: number;
+  /** How many names it has. */
+  readonly names: number;
 }
 
 /** The path of `name` in the directory that the descriptor names, wherever that is now. */
@@ -19,7 +23,9 @@ export function pathIn(directory: number, name: string): string {
 /** What stands under `name`, no link followed; `undefined` when nothing does. */
 export function standingAt(directory: number, name: string): Standing | undefined {
   const found = lstatSync(pathIn(directory, name), { bigint: true, throwIfNoEntry: false });
-  return found && { kind: kindOf(found), changedNs: found.ctimeNs, mode: Number(found.mode) };
+  if (found === undefined) return undefined;
+  const { ctimeNs, mode, ino, nlink } = found;
+  return { kind: kindOf(found), changedNs: ctimeNs, mode: Number(mode), inode: Number(ino), names: Number(nlink) };
 }
 
 function kindOf(found: BigIntStats): Standing["kind"] {

@@ -5,9 +5,8 @@
  */
 import { chmodSync, closeSync, constants, openSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { assert } from "../../base/errors.ts";
-
-import type { ExecLanded } from "../../model/work/exec.ts";
 import type { NewFiles } from "../files/new-files.ts";
 import { inSlices } from "../host/in-slices.ts";
 import type { Identity } from "../identity/identity.ts";
@@ -16,7 +15,8 @@ import type { ViewDirectories, ViewDirectory } from "../layers/view-directories.
 import { O_PATH } from "../native/syscalls.ts";
 import type { ScopeJudge } from "../plan/workspace-mounts.ts";
 import { changesIn } from "./changes.ts";
-import { landChanges } from "./landing.ts";
+import { type Landed, landChanges } from "./landing.ts";
+import type { LandingPlace } from "./landing-plan.ts";
 
 /** Times that a stamp is written until the clock of its file system has gone on: some microseconds each, a tick of 10 ms at most. */
 const VIEW_TICK_LOOKS_MAX = 10_000;
@@ -25,8 +25,10 @@ const VIEW_TICK_LOOKS_MAX = 10_000;
 const PATH_BYTES_MAX = 4096;
 /** Bytes that are left for what a kernel puts behind a path of the workspace. */
 const PATH_BYTES_LEFT = 320;
-/** Nanoseconds by which the clocks of two file systems may differ: one tick of the coarser one. */
-const TICK_NS = 10_000_000n;
+/** Milliseconds by which the time of a change may lie behind the machine's: one tick. */
+const TICK_MS = 10;
+/** Waits for a tick; timers may be early by a little. */
+const WAITS_MAX = 3;
 
 /** The view of one run. */
 export class View {
@@ -34,6 +36,7 @@ export class View {
   readonly #root: number;
   readonly #rootPath: string;
   #sinceNs: bigint | undefined;
+  #known: LandingPlace["known"] = () => undefined;
   /** The identity that sees it. */
   readonly identity: Identity;
 
@@ -51,22 +54,31 @@ export class View {
     this.#root = openSync(root, O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW);
   }
 
-  /** Notes the time from which on changes of the workspace are somebody else's. To be called right before the run begins. */
-  begin(): void {
-    this.#sinceNs = timeOf(this.#directory.path, this.#rootPath);
+  /**
+   * Notes the time from which on changes of the workspace are somebody else's. To be called right before the run begins.
+   * @param known the directories of the workspace, as they are looked at from now on
+   */
+  async begin(known: LandingPlace["known"]): Promise<void> {
+    const isSame = statSync(this.#rootPath).dev === statSync(this.#directory.path).dev;
+    this.#sinceNs = isSame ? timeOf(this.#directory.path) : await nextTick();
+    this.#known = known;
   }
 
-  /** Lands what the run has changed. Nothing of it may be left that writes. @throws ToolFailure OUTPUT_LIMIT when that is too much */
-  async land(judge: ScopeJudge, newFiles: NewFiles): Promise<ExecLanded> {
-    if (this.#sinceNs === undefined) return { created: 0, changed: 0, removed: 0, notKept: [] };
+  /**
+   * Lands what the run has changed. Nothing of it may be left that writes.
+   * @param signal ends it as long as nothing was overwritten or removed
+   * @throws ToolFailure OUTPUT_LIMIT when that is too much
+   */
+  async land(judge: ScopeJudge, newFiles: NewFiles, signal: AbortSignal): Promise<Landed> {
+    if (this.#sinceNs === undefined) return { created: 0, changed: 0, removed: 0, notKept: [], isCut: false };
     const path = join(this.#directory.path, "upper");
     chmodSync(path, 0o700); // the command may have closed the workspace, as it sees it, to its owner
     const upper = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
     try {
       const pathBytesMax = PATH_BYTES_MAX - PATH_BYTES_LEFT - Buffer.byteLength(this.#rootPath);
       const { result: changes } = await inSlices("listing what a command changed", changesIn(`/proc/self/fd/${upper}`, pathBytesMax));
-      const place = { root: this.#root, upper, judge, newFiles, sinceNs: this.#sinceNs };
-      const { result } = await inSlices("landing what a command changed", landChanges(place, changes));
+      const place = { root: this.#root, upper, judge, newFiles, sinceNs: this.#sinceNs, known: this.#known };
+      const { result } = await inSlices("landing what a command changed", landChanges(place, changes, signal));
       return result;
     } finally {
       closeSync(upper);
@@ -80,8 +92,8 @@ export class View {
   }
 }
 
-/** Nanoseconds of now as file systems count; on the workspace's own, whatever changed before has an earlier time. */
-function timeOf(directory: string, root: string): bigint {
+/** Nanoseconds of now as the file system counts: whatever changed before has an earlier time. */
+function timeOf(directory: string): bigint {
   const stamp = join(directory, "stamp");
   const touched = (): bigint => {
     writeFileSync(stamp, "");
@@ -90,5 +102,12 @@ function timeOf(directory: string, root: string): bigint {
   const first = touched();
   let now = touched();
   for (let looks = 0; now === first && looks < VIEW_TICK_LOOKS_MAX; looks += 1) now = touched();
-  return statSync(root).dev === statSync(directory).dev ? now : now - TICK_NS;
+  return now;
+}
+
+/** The same for a file system in which nothing may be written: one tick later, so that what changes from then on has that time or a later one. */
+async function nextTick(): Promise<bigint> {
+  const nowMs = Date.now() + 1;
+  for (let waits = 0; waits < WAITS_MAX && Date.now() < nowMs + TICK_MS; waits += 1) await setTimeout(TICK_MS + 1);
+  return BigInt(nowMs) * 1_000_000n;
 }

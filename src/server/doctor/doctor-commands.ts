@@ -3,9 +3,11 @@
  *
  * Looks at it as each command does, by the built-in zones; nothing is run and nothing changed.
  */
+import { readFileSync } from "node:fs";
 import { BUILT_IN_ZONE_RULES, compileZones } from "../../model/place/zone.ts";
-import { workspaceTree } from "../../sandbox/host/workspace-tree.ts";
+import { type WorkspaceTree, workspaceTree } from "../../sandbox/host/workspace-tree.ts";
 import { atOnce, type ScopeJudge, WorkspaceLook } from "../../sandbox/plan/workspace-mounts.ts";
+import { requireNoMounts } from "../../sandbox/run/mount-check.ts";
 import { workspaceDirectory } from "../workspace/workspace-catalog.ts";
 import type { Finding } from "./finding.ts";
 
@@ -15,13 +17,30 @@ const CHECK = "commands in the workspace";
 export function commandsFinding(path: string): Finding {
   try {
     const root = workspaceDirectory(path);
-    const look = new WorkspaceLook(root, workspaceTree(root), zoneJudge());
+    requireNoMounts(root, readFileSync("/proc/self/mountinfo", "utf8"));
+    const tree = workspaceTree(root);
+    const look = new WorkspaceLook(root, tree, zoneJudge());
     atOnce(look.steps());
     const mounts = look.result().length;
-    return { check: CHECK, status: "ok", detail: `\`${root}\` can be shown to commands, in ${mounts} mounts` };
+    const detail = `\`${root}\` can be shown to commands, in ${mounts} mounts`;
+    const others = othersDirectory(tree);
+    if (others === undefined) return { check: CHECK, status: "ok", detail };
+    return { check: CHECK, status: "advisory", detail: `${detail}; ${others}` };
   } catch (error) {
     return { check: CHECK, status: "failed", detail: error instanceof Error ? error.message : String(error) };
   }
+}
+
+/** What of another user or group is in a view keeps its looks, but can be neither changed nor moved there. */
+function othersDirectory(tree: WorkspaceTree): string | undefined {
+  const own = tree.seen(".");
+  const isRoot = process.geteuid?.() === 0;
+  const [userId, groupId] = isRoot ? [own?.userId, own?.groupId] : [process.geteuid?.(), process.getegid?.()];
+  for (const [directory, seen] of tree.allSeen()) {
+    if (seen.userId === userId && seen.groupId === groupId) continue;
+    return `\`${directory}\` belongs to another user or group, so that commands cannot change what lies there (EOVERFLOW): chown it, or leave it to people`;
+  }
+  return undefined;
 }
 
 function zoneJudge(): ScopeJudge {

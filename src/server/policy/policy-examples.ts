@@ -244,7 +244,7 @@ function workspaceOf(example: PolicyExample, settings: Settings, root: string): 
     serviceRoot: root,
     projectRoot: root,
     sharedPaths: rules.shared,
-    zones: zone === undefined ? compileZones(rules, "") : { classify: () => zone, restriction: () => undefined },
+    zones: zone === undefined ? compileZones(rules, "") : { classify: () => zone, restriction: () => undefined, isAboveRule: () => false },
   };
 }
 

@@ -104,3 +104,9 @@ test("npm replaces node_modules, made before or not, and all of it is kept; test
   const tests = await place.run("touch node_modules/new", { judge: await judgeOf("run_test", {}) });
   expect(tests.stderr).toContain("Read-only file system");
 });
+
+test("a link is not made where a rule may name what lies behind it", async () => {
+  const judge = await judgeOf("run_test", { writePaths: [["*", "sub/**"]] });
+  const paths = ["plain", "sub/link", ".yarn", "sub/mise", ".kube"];
+  expect(paths.filter((path) => judge.allowsLink?.(path))).toEqual(["plain", "sub/link"]);
+});

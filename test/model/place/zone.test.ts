@@ -113,6 +113,21 @@ test("configured patterns add to the built-in ones", () => {
   for (const path of ["a/config/private/x", "key/data.txt"]) expect(own.classify({ root: "service", path })).toBe("own");
 });
 
+test.each<[Partial<ZoneRules>, readonly string[], readonly string[]]>([
+  [{}, [".yarn", "a/.YARN", "mise", ".kube", "b/.docker"], ["a", "a/yarn", "node_modules/x", ".env", "global.json", ".yarn/x"]],
+  [{ ownSecret: ["vault/token.txt"] }, ["vault", "Vault"], ["a/vault", "vaults", "vault/x"]],
+  [{ readOnly: ["third/party/x"] }, ["third", "third/party"], ["Third", "third/party/x", "third/other"]],
+  [{ protected: ["infra/prod/*.tf", "{a,b}/**/c"] }, ["infra", "infra/prod", "a", "b/x/y"], ["infra/dev", "c"]],
+  [{ secret: ["**/.tool/s.json", "**/*.pem", "**/*/k"] }, [".tool", "a/.tool"], ["a", "a/b", "x.pem"]],
+  [{ restrictedReadOnly: ["x*/y"], restrictedProtected: ["*/z"] }, ["xa", "b"], ["b/c"]],
+  [{ hidden: ["services/orders/a/state"], shared: ["services/orders/s/t"] }, ["a", "s"], ["state", "t"]],
+])("with %j a link is above a rule at %j, and not at %j", (rules, above, others) => {
+  const zones = compileZones({ ...BUILT_IN_ZONE_RULES, ...rules }, "services/orders");
+  const isAbove = (path: string) => zones.isAboveRule({ root: "service", path });
+  expect(above.filter(isAbove)).toEqual(above);
+  expect(others.filter(isAbove)).toEqual([]);
+});
+
 test("a path has the zone and the restriction that the patterns say one by one, whatever was asked before it", () => {
   const rules: ZoneRules = {
     ...BUILT_IN_ZONE_RULES,

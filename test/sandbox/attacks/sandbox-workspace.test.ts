@@ -37,6 +37,7 @@ function zoneJudge(more: Partial<ZoneRules> = {}): ScopeJudge {
     entry: (path) => reach[zoneOf(path)],
     below: (directory) => (zoneOf(directory === "." ? "new" : `${directory}/new`) === "own" ? "write" : "read"),
     isWhole: (directory) => zoneOf(directory) === "managed",
+    allowsLink: (path) => !zones.isAboveRule({ root: "service", path }),
   };
 }
 
@@ -185,6 +186,38 @@ test("a protected link stays whatever a command does to it, and what it is moved
   expect(readlinkSync(join(place.root, "AGENTS.md"))).toBe("mine");
 });
 
+test("a link in the place of a directory above a protected file does not land, and nothing that it replaces goes", async () => {
+  const judge = zoneJudge({ ownSecret: ["vault/token.txt"], readOnly: ["third/party"] });
+  const command = [
+    "cp -r .yarn y2; rm -rf .yarn; mkdir -p y2/releases m; echo EVIL >y2/releases/yarn.cjs; ln -s y2 .yarn",
+    "for n in mise .docker sub/.kube vault third; do ln -s /workspace/m $n; done; ln -s m plain; echo EVIL >m/config.toml",
+    "mkdir -p node_modules; ln -s ../m node_modules/third",
+  ].join("; ");
+  const refused = [".docker", ".yarn", "mise", "sub/.kube", "third", "vault"];
+  const before = { ".yarn/cache/c": "c", "sub/x": "", "node_modules/x": "" };
+  const installs: ScopeJudge = {
+    ...judge,
+    entry: (path, isDirectory) => (path.startsWith("node_modules") ? "write" : judge.entry(path, isDirectory)),
+  };
+  files(before);
+  const { end } = await place.run(command, { judge: installs });
+  expect(end.landed?.notKept.map(({ path, reason }) => `${reason} ${path}`)).toEqual([
+    "not_allowed .docker",
+    "not_allowed .yarn",
+    "not_allowed mise",
+    "not_allowed sub/.kube",
+    "not_allowed third",
+    "not_allowed vault",
+  ]);
+  expect([text(".yarn/cache/c"), existsSync(join(place.root, ".yarn/releases"))]).toEqual(["c", false]);
+  expect([readlinkSync(join(place.root, "plain")), readlinkSync(join(place.root, "node_modules/third"))]).toEqual(["m", "../m"]);
+  const { allowsLink: _, ...careless } = installs;
+  for (const path of ["y2", "m", "plain", "node_modules/third"]) rmSync(join(place.root, path), { recursive: true });
+  const control = await place.run(command, { judge: careless });
+  expect(control.end.landed?.notKept).toEqual([]);
+  expect(refused.filter((path) => lstatSync(join(place.root, path)).isSymbolicLink())).toEqual(refused);
+});
+
 test("such files made anew do not land, and are named", async () => {
   files({ "a.txt": "" });
   symlinkSync("a.txt", join(place.root, "CLAUDE.md"));
@@ -298,4 +331,13 @@ test("a command that swaps directories for links does so for no other command th
     true,
     true,
   ]);
+});
+
+test("a directory whose name is what stands for other bytes keeps no later command out; one with such bytes does, until it is renamed", async () => {
+  const { end } = await place.run("mkdir $'\\xef\\xbf\\xbd'; echo 1 >$'\\xef\\xbf\\xbd/in'");
+  expect([end.landed?.notKept, text("\u{fffd}/in")]).toEqual([[], "1\n"]);
+  expect((await place.run("cat */in; rm -r */")).stdout).toBe("1\n");
+  expect(readdirSync(place.root)).toEqual([]);
+  mkdirSync(Buffer.concat([Buffer.from(`${place.root}/`), Buffer.of(0xff)]));
+  await expect(place.run("echo 1")).rejects.toMatchObject({ code: "SANDBOX_UNAVAILABLE" });
 });

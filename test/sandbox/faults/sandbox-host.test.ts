@@ -6,6 +6,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { SANDBOX_USER_ID } from "../../../src/sandbox/identity/identity.ts";
+import { requireNoMounts } from "../../../src/sandbox/run/mount-check.ts";
 import { Sandbox } from "../../../src/sandbox/sandbox.ts";
 import { EVERYTHING, LIMITS, newSandboxPlace, own, type SandboxPlace, sandboxUser } from "../../support/sandbox-place.ts";
 
@@ -52,6 +53,25 @@ test("without bubblewrap nothing runs, and it says what to install", async () =>
   await expect(sandbox.run(run, output, new AbortController().signal)).rejects.toMatchObject(failure);
   expect([sandbox.diagnose().program, existsSync(join(place.root, "ran"))]).toEqual([undefined, false]);
   sandbox.close();
+});
+
+test("a workspace in which something is mounted is shown to no command, also where the kernel is root", () => {
+  const [data, child] = [join(place.root, "data"), ["test/support/children/sandbox-run.ts", place.root, "cat data/secret"]];
+  mkdirSync(data);
+  writeFileSync(join(data, "secret"), "UNDERNEATH");
+  const table = (at: string) => `22 1 0:21 / / rw - ext4 /dev/x rw\n23 22 0:22 / ${at} rw - tmpfs none rw\n`;
+  expect(() => requireNoMounts("/w/a b", table("/w/a\\040b/data"))).toThrow("(`data`)");
+  for (const at of ["/w/a\\040b", "/w/a\\040bc/d", "/w"]) expect(() => requireNoMounts("/w/a b", table(at))).not.toThrow();
+  if (!isRoot) return; // nobody else can mount there
+  const privately = (script: string) =>
+    spawnSync("unshare", ["--mount", "--propagation", "private", "sh", "-c", `${script} exec "$@"`, "sh", process.execPath, ...child], {
+      encoding: "utf8",
+      timeout: 120_000,
+    });
+  const { stdout, stderr } = privately(`mount -t tmpfs none ${data} &&`);
+  expect(stdout + stderr).toMatch(/something else is mounted in the workspace \(`data`\)/);
+  expect(stdout + stderr).not.toContain("UNDERNEATH");
+  expect(privately("").stdout).toContain("UNDERNEATH");
 });
 
 test("a bubblewrap that fails is told with what it says", async () => {

@@ -14,7 +14,10 @@ import {
   WorkspaceLook,
 } from "../../../src/sandbox/plan/workspace-mounts.ts";
 
-/** A directory is an object, a file its contents, a link `-> where`; `!` is a socket, `null` a directory that nobody may list. */
+/**
+ * A directory is an object, a file its contents, a link `-> where`; `!` is a socket, `null` a directory that nobody may list. A name with `\u{fffe}` stands
+ * for one that is not UTF-8.
+ */
 type Node = string | null | { readonly [name: string]: Node };
 
 function treeOf(root: Node): Tree {
@@ -27,7 +30,9 @@ function treeOf(root: Node): Tree {
   return {
     list(path) {
       const node = at(path);
-      return node === null ? undefined : Object.entries(node ?? {}).map(([name, child]) => ({ name, kind: kindOf(child as Node) }));
+      return node === null
+        ? undefined
+        : Object.entries(node ?? {}).map(([name, child]) => ({ name, kind: kindOf(child as Node), isText: !name.includes("\u{fffe}") }));
     },
     stamp: () => undefined,
   };
@@ -135,9 +140,10 @@ test("too large a tree refuses the command", () => {
 });
 
 test("a name that is not UTF-8 is no matter for a plain file, and refuses where a mount or a look inside is needed", () => {
-  expect(mountsOf({ "\u{fffd}.txt": "" }, judgeOf({}))).toEqual(["write ."]);
-  expect(codeOf(() => mountsOf({ ".env\u{fffd}": "" }, judgeOf({ ".env\u{fffd}": "hidden" })))).toBe("SANDBOX_UNAVAILABLE");
-  expect(codeOf(() => mountsOf({ "\u{fffd}": {} }, judgeOf({})))).toBe("SANDBOX_UNAVAILABLE");
+  expect(mountsOf({ "\u{fffe}.txt": "" }, judgeOf({}))).toEqual(["write ."]);
+  expect(codeOf(() => mountsOf({ ".env\u{fffe}": "" }, judgeOf({ ".env\u{fffe}": "hidden" })))).toBe("SANDBOX_UNAVAILABLE");
+  expect(codeOf(() => mountsOf({ "\u{fffe}": {} }, judgeOf({})))).toBe("SANDBOX_UNAVAILABLE");
+  expect(mountsOf({ "\u{fffd}": { a: "" } }, judgeOf({ "\u{fffd}/a": "read" }))).toEqual(["write .", "write \u{fffd}", "read \u{fffd}/a"]);
 });
 
 /** A tree that changes, with a number for each state of each of its directories. */

@@ -32,8 +32,8 @@ export interface Runner {
   readonly try: (reach: GitReach, args: readonly [string, ...string[]], remote?: GitRemoteReach) => Promise<GitOutcome>;
   /** Fields that null bytes end. */
   readonly fields: (args: readonly [string, ...string[]]) => Promise<readonly string[]>;
-  /** Why a file of the repository may not be read, or written. */
-  readonly judge: (path: string, effect: "read" | "write") => Omit<Closed, "path"> | undefined;
+  /** Why a file of the repository may not be read, written, or made a link. */
+  readonly judge: (path: string, effect: "read" | "write" | "link") => Omit<Closed, "path"> | undefined;
   /** Repositories within the tree that were seen so far, from the repository's root. */
   readonly nested: () => readonly string[];
 }
@@ -86,7 +86,7 @@ export function requireText(paths: readonly string[]): void {
 export function sorted(
   git: Pick<Runner, "judge" | "nested">,
   paths: readonly string[],
-  effect: "read" | "write",
+  effect: "read" | "write" | "link",
 ): { readonly open: readonly string[]; readonly closed: readonly Closed[] } {
   requireText(paths);
   const nested = git.nested();

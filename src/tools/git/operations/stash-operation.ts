@@ -100,6 +100,9 @@ async function requireUntrackedOpen(git: Runner, entry: string): Promise<void> {
   const [parents = ""] = await git.fields(["log", "-1", "-z", "--format=%P", commitOf(entry)]);
   const untracked = parents.split(" ")[2];
   if (untracked === undefined) return;
-  const { closed } = sorted(git, await git.fields(["ls-tree", "-r", "-z", "--name-only", "--full-tree", untracked]), "write");
+  const entries = await git.fields(["ls-tree", "-r", "-z", "--full-tree", untracked]);
+  const paths = (isLink: boolean) =>
+    entries.filter((entry) => entry.startsWith("120000 ") === isLink).map((entry) => entry.slice(entry.indexOf("\t") + 1));
+  const closed = [...sorted(git, paths(false), "write").closed, ...sorted(git, paths(true), "link").closed];
   refuseClosed(closed, "this would make", "ask a person to bring them back");
 }

@@ -20,12 +20,32 @@ export const QUIET = { "--quiet": { idle: true }, "-q": { idle: true } } as cons
 /** Refuses when one of the files that a question of `git diff` names may not be written. */
 export async function requireWritable(git: Runner, what: string, ...questions: readonly (readonly string[])[]): Promise<number> {
   const named: string[] = [];
-  for (const question of questions)
-    named.push(...(await git.fields(["diff", "--name-only", "--no-renames", "--ignore-submodules=dirty", "-z", ...question])));
+  const links: string[] = [];
+  for (const question of questions) {
+    const fields = await git.fields(["diff", "--raw", "--no-renames", "--ignore-submodules=dirty", "-z", ...question]);
+    for (let at = 0; at + 1 < fields.length; at += 2) {
+      const [modes = "", path = ""] = [fields[at], fields[at + 1]];
+      named.push(path);
+      if (LINK.test(modes)) links.push(path);
+    }
+  }
   const { open, closed } = sorted(git, named, "write");
-  refuseClosed(closed, `${what} would change`, "ask a person to do it, or choose commits that do not touch those files");
+  const writable = new Set(open);
+  const { closed: closedLinks } = sorted(
+    git,
+    links.filter((path) => writable.has(path)),
+    "link",
+  );
+  refuseClosed(
+    [...closed, ...closedLinks],
+    `${what} would change`,
+    "ask a person to do it, or choose commits that do not touch those files",
+  );
   return open.length;
 }
+
+/** A line of `--raw` in which a file is, or becomes, a symbolic link: which side git writes depends on what was asked. */
+const LINK = /^:(?:120000 |[0-7]+ 120000 )/;
 
 /** Why a path of a call is refused. */
 export function pathsProblem({ paths = [] }: Parsed): string | undefined {

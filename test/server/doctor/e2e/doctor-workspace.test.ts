@@ -1,5 +1,5 @@
 // What `handrail doctor --workspace` says of a workspace in which no command can run, and of one in which all is well.
-import { mkdirSync, writeFileSync } from "node:fs";
+import { chownSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { SANDBOX_MOUNTS_MAX } from "../../../../src/sandbox/plan/workspace-mounts.ts";
@@ -27,4 +27,13 @@ test("a workspace that can be shown is said to be, and one that cannot with what
   }
   expect(commandsFinding(long)).toMatchObject({ status: "failed", detail: expect.stringContaining("too long") });
   expect(commandsFinding(join(workspace, "none"))).toMatchObject({ status: "failed" });
+});
+
+test("a directory of another user is named, because commands cannot change what lies there", () => {
+  const { workspace } = freshPlace();
+  mkdirSync(join(workspace, "theirs/deeper"), { recursive: true });
+  expect(commandsFinding(workspace)).toMatchObject({ status: "ok" });
+  if (process.geteuid?.() !== 0) return; // nobody else can give a directory away
+  chownSync(join(workspace, "theirs"), 12345, 12345);
+  expect(commandsFinding(workspace)).toMatchObject({ status: "advisory", detail: expect.stringMatching(/`theirs` belongs to another/) });
 });

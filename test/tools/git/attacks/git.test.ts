@@ -1,6 +1,6 @@
 // Repositories and arguments that are out to make git run programs, write elsewhere, or show what is hidden. Each attack works with plain git, in a
 // directory that the test made; through the kernel it does nothing.
-import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { git } from "../../../../src/tools/git/git.ts";
@@ -409,6 +409,32 @@ describe("what history holds of secret files", () => {
     expect(existsSync(join(at.root, "CLAUDE.md"))).toBe(false);
     at.plain.git("merge", "--quiet", "evil");
     expect(existsSync(join(at.root, "CLAUDE.md"))).toBe(true);
+  });
+
+  test("a link in the place of a directory above a protected file comes by no branch and no stash", async () => {
+    const at = await place({ preset: "dev" });
+    const isLink = () => lstatSync(join(at.root, ".yarn"), { throwIfNoEntry: false })?.isSymbolicLink() === true;
+    at.plain.git("checkout", "--quiet", "-b", "evil");
+    at.plain.commit("scripts", { "y2/releases/yarn.cjs": "evil\n" });
+    symlinkSync("y2", join(at.root, ".yarn"));
+    at.plain.git("add", ".yarn");
+    at.plain.git("commit", "--quiet", "-m", "link");
+    at.plain.git("checkout", "--quiet", "work");
+    symlinkSync("y2", join(at.root, ".yarn"));
+    at.plain.git("stash", "push", "--quiet", "--include-untracked");
+    for (const [operation, ...args] of [
+      ["MERGE", "evil"],
+      ["CHECKOUT", "evil"],
+      ["STASH", "pop"],
+    ] as const) {
+      expect([operation, await at.ask(operation, ...args)]).toEqual([
+        operation,
+        expect.stringMatching(/^PERMISSION_DENIED: .*`\.yarn`.*lead past/),
+      ]);
+      expect(isLink()).toBe(false);
+    }
+    at.plain.git("merge", "--quiet", "evil");
+    expect(isLink()).toBe(true);
   });
 
   test("what a lease does not let read stays out of differences", async () => {

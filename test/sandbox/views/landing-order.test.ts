@@ -1,0 +1,168 @@
+// The order in which changes land: what is new first, what is removed last and only where all that is new is there, so that no content is ever nowhere.
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import type { NewFiles } from "../../../src/sandbox/files/new-files.ts";
+import { atOnce } from "../../../src/sandbox/plan/workspace-mounts.ts";
+import type { Change } from "../../../src/sandbox/views/changes.ts";
+import { landChanges } from "../../../src/sandbox/views/landing.ts";
+import { unnotedNames } from "../../support/files-fixture.ts";
+import { EVERYTHING, sandboxUser } from "../../support/sandbox-place.ts";
+
+/** Another file system than that of temporary files, on most machines. */
+const ELSEWHERE = "/dev/shm";
+
+interface View {
+  readonly root: string;
+  readonly upper: string;
+  readonly land: (newFiles?: NewFiles) => ReturnType<typeof landChanges>;
+}
+
+function make(root: string, files: Readonly<Record<string, string>>): void {
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(join(root, path, ".."), { recursive: true });
+    writeFileSync(join(root, path), text);
+  }
+}
+
+/** A workspace with files, and a view of it in which some are gone and others are new. */
+function view(
+  files: Readonly<Record<string, string>>,
+  gone: readonly string[],
+  fresh: Readonly<Record<string, string>>,
+  at = tmpdir(),
+): View {
+  const [root, upper] = [mkdtempSync(join(realpathSync(tmpdir()), "handrail-root-")), mkdtempSync(join(at, "handrail-upper-"))];
+  make(root, files);
+  make(upper, fresh);
+  const above = (path: string) => path.split("/").map((_, depth, names) => names.slice(0, depth).join("/"));
+  const directories = new Set(Object.keys(fresh).flatMap(above).filter(Boolean));
+  const change = (path: string, kind: Change["kind"]): Change => ({ path, kind, isReplaced: false, isCopy: false });
+  const changes = [
+    ...gone.map((path) => change(path, "gone")),
+    ...[...directories].map((path) => change(path, "directory")),
+    ...Object.keys(fresh).map((path) => change(path, "file")),
+  ].sort((one, other) => (one.path < other.path ? -1 : 1));
+  const descriptors = [openSync(root, "r"), openSync(upper, "r")] as const;
+  onTestFinished(() => {
+    for (const descriptor of descriptors) closeSync(descriptor);
+    for (const directory of [root, upper]) rmSync(directory, { recursive: true, force: true });
+  });
+  const place = { root: descriptors[0], upper: descriptors[1], judge: EVERYTHING, known: () => undefined };
+  return { root, upper, land: (newFiles = unnotedNames) => landChanges({ ...place, newFiles, sinceNs: nextTick() }, changes) };
+}
+
+/** A time that is later than all that has changed. */
+function nextTick(): bigint {
+  const nowMs = Date.now() + 1;
+  while (Date.now() < nowMs + 10);
+  return BigInt(nowMs) * 1_000_000n;
+}
+
+/** The contents of all files below. */
+function contents(root: string): readonly string[] {
+  return readdirSync(root, { recursive: true, withFileTypes: true })
+    .flatMap((entry) => (entry.isFile() ? [readFileSync(join(entry.parentPath, entry.name), "utf8")] : []))
+    .sort();
+}
+
+const failing = (error: Error): NewFiles => ({
+  nameIn() {
+    throw error;
+  },
+});
+
+test("somebody makes a file where one is moved to while it lands: what was moved stays where it was", () => {
+  const { root, land } = view({ k998: "8", k999: "9" }, ["k998", "k999"], { "z/k998": "8", "z/k999": "9" });
+  const steps = land();
+  while (!existsSync(join(root, "z"))) steps.next();
+  writeFileSync(join(root, "z/k999"), "person");
+  expect(atOnce(steps)).toEqual({
+    created: 2,
+    changed: 0,
+    removed: 0,
+    isCut: false,
+    notKept: [
+      { path: "k998", reason: "held_back" },
+      { path: "k999", reason: "held_back" },
+      { path: "z/k999", reason: "changed_meanwhile" },
+    ],
+  });
+  expect(contents(root)).toEqual(["8", "8", "9", "person"]);
+});
+
+test("a disk that is full keeps what was moved, and what is overwritten, as it was", () => {
+  const full = Object.assign(new Error("no space"), { code: "ENOSPC" });
+  const { root, land } = view({ keep: "K", "d/x": "X", over: "O" }, ["keep", "d"], { keep2: "K", "e/x": "X", over: "new" }, ELSEWHERE);
+  expect(atOnce(land(failing(full))).notKept).toEqual([
+    { path: "d", reason: "held_back" },
+    { path: "e/x", reason: "failed" },
+    { path: "keep", reason: "held_back" },
+    { path: "keep2", reason: "failed" },
+    { path: "over", reason: "held_back" },
+  ]);
+  expect(contents(root)).toEqual(["K", "O", "X"]);
+  const { root: other, land: landThere } = view({ keep: "K" }, ["keep"], { keep2: "K" }, ELSEWHERE);
+  expect(() => atOnce(landThere(failing(new Error("no store"))))).toThrow("no store");
+  expect(contents(other)).toEqual(["K"]);
+});
+
+test.each([tmpdir(), ELSEWHERE])("whenever it is cut short, nothing that is left in the end was nowhere (from %s)", (at) => {
+  const files = { a: "A", b: "B", "d/x": "X", "d/y": "Y", "e/f/g": "G", over: "old" };
+  const fresh = { "z/a": "A", b2: "B", d: "now a file", "h/i/y": "Y", e2: "G", over: "new", x: "X" };
+  const gone = ["a", "b", "e"];
+  for (let cut = 1; cut < 40; cut += 1) {
+    const { root, land } = view(files, gone, fresh, at);
+    const steps = land();
+    for (let step = 0; step < cut; step += 1) steps.next();
+    expect(contents(root)).toEqual(expect.arrayContaining(["A", "B", "G", "X", "Y"]));
+  }
+  const { root, land } = view(files, gone, fresh, at);
+  expect(atOnce(land()).notKept).toEqual([]);
+  expect(readdirSync(root).sort()).toEqual(["b2", "d", "e2", "h", "over", "x", "z"]);
+});
+
+test("a file that was moved and closed to its owner lands from another file system", () => {
+  const user = sandboxUser();
+  const { root, upper, land } = view({ a: "precious" }, ["a"], { z: "precious", y: "other" }, ELSEWHERE);
+  for (const path of [root, upper, join(root, "a"), join(upper, "z"), join(upper, "y")]) chownSync(path, user, user);
+  chmodSync(join(upper, "z"), 0);
+  chmodSync(join(upper, "y"), 0o200);
+  const isRoot = process.geteuid?.() === 0;
+  if (isRoot) process.seteuid?.(user);
+  let notKept: unknown;
+  try {
+    notKept = atOnce(land()).notKept;
+  } finally {
+    if (isRoot) process.seteuid?.(0);
+  }
+  expect(notKept).toEqual([]);
+  expect(["y", "z"].map((path) => (statSync(join(root, path)).mode & 0o777).toString(8))).toEqual(["200", "0"]);
+  if (isRoot) expect(contents(root)).toEqual(["other", "precious"]);
+});
+
+test("names of one file are no changes by somebody else to each other", () => {
+  const { root, land } = view({ "t/d/foo-1": "old", "d/z": "z" }, ["d"], { "t/d/foo-1": "new", "t/foo": "new" });
+  linkSync(join(root, "t/d/foo-1"), join(root, "t/foo"));
+  linkSync(join(root, "d/z"), join(root, "d/y"));
+  expect(existsSync(join(root, "d/y"))).toBe(true);
+  const steps = land();
+  expect(atOnce(steps)).toMatchObject({ changed: 2, removed: 3, notKept: [] });
+  expect(contents(root)).toEqual(["new", "new"]);
+});
