@@ -5,18 +5,14 @@
  * recorded before anybody is told of it, a decision before it counts, and a use before anything is executed by it; whatever fails, nothing is
  * approved by that. A stored request that is not what its reference names any more is ended, recorded, and approves nothing, whatever the channel.
  */
-import type { Clock } from "../base/clock.ts";
 import { KernelError } from "../base/errors.ts";
-import type { RandomBytes } from "../base/ids.ts";
 import { APPROVAL_WAIT_MAX_MS } from "../base/limits.ts";
-import type { Bell } from "../model/outcome/bell.ts";
-import type { EventSink } from "../model/outcome/event.ts";
 import { ToolFailure } from "../model/outcome/failure.ts";
 import { ApprovalEvidence } from "./approval-evidence.ts";
-import type { ApprovalDecision, ApprovalOwner, ApprovalStore, AskingLimits, DecideOutcome, StoredApproval } from "./approval-store.ts";
+import type { ApprovalDecision, ApprovalOwner, AskingLimits, DecideOutcome, StoredApproval } from "./approval-store.ts";
+import type { ApprovalsParts } from "./approvals-parts.ts";
 import type { CallBinding } from "./binding.ts";
 import { readDecisionFile } from "./decisions/decision-file.ts";
-import type { DecisionStore } from "./decisions/decision-store.ts";
 import type { ApprovalManager } from "./handler.ts";
 import type { InBandAsker, InBandClient, InBandQuestion } from "./in-band.ts";
 import { InBandDesk, type InBandOutcome, type InBandReply } from "./in-band-desk.ts";
@@ -36,32 +32,6 @@ const APPROVAL_KEPT_MS = 7 * 24 * 3_600_000;
 const APPROVAL_SWEEP_ROWS_MAX = 64;
 /** Milliseconds between two sweeps of one kernel. */
 const APPROVAL_SWEEP_PAUSE_MS = 10_000;
-
-/** The operator's settings, as they are now. */
-export interface ApprovalSettings {
-  /** Milliseconds; absent: as long as may be when there is somebody who can be asked, and not at all otherwise. */
-  readonly waitMs: number | undefined;
-  readonly lifetimeMs: number;
-  /** Clients whose in-band answers come from a person. */
-  readonly attendedClients: ReadonlySet<string>;
-}
-
-/** What approvals are made of. */
-export interface ApprovalsParts {
-  readonly store: ApprovalStore;
-  readonly decisions: DecisionStore;
-  readonly bell: Bell;
-  /** Where an embedding program answers. */
-  readonly manager?: ApprovalManager | undefined;
-  /** Whether anybody holds an approver's credential. */
-  readonly hasApprovers: () => Promise<boolean>;
-  readonly settings: () => ApprovalSettings;
-  readonly ledger: EventSink;
-  readonly clock: Clock;
-  readonly random: RandomBytes;
-  readonly onInternalError: (error: unknown) => void;
-  readonly limits?: AskingLimits;
-}
 
 /** What lies beside a request. */
 type FoundDecision = "none" | "decided" | "forged";

@@ -15,7 +15,6 @@ import { containerBackend } from "./container/container-backend.ts";
 import { type ControlGroups, openControlGroups, type RunGroup, type RunUsage } from "./control-groups/control-groups.ts";
 import type { NewFiles } from "./files/new-files.ts";
 import { inSlices } from "./host/in-slices.ts";
-import { isProgram, missingProgram } from "./host/programs.ts";
 import { requireProgram, type SystemView, systemView } from "./host/system-view.ts";
 import { workspaceTree } from "./host/workspace-tree.ts";
 import { Identities, type Identity, ownIdentity } from "./identity/identity.ts";
@@ -26,13 +25,13 @@ import type { EgressTotals } from "./net/gate/attempt.ts";
 import { noBackend } from "./none/none-backend.ts";
 import { NEW_NAMESPACES, planSandbox, type SandboxFile, type SandboxLimits, type SandboxMount } from "./plan/plan.ts";
 import { selectionFiles, selectionMounts } from "./plan/selection-mounts.ts";
-import { PROCESSORS, type Processor } from "./plan/syscall-numbers.ts";
+import type { Processor } from "./plan/syscall-numbers.ts";
 import { type ScopeJudge, WorkspaceLook } from "./plan/workspace-mounts.ts";
 import type { Backend } from "./run/backend.ts";
-import { SOCAT } from "./run/beginning.ts";
 import type { RunEnd, RunOutput } from "./run/launch.ts";
 import { requireNoMounts } from "./run/mount-check.ts";
 import { adoptOrphans } from "./run/orphans.ts";
+import { isEnding, noOwnFiles, requireProcessor, requireSocat, tooManyRuns, unknownEnd } from "./run/refusals.ts";
 import { superviseRun } from "./run/supervised-run.ts";
 import { View } from "./views/views.ts";
 
@@ -310,12 +309,6 @@ export class Sandbox {
   }
 }
 
-/** A command that ran has left something, also where its end is not known. */
-function unknownEnd(error: unknown): RunEnd & { readonly problem: ToolFailure } {
-  if (!(error instanceof ToolFailure) || error.code !== "OUTCOME_UNKNOWN") throw error;
-  return { exitCode: undefined, endedBy: undefined, durationMs: 0, problem: error };
-}
-
 /** A look at the workspace that `settle` is content with. */
 async function settledLook(begin: () => WorkspaceLook, settle: SandboxRun["settle"], signal: AbortSignal): Promise<WorkspaceLook> {
   for (let looks = 0; looks < SANDBOX_LOOKS_MAX; looks += 1) {
@@ -357,44 +350,4 @@ function backendOf({ backend = "bwrap", programs, allowsUnsandboxed = false }: S
 function seenBy({ elsewhere }: Identity, mounts: readonly SandboxMount[]): readonly SandboxMount[] {
   if (elsewhere === undefined || elsewhere.size === 0) return mounts;
   return mounts.map((mount) => ("source" in mount ? { ...mount, source: elsewhere.get(mount.source) ?? mount.source } : mount));
-}
-
-function requireSocat(): void {
-  if (isProgram(SOCAT)) return;
-  throw missingProgram(
-    "a command cannot have a way to the network here, because socat is not installed",
-    "socat",
-    ", or run the command without the network",
-  );
-}
-
-function requireProcessor(): Processor {
-  const found = PROCESSORS.find((name) => name === process.arch);
-  if (found !== undefined && process.platform === "linux") return found;
-  throw new ToolFailure(
-    "SANDBOX_UNAVAILABLE",
-    `commands cannot be contained on ${process.platform} ${process.arch}; the command did not run`,
-    "ask the operator to run the kernel on Linux, x86-64 or arm64, for instance in a virtual machine",
-  );
-}
-
-function isEnding(): ToolFailure {
-  return new ToolFailure(
-    "SANDBOX_UNAVAILABLE",
-    "the kernel is being closed; the command did not run",
-    "try again once it has started again",
-  );
-}
-
-/** Without them the run would go by what lies in the workspace. */
-function noOwnFiles(backend: string): ToolFailure {
-  return new ToolFailure(
-    "SANDBOX_UNAVAILABLE",
-    `this runs in a sandbox alone, and \`sandbox.backend\` is \`${backend}\`; nothing ran`,
-    "ask the operator for the backend `bwrap` or `container`",
-  );
-}
-
-function tooManyRuns(): ToolFailure {
-  return new ToolFailure("RESOURCE_BUSY", "too many commands run at once", "wait for one of them to end", { retryAfterMs: 500 });
 }

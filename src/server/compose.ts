@@ -10,7 +10,7 @@ import { createKernelDoor, type KernelDoor, type ToolRegistry } from "../kernel/
 import type { OperatorGates } from "../model/people/gates.ts";
 import type { Authenticated } from "../session/session.ts";
 import { announce, recordStall, recordStop, sweepDeadInstances } from "./kernel-life.ts";
-import type { LedgerHealth } from "./ledger/ledger-thread.ts";
+import type { LedgerHealth } from "./ledger/ledger-messages.ts";
 import { type KernelOptions, type OpenedParts, openParts } from "./open-parts.ts";
 import type { OperatorDirectory } from "./operator/operator-directory.ts";
 import { registryHash } from "./operator/operator-gates.ts";

@@ -7,7 +7,7 @@ import { closeOrphans } from "../ledger/orphans.ts";
 import { recoverSpools, spoolDamage } from "../ledger/spool-recovery.ts";
 import { type Leftovers, sweepLeftFiles } from "../sandbox/files/left-files.ts";
 import type { NewFileStore } from "../sandbox/ports/new-file-store.ts";
-import type { LedgerThread } from "./ledger/ledger-thread.ts";
+import type { LedgerThread } from "./ledger/ledger-messages.ts";
 import { registryHash } from "./operator/operator-gates.ts";
 
 /** A kernel that has just been opened. */

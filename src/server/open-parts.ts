@@ -25,8 +25,9 @@ import { prepareStateDirectory } from "../stores/embedded/state/state-directory.
 import { currentRedactor, gitRemotesBy, kernelSettings, openConfiguration } from "./configuration.ts";
 import { evidenceKey } from "./ledger/evidence-key.ts";
 import { executionEvidence } from "./ledger/execution-evidence.ts";
+import type { LedgerThread } from "./ledger/ledger-messages.ts";
 import { ledgerOf } from "./ledger/ledger-messages.ts";
-import { type LedgerThread, startLedgerThread } from "./ledger/ledger-thread.ts";
+import { startLedgerThread } from "./ledger/ledger-thread.ts";
 import { BUILT_IN_TOOLS } from "./operator/built-in-tools.ts";
 import { openMachine } from "./operator/open-machine.ts";
 import { openSandbox } from "./operator/open-sandbox.ts";

@@ -5,7 +5,7 @@
  * names are redacted too, and none is lost; what was counted never names a secret.
  */
 import type { JsonObject, JsonValue } from "../../base/json.ts";
-import { Shapes } from "../../base/shapes.ts";
+import type { Shapes } from "../../base/shapes.ts";
 import type { FoundSecrets } from "../../flow/labels.ts";
 import type { Denial } from "../../model/outcome/decision.ts";
 import type { ToolCall } from "../../model/tool/call.ts";
@@ -13,6 +13,7 @@ import type { Excerpt, Window } from "../../model/tool/tool.ts";
 import type { ByteRedactionStream, Finding, FindingCounts, KnownSecret, Redactor, ValueJudge } from "../../redact/redact.ts";
 import type { HiddenRange } from "../../text/hidden-range.ts";
 import { secretsInArguments } from "./argument-secrets.ts";
+import { CLEAN_NAMES_MAX, NAME_CHARACTERS_MAX, namesOf } from "./known-names.ts";
 import { REFUSAL_TEXT_CHARACTERS_MAX } from "./limits.ts";
 
 /** The secrets that the kernel holds for a call and that must not leave with its result. */
@@ -339,13 +340,8 @@ function uniqueName(shown: string, taken: readonly (readonly [string, JsonValue]
   return unique;
 }
 
-/** Characters of the longest text that is remembered as clean; no token is as short, whole or encoded. */
-const NAME_CHARACTERS_MAX = 24;
 /** Characters of a longer text that one call remembers. */
 const LAST_CHARACTERS_MAX = 512;
-/** Short texts of which is remembered what they are, at a time. */
-const CLEAN_NAMES_MAX = 2048;
-
 /** A byte that is written by its number, as addresses have it. */
 const NUMBERED = /%[0-9a-f]{2}/i;
 const NUMBERED_RUN = /(?:%[0-9a-f]{2})+/gi;
@@ -354,24 +350,6 @@ const NUMBERED_ROUNDS_MAX = 3;
 
 function decodedRun(run: string): string {
   return Buffer.from(run.replaceAll("%", ""), "hex").toString("utf8");
-}
-
-interface KnownNames {
-  readonly clean: Set<string>;
-  readonly judges: Map<string, ValueJudge | undefined>;
-  readonly shapes: Shapes<readonly (ValueJudge | undefined)[]>;
-}
-
-const knownNames = new WeakMap<Redactor, KnownNames>();
-
-/** What this very redactor said of short texts: another one has other rules. */
-function namesOf(redactor: Redactor): KnownNames {
-  let names = knownNames.get(redactor);
-  if (names === undefined) {
-    names = { clean: new Set(), judges: new Map(), shapes: new Shapes() };
-    knownNames.set(redactor, names);
-  }
-  return names;
 }
 
 /** The name of a pair: `{"name": "DB_PASSWORD", "value": …}`, `{"Key": …, "Value": …}`. */

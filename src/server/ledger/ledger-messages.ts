@@ -3,8 +3,44 @@ import type { KernelErrorCode } from "../../base/errors.ts";
 import type { PendingEntry } from "../../ledger/chain.ts";
 import type { ClaimFile, Instance } from "../../ledger/instance-store.ts";
 import type { LedgerPlace } from "../../ledger/ledger-store.ts";
-import type { OpenIntent } from "../../ledger/orphans.ts";
-import type { SpoolRecovery } from "../../ledger/spool-recovery.ts";
+import type { OpenIntent, OpenIntentSource } from "../../ledger/orphans.ts";
+import type { SpoolRecovery, SpoolSource } from "../../ledger/spool-recovery.ts";
+import type { EventSink } from "../../model/outcome/event.ts";
+
+/** Whether the ledger takes entries, as far as the last attempt showed. */
+export interface LedgerHealth {
+  readonly writable: boolean;
+  /** Why it is not. */
+  readonly problem?: string;
+  /** Events that wait for their answer. */
+  readonly waiting: number;
+}
+
+/** The ledger of a running kernel. */
+export interface LedgerThread extends EventSink, OpenIntentSource, SpoolSource {
+  /** Resolves once the store is open; rejects with `STORE_CORRUPT`, `STORE_UNAVAILABLE` or `LEDGER_UNAVAILABLE`. */
+  readonly ready: () => Promise<void>;
+  readonly health: () => LedgerHealth;
+  /** Ends the worker if nothing waits for it, so that its memory goes back; whatever comes next starts another one. Resolves when that is done. */
+  readonly rest: () => Promise<void>;
+  /** Records what waits, makes everything durable and ends the worker. */
+  readonly close: () => Promise<void>;
+}
+
+/** How a ledger thread works. */
+export interface LedgerThreadOptions {
+  /** Without a spool, buffered events wait for the worker and get their sequences. Default: true. */
+  readonly spool?: boolean;
+  /** Events that may wait. */
+  readonly queueMax?: number;
+  /** Size from which on the spool takes nothing until the ledger holds it. */
+  readonly spoolBytesMax?: number;
+  /**
+   * Whether the worker may be ended and started again. Default: where its code stays what it is as long as this process lives, which that
+   * of a compiled program does; sources may be newer by then than what the main thread runs.
+   */
+  readonly restarts?: boolean;
+}
 
 /** What the worker is started with. */
 export interface LedgerWorkerData {

@@ -11,48 +11,24 @@ import { Worker } from "node:worker_threads";
 import { assert, KernelError } from "../../base/errors.ts";
 import { pendingEntry } from "../../ledger/chain.ts";
 import type { LedgerPlace } from "../../ledger/ledger-store.ts";
-import { IntentNotOpenError, type OpenIntent, type OpenIntentSource } from "../../ledger/orphans.ts";
-import type { SpoolRecovery, SpoolSource } from "../../ledger/spool-recovery.ts";
-import type { Durability, EventSink, LedgerEvent } from "../../model/outcome/event.ts";
+import { IntentNotOpenError, type OpenIntent } from "../../ledger/orphans.ts";
+import type { SpoolRecovery } from "../../ledger/spool-recovery.ts";
+import type { Durability, LedgerEvent } from "../../model/outcome/event.ts";
 import { openSpoolStore } from "../../stores/embedded/ledger/spool-store.ts";
-import type { Failure, LedgerAnswer, LedgerQuestion, LedgerReply, LedgerRequest, LedgerWorkerData, SentEvent } from "./ledger-messages.ts";
+import type {
+  Failure,
+  LedgerAnswer,
+  LedgerHealth,
+  LedgerQuestion,
+  LedgerReply,
+  LedgerRequest,
+  LedgerThread,
+  LedgerThreadOptions,
+  LedgerWorkerData,
+  SentEvent,
+} from "./ledger-messages.ts";
 import { LedgerSpool } from "./ledger-spool.ts";
 import { LEDGER_QUEUE_CHARACTERS_MAX, LEDGER_QUEUE_MAX, LEDGER_RETRY_MS, LEDGER_SYNC_MS } from "./limits.ts";
-
-/** Whether the ledger takes entries, as far as the last attempt showed. */
-export interface LedgerHealth {
-  readonly writable: boolean;
-  /** Why it is not. */
-  readonly problem?: string;
-  /** Events that wait for their answer. */
-  readonly waiting: number;
-}
-
-/** The ledger of a running kernel. */
-export interface LedgerThread extends EventSink, OpenIntentSource, SpoolSource {
-  /** Resolves once the store is open; rejects with `STORE_CORRUPT`, `STORE_UNAVAILABLE` or `LEDGER_UNAVAILABLE`. */
-  readonly ready: () => Promise<void>;
-  readonly health: () => LedgerHealth;
-  /** Ends the worker if nothing waits for it, so that its memory goes back; whatever comes next starts another one. Resolves when that is done. */
-  readonly rest: () => Promise<void>;
-  /** Records what waits, makes everything durable and ends the worker. */
-  readonly close: () => Promise<void>;
-}
-
-/** How a ledger thread works. */
-export interface LedgerThreadOptions {
-  /** Without a spool, buffered events wait for the worker and get their sequences. Default: true. */
-  readonly spool?: boolean;
-  /** Events that may wait. */
-  readonly queueMax?: number;
-  /** Size from which on the spool takes nothing until the ledger holds it. */
-  readonly spoolBytesMax?: number;
-  /**
-   * Whether the worker may be ended and started again. Default: where its code stays what it is as long as this process lives, which that
-   * of a compiled program does; sources may be newer by then than what the main thread runs.
-   */
-  readonly restarts?: boolean;
-}
 
 /** Starts the ledger's worker. Returns at once: events may be recorded before the store is open. */
 export function startLedgerThread(data: LedgerWorkerData, options: LedgerThreadOptions = {}): LedgerThread {

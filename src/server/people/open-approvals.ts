@@ -1,5 +1,6 @@
 /** Opens the approvals of a state directory for one kernel: who can be asked, and where answers come in. */
-import { type ApprovalSettings, Approvals, type ApprovalsParts } from "../../approval/approvals.ts";
+import { Approvals } from "../../approval/approvals.ts";
+import type { ApprovalSettings, ApprovalsParts } from "../../approval/approvals-parts.ts";
 import type { ApprovalManager } from "../../approval/handler.ts";
 import type { Settings } from "../../config/config.ts";
 import type { KernelDoor } from "../../kernel/index.ts";

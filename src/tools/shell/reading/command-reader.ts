@@ -12,9 +12,11 @@ import { isRefusedEnvironmentName } from "../../../names/environment-names.ts";
 import { type Input, inputOf } from "../words/input.ts";
 import { hidesCode, isFixed, isTakenApart, plainWord, readAssignment, readWord, type ShellWord } from "../words/words.ts";
 import { Directories } from "./directories.ts";
+import type { Found, TouchedFile } from "./found.ts";
 import { HiddenCode } from "./hidden-code.ts";
 import { COMMAND_DEPTH_MAX, COMMAND_SHOWN_CHARACTERS_MAX, COMMANDS_PER_LINE_MAX } from "./limits.ts";
 import { type Marks, reasonsOf } from "./marks.ts";
+import { BASH_ALONE, BOUNDED, DEPTHS, MOVES } from "./node-kinds.ts";
 import { dangersOf, shellRun } from "./programs.ts";
 import { isExpandedTwice, touchedBy } from "./redirections.ts";
 import { isMisprinted, type Reprinted, reprintedIn } from "./reprinted.ts";
@@ -37,19 +39,6 @@ interface Place {
   readonly plain: boolean;
   /** Bash prints it from its tree and reads it again. */
   readonly reprinted: Reprinted;
-}
-
-/** A file that a redirection touches. */
-export interface TouchedFile {
-  readonly path: string;
-  readonly effect: "read" | "write";
-}
-
-/** Everything that was found. */
-export interface Found {
-  readonly commands: readonly CommandResource[];
-  readonly files: readonly TouchedFile[];
-  readonly hosts: readonly { readonly host: string; readonly port: number }[];
 }
 
 /** How a text becomes a tree; throws where it cannot. */
@@ -380,18 +369,3 @@ export class CommandReader {
     }
   }
 }
-
-/** What other shells read as something else: `((rm))` are two subshells for them. */
-const BASH_ALONE = new Set<string>([
-  ...["ArithmeticCommand", "ArithmeticFor", "TestCommand", "Select", "Coproc", "ProcessSubstitution", "HereString"],
-  ...["AnsiCQuoted", "LocaleString", "BraceExpansion", "ArrayValue", "FileDescriptorVariable"],
-]);
-/** Builtins that change the directory. */
-const MOVES = new Set(["cd", "pushd", "popd"]);
-
-/** Kinds of node that count as a level. */
-const LEVELS = new Set<string>(["Script", "CompoundList", "Subshell", "BraceGroup", "Redirected"]);
-const DEPTHS = { has: (type: string): 0 | 1 => (LEVELS.has(type) ? 1 : 0) };
-
-/** Dangers that are about the named command alone; after any other, more may run than what was found. */
-const BOUNDED: ReadonlySet<CommandDanger> = new Set(["lookalike", "dynamic_binary"]);

@@ -7,7 +7,8 @@
 import { parse } from "unbash";
 import { KIB } from "../../../base/bytes.ts";
 import { shellCharacters } from "../../../model/place/command.ts";
-import { CommandReader, type Found } from "./command-reader.ts";
+import { CommandReader } from "./command-reader.ts";
+import type { Found } from "./found.ts";
 
 /** Characters of a command that are looked through; a longer one may do anything, as far as policy can tell. */
 export const COMMAND_PARSED_CHARACTERS_MAX = 32 * KIB;

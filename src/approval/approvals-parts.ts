@@ -1,0 +1,34 @@
+/** Defines what the approvals of one kernel are made of, and the settings that they go by. */
+import type { Clock } from "../base/clock.ts";
+import type { RandomBytes } from "../base/ids.ts";
+import type { Bell } from "../model/outcome/bell.ts";
+import type { EventSink } from "../model/outcome/event.ts";
+import type { ApprovalStore, AskingLimits } from "./approval-store.ts";
+import type { DecisionStore } from "./decisions/decision-store.ts";
+import type { ApprovalManager } from "./handler.ts";
+
+/** The operator's settings, as they are now. */
+export interface ApprovalSettings {
+  /** Milliseconds; absent: as long as may be when there is somebody who can be asked, and not at all otherwise. */
+  readonly waitMs: number | undefined;
+  readonly lifetimeMs: number;
+  /** Clients whose in-band answers come from a person. */
+  readonly attendedClients: ReadonlySet<string>;
+}
+
+/** What approvals are made of. */
+export interface ApprovalsParts {
+  readonly store: ApprovalStore;
+  readonly decisions: DecisionStore;
+  readonly bell: Bell;
+  /** Where an embedding program answers. */
+  readonly manager?: ApprovalManager | undefined;
+  /** Whether anybody holds an approver's credential. */
+  readonly hasApprovers: () => Promise<boolean>;
+  readonly settings: () => ApprovalSettings;
+  readonly ledger: EventSink;
+  readonly clock: Clock;
+  readonly random: RandomBytes;
+  readonly onInternalError: (error: unknown) => void;
+  readonly limits?: AskingLimits;
+}
